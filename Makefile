@@ -1,0 +1,49 @@
+# Every target works as the first command on a machine with Python 3.11 and make: it makes .venv by itself.
+PYTHON ?= python3.11
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.PHONY: install demo test lint ui bench lock clean
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml .requirements/dev.txt
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed; set PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r .requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(STAMP)
+	$(BIN)/wms-sync demo
+
+test: $(STAMP)
+	$(BIN)/python -m pytest
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/sqlfluff lint --processes 2 sql
+
+ui: $(STAMP)
+	$(BIN)/wms-sync ui
+
+# an environment of its own, so that the competitors' dependencies touch nothing else
+.venv-bench/.installed: $(STAMP) .requirements/bench.txt
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r .requirements/bench.txt
+	@touch $@
+
+bench: $(STAMP) .venv-bench/.installed
+	$(BIN)/python -m benchmarks $(BENCH)
+
+# the pinned lists again, from pyproject.toml
+lock:
+	$(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/python -m pip install --quiet ".[postgres,test]" hatchling editables
+	.venv-lock/bin/python -m pip freeze --exclude wms-sync > .requirements/dev.txt
+	rm -rf .venv-lock
+
+clean:
+	rm -rf .venv .venv-bench data bench-data .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,22 @@
+"""Dagster and the command line: what runs, when, in which order, and what people see of it.
+
+What belongs here: assets, checks, jobs, schedule, sensors, the `wms-sync` command. What does not: HTTP, SQL text, rules
+of the business. An asset's body is resources in, one call of the library, a result with metadata out. `pipelines`
+imports `wms_sync`, never the other way round.
+
+    definitions      everything below put together from settings; what `workspace.yaml` loads
+    operation        the resource: settings, who watches, what a run leaves behind
+    days             daily partitions, and ranges of them as one run
+    shipment_pages   the partitioned asset: raw pages
+    tables           the unpartitioned assets: one a table and a mart, one step
+    coverage         checks of what is covered, on shipment_pages
+    metadata         reports of the library as metadata
+    jobs             shipments, tables, rebuild
+    schedules        nightly
+    sensors          the tables follow the pages; coverage is watched
+    alerts           the webhook that hears of failed runs
+    failures         errors of the library as failures of a step
+    instance         a home for Dagster: telemetry off, one writer, fast range runs
+    event_log        storage that writes the events of a range in one transaction
+    running          jobs in this process, for the command line and tests
+"""

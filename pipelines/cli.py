@@ -1,0 +1,156 @@
+"""The command line ``wms-sync``: what an operator types.
+
+Each command reads the settings, calls one thing and prints what came of it. Exit 0: done. 1: failed. 2: wrong usage or
+settings. 3: done, but values did not fit or are doubtful. Heavy imports happen inside the commands, so that ``--help``
+answers at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from datetime import date, datetime
+from functools import wraps
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from wms_sync.errors import SettingsError, WmsSyncError
+from wms_sync.settings import Settings
+
+DONE_WITH_DOUBTS = 3
+INTERRUPTED = 130
+DAY = click.DateTime(formats=["%Y-%m-%d"])
+
+
+def explained(command: Callable[..., int | None]) -> Callable[..., NoReturn]:
+    """Known errors become one clear message and their exit code; anything else is a defect and keeps its traceback."""
+
+    @wraps(command)
+    def run(*args: Any, **kwargs: Any) -> NoReturn:  # noqa: ANN401 - whatever click passes
+        try:
+            sys.exit(command(*args, **kwargs) or 0)
+        except WmsSyncError as error:
+            click.echo(f"wms-sync: {error}", err=True)
+            sys.exit(error.exit_code)
+        except KeyboardInterrupt:
+            click.echo("wms-sync: interrupted; run it again to go on from there.", err=True)
+            sys.exit(INTERRUPTED)
+
+    return run
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="wms-sync")
+def main() -> None:
+    """Sync shipments of a warehouse fulfillment service into Parquet and DuckDB."""
+
+
+@main.command()
+@explained
+def sync() -> int:
+    """Read everything changed since the sync cursor, now: the nightly job. Nothing new is a success."""
+    from pipelines.cli_runs import run_sync
+
+    return run_sync(Settings.load())
+
+
+@main.command()
+@click.option("--from", "start", type=DAY, required=True, help="First day to read again, UTC.")
+@click.option("--to", "end", type=DAY, required=True, help="The day after the last one, UTC.")
+@explained
+def backfill(start: datetime, end: datetime) -> int:
+    """Read whole days again: [from, to), by when shipments were last changed."""
+    from pipelines.cli_runs import run_backfill
+
+    settings = Settings.load()
+    first, after = start.date(), end.date()
+    _refuse_bad_range(settings, first, after)
+    return run_backfill(settings, first, after)
+
+
+@main.command()
+@explained
+def rebuild() -> int:
+    """Make every table again from the raw pages on disk, without one call to the service."""
+    from pipelines.cli_runs import run_rebuild
+
+    return run_rebuild(Settings.load())
+
+
+@main.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
+@explained
+def status(as_json: bool) -> None:
+    """Coverage, lag, last loads, row counts, and what needs a hand."""
+    from pipelines.cli_views import status_lines
+    from wms_sync.state.store import StateStore
+    from wms_sync.status import status as current
+
+    settings = Settings.load()
+    store = StateStore(settings.database_url)
+    found = current(settings, store)
+    store.close()
+    if as_json:
+        click.echo(json.dumps(_plain(found), indent=2, default=str))
+    else:
+        click.echo("\n".join(status_lines(found)))
+
+
+@main.command()
+@explained
+def doctor() -> int:
+    """Look at settings, connection, token, clock, disk, locks and schema, and say what to do."""
+    from wms_sync.doctor import examine
+
+    failed = False
+    for finding in examine(Settings.load()):
+        click.echo(f"{finding.verdict:<4}  {finding.subject:<10}  {finding.message}")
+        failed = failed or finding.verdict == "fail"
+    return 1 if failed else 0
+
+
+@main.command()
+@click.option("--port", type=int, default=8808, show_default=True, help="Port on 127.0.0.1; 0 picks a free one.")
+@click.option("--shipments", type=int, default=2000, show_default=True, help="How many it holds; a million is fine.")
+@click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same data.")
+def sandbox(port: int, shipments: int, seed: int) -> NoReturn:
+    """Serve the stand-in of the service on this machine, until Ctrl-C."""
+    arguments = ["--port", str(port), "--shipments", str(shipments), "--seed", str(seed)]
+    os.execv(sys.executable, [sys.executable, "-m", "wms_sync.sandbox", *arguments])  # noqa: S606 - our own module
+
+
+@main.command()
+@click.option(
+    "--data-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("data/demo"),
+    show_default=True,
+    help="Where the demo's files go; an earlier demo there is replaced.",
+)
+@explained
+def demo(data_dir: Path) -> int:
+    """Sandbox, first sync, changes, second sync, and what to look at. Needs no service."""
+    from pipelines.cli_demo import run_demo
+
+    return run_demo(data_dir)
+
+
+def _refuse_bad_range(settings: Settings, first: date, after: date) -> None:
+    if after <= first:
+        raise SettingsError(f"--to must be after --from: the range is [from, to), got {first} to {after}.")
+    if first < settings.start_date:
+        raise SettingsError(f"--from {first} is before WMS_START_DATE ({settings.start_date}): set that earlier first.")
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any dataclass, any depth
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return value

@@ -1,0 +1,57 @@
+"""The commands that run jobs: with progress, and an exit code that says how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+
+import click
+
+from pipelines.cli_progress import progress
+from pipelines.cli_views import read_lines, refresh_lines
+from pipelines.running import RunOutcome
+from pipelines.running import run_backfill as backfill_job
+from pipelines.running import run_rebuild as rebuild_job
+from pipelines.running import run_sync as sync_job
+from wms_sync.settings import Settings
+
+DONE_WITH_DOUBTS = 3
+
+
+def run_sync(settings: Settings) -> int:
+    """The nightly job, now."""
+    settings.require_service()
+    with progress() as (watcher, say):
+        outcome = sync_job(settings, watcher=watcher, say=say)
+    return report(outcome)
+
+
+def run_backfill(settings: Settings, start: date, end: date) -> int:
+    """Whole days again."""
+    settings.require_service()
+    with progress() as (watcher, say):
+        outcome = backfill_job(settings, start, end, watcher=watcher, say=say)
+    return report(outcome)
+
+
+def run_rebuild(settings: Settings) -> int:
+    """Every table again from raw pages."""
+    with progress() as (_, say):
+        outcome = rebuild_job(settings, say=say)
+    return report(outcome)
+
+
+def report(outcome: RunOutcome) -> int:
+    """Print what a run did; returns its exit code."""
+    for line in _lines(outcome):
+        click.echo(line)
+    refreshed = outcome.refreshed
+    doubtful = refreshed is not None and (refreshed.quarantined or refreshed.drift)
+    return DONE_WITH_DOUBTS if doubtful else 0
+
+
+def _lines(outcome: RunOutcome) -> Iterator[str]:
+    if outcome.read is not None:
+        yield from read_lines(outcome.read)
+    if outcome.refreshed is not None:
+        yield from refresh_lines(outcome.refreshed)

@@ -1,0 +1,63 @@
+"""Daily partitions in UTC, and ranges of them as one run.
+
+A partition is a day of the service's `updated_at`. Today is one too, so that what changed this morning can be read
+again; it is read up to the horizon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Self
+
+import dagster as dg
+
+from wms_sync.extract.plan import sync_cursor
+from wms_sync.intervals import Interval
+from wms_sync.settings import Settings
+
+RANGE_START = "dagster/asset_partition_range_start"
+RANGE_END = "dagster/asset_partition_range_end"
+
+
+def daily(settings: Settings) -> dg.DailyPartitionsDefinition:
+    """Every day from the start date, today included."""
+    return dg.DailyPartitionsDefinition(start_date=settings.start_date.isoformat(), end_offset=1)
+
+
+@dataclass(frozen=True)
+class DayRange:
+    """Days from `first` to `last`, both included, as Dagster counts a range of partitions."""
+
+    first: date
+    last: date
+
+    def __post_init__(self) -> None:
+        if self.last < self.first:
+            raise ValueError(f"a range of days must end after it starts: {self.first} to {self.last}")
+
+    @classmethod
+    def until(cls, start: date, end: date) -> Self:
+        """The days of `[start, end)`."""
+        return cls(start, end - timedelta(days=1))
+
+    @classmethod
+    def since_cursor(cls, settings: Settings, covered: Iterable[Interval], now: datetime) -> Self:
+        """From the sync cursor's day to the day of `now`: what a sync shows in the partitions."""
+        today = now.astimezone(UTC).date()
+        return cls(min(sync_cursor(settings.start, covered).date(), today), today)
+
+    @property
+    def tags(self) -> Mapping[str, str]:
+        """The tags that make a run one of this range."""
+        return {RANGE_START: self.first.isoformat(), RANGE_END: self.last.isoformat()}
+
+    @property
+    def interval(self) -> Interval:
+        """From midnight UTC of the first day to midnight after the last."""
+        return Interval(_midnight(self.first), _midnight(self.last + timedelta(days=1)))
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)

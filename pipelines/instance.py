@@ -1,0 +1,80 @@
+"""A home for Dagster: the folder of `DAGSTER_HOME` with a `dagster.yaml` that suits this pipeline.
+
+Used by `make ui`, the demo and the tests. An instance of your own needs none of it; it is worth copying from.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import dagster as dg
+
+HOME_VARIABLE = "DAGSTER_HOME"
+
+CONFIGURATION = """\
+# Written by wms-sync when it found none; yours to change.
+telemetry:
+  enabled: false
+nux:
+  enabled: false
+
+# SQLite below DAGSTER_HOME, with the events of a range of days written in one transaction (pipelines/event_log.py)
+storage:
+  custom:
+    module: pipelines.event_log
+    class: BatchedSqliteStorage
+    config:
+      base_dir:
+        env: DAGSTER_HOME
+
+# retrying is decided in the API client alone
+run_retries:
+  enabled: false
+
+# a run whose process did not start or did not end is marked; one that was killed is not started again by itself
+run_monitoring:
+  enabled: true
+  start_timeout_seconds: 180
+  cancel_timeout_seconds: 180
+  max_resume_run_attempts: 0
+
+# Runs wait for the writer's lock and say for whom. That is the only limit of one: the kernel gives the lock back with
+# the process that held it, while the slot of a Dagster pool stays taken when its run is killed.
+concurrency:
+  runs:
+    max_concurrent_runs: 5
+
+# a run begins soon after it was asked for
+run_queue:
+  dequeue_interval_seconds: 2
+
+# a missed night is read by the next run; there is nothing to catch up with
+scheduler:
+  module: dagster._core.scheduler
+  class: DagsterDaemonScheduler
+  config:
+    max_catchup_runs: 1
+
+# the sensors look often and mostly have nothing to do
+retention:
+  sensor:
+    purge_after_days:
+      skipped: 1
+      failure: 30
+      success: 30
+"""
+
+
+def prepare_home(home: Path) -> Path:
+    """The folder with a `dagster.yaml`, made where there is none; returns its absolute path."""
+    home = home.expanduser().absolute()
+    home.mkdir(parents=True, exist_ok=True)
+    configuration = home / "dagster.yaml"
+    if not configuration.exists():
+        configuration.write_text(CONFIGURATION)
+    return home
+
+
+def without_history() -> dg.DagsterInstance:
+    """An instance in memory: the run is done and forgotten, nothing is written to the home folder of a user."""
+    return dg.DagsterInstance.ephemeral(settings={"telemetry": {"enabled": False}})

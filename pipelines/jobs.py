@@ -1,0 +1,62 @@
+"""The jobs: everything, the tables alone, and the rebuild.
+
+Both steps of `shipments` run in one process: what they need is imported once.
+"""
+
+from typing import Any
+
+import dagster as dg
+
+from pipelines import metadata, tables
+from pipelines.failures import explained
+from pipelines.operation import Operation
+from wms_sync.analytics.refresh import rebuild as rebuild_tables
+
+SHIPMENTS, TABLES, REBUILD = "shipments", "tables", "rebuild"
+
+AssetJob = Any  # Dagster does not export the type of what define_asset_job returns
+
+
+def shipments(pages: dg.AssetsDefinition, analytics: dg.AssetsDefinition) -> AssetJob:
+    """Read pages, then load the tables: one run for a range of days, the nightly job, `wms-sync sync`."""
+    return dg.define_asset_job(
+        SHIPMENTS,
+        selection=dg.AssetSelection.assets(pages, analytics),
+        description="Reads the chosen days (or, in mode sync, what is not covered) and loads the tables.",
+        executor_def=dg.in_process_executor,
+    )
+
+
+def tables_only(analytics: dg.AssetsDefinition) -> AssetJob:
+    """Load what is landed, without a call to the service."""
+    return dg.define_asset_job(
+        TABLES,
+        selection=dg.AssetSelection.assets(analytics),
+        description="Loads every landed window that is not in the tables yet, and publishes.",
+        executor_def=dg.in_process_executor,
+    )
+
+
+@dg.op(name="rebuild_tables", description="Every table again from raw pages, without one call to the service.")
+def rebuild_op(context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]) -> None:
+    """Make the tables again, check, publish; the tables' assets show it as their newest materialisation."""
+    with explained(), operation.writing("rebuild", context.log) as store:
+        report = rebuild_tables(operation.settings, store, run_id=context.run_id, say=operation.say(context.log))
+    operation.refreshed = report
+    context.add_output_metadata(dict(metadata.of_refresh(report)))
+    if not report.published:
+        raise tables.refusal(report)
+    for relation in tables.relations():
+        context.log_event(
+            dg.AssetMaterialization(tables.key(relation), metadata=metadata.of_table(relation.slug, report))
+        )
+
+
+@dg.job(
+    name=REBUILD,
+    description="Makes every table again from the raw pages on disk: after a new version, or when types learned a key.",
+    executor_def=dg.in_process_executor,
+)
+def rebuild() -> None:
+    """The rebuild is no partition and no asset of its own: it makes the same tables from the same pages."""
+    rebuild_op()

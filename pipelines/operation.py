@@ -1,0 +1,76 @@
+"""The resource of every step: settings, who watches, and what the run leaves behind.
+
+It is a plain object, not configurable in the UI: settings come from the environment only, and no secret becomes run
+configuration. In a run of its own process the log shows progress; the command line puts its own watcher in.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic
+
+from wms_sync.analytics.refresh import RefreshReport
+from wms_sync.extract.progress import Progress, Watcher
+from wms_sync.extract.read import ReadReport
+from wms_sync.layout import Layout
+from wms_sync.lock import writing
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+
+LINE_SECONDS = 10.0
+Say = Callable[[str], None]
+
+
+class Operation:
+    """What one run works with. `read` and `refreshed` hold the reports of its steps, for who started it."""
+
+    def __init__(self, settings: Settings, *, watcher: Watcher | None = None, say: Say | None = None) -> None:
+        self.settings = settings
+        self.read: ReadReport | None = None
+        self.refreshed: RefreshReport | None = None
+        self._watcher = watcher
+        self._say = say
+
+    def watcher(self, log: logging.Logger) -> Watcher:
+        """Who is told of progress: the one that was put in, else plain lines in the log."""
+        return self._watcher or PlainLines(log.info)
+
+    def say(self, log: logging.Logger) -> Say:
+        """Where sentences go: to the one that was put in, else into the log."""
+        return self._say or log.info
+
+    @contextmanager
+    def writing(self, purpose: str, log: logging.Logger) -> Iterator[StateStore]:
+        """Be the only writer, with the state store open."""
+        with writing(Layout(self.settings.data_dir), purpose, waiting=self.say(log)):
+            store = StateStore(self.settings.database_url)
+            try:
+                yield store
+            finally:
+                store.close()
+
+
+class PlainLines:
+    """A watcher that writes a line at most every ten seconds; the last state is in the step's metadata."""
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self._write = write
+        self._next = monotonic() + LINE_SECONDS
+
+    def __call__(self, progress: Progress) -> None:
+        """Told after every page, from the threads that read."""
+        now = monotonic()
+        if now >= self._next:
+            self._next = now + LINE_SECONDS
+            self._write(line(progress))
+
+
+def line(progress: Progress) -> str:
+    """Progress in one line: `52,000 of 100,000 shipments (52 %), 52 pages, 4 of 10 windows`."""
+    share = f" ({progress.records * 100 // progress.expected} %)" if progress.expected else ""
+    return (
+        f"{progress.records:,} of {progress.expected:,} shipments{share}, {progress.pages:,} pages, "
+        f"{progress.windows_done} of {progress.windows} windows"
+    )

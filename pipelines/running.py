@@ -1,0 +1,141 @@
+"""Jobs in this process, for the command line and tests: quiet, interruptible, with the library's reports and errors.
+
+With `DAGSTER_HOME` the run is in Dagster's history, where its UI shows it; without, nothing is kept.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+
+import dagster as dg
+
+from pipelines import jobs
+from pipelines.days import DayRange
+from pipelines.definitions import build
+from pipelines.instance import HOME_VARIABLE, without_history
+from pipelines.operation import Operation, Say
+from pipelines.shipment_pages import Mode, run_config
+from wms_sync.analytics.refresh import RefreshReport
+from wms_sync.errors import WmsSyncError
+from wms_sync.extract.progress import Watcher
+from wms_sync.extract.read import ReadReport
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+
+SILENT: Mapping[str, Any] = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+"""What goes wrong is raised, and said once by whoever started the run."""
+
+
+class NotPublished(WmsSyncError):
+    """Blocking checks failed; the published file is as it was."""
+
+
+@dataclass(frozen=True)
+class RunOutcome:
+    """A run that succeeded; `read` and `refreshed` where its steps made them."""
+
+    run_id: str
+    read: ReadReport | None
+    refreshed: RefreshReport | None
+
+
+def run_sync(
+    settings: Settings,
+    *,
+    watcher: Watcher | None = None,
+    say: Say | None = None,
+    instance: dg.DagsterInstance | None = None,
+) -> RunOutcome:
+    """The nightly job, now: everything that is not covered."""
+    store = StateStore(settings.database_url)
+    try:
+        days = DayRange.since_cursor(settings, store.covered(), datetime.now(UTC))
+    finally:
+        store.close()
+    operation = Operation(settings, watcher=watcher, say=say)
+    return run_job(operation, jobs.SHIPMENTS, days=days, mode=Mode.SYNC, instance=instance)
+
+
+def run_backfill(
+    settings: Settings,
+    start: date,
+    end: date,
+    *,
+    watcher: Watcher | None = None,
+    say: Say | None = None,
+    instance: dg.DagsterInstance | None = None,
+) -> RunOutcome:
+    """Read the days of `[start, end)` again, and load the tables."""
+    operation = Operation(settings, watcher=watcher, say=say)
+    return run_job(operation, jobs.SHIPMENTS, days=DayRange.until(start, end), instance=instance)
+
+
+def run_tables(settings: Settings, *, say: Say | None = None, instance: dg.DagsterInstance | None = None) -> RunOutcome:
+    """Load what is landed, without a call to the service."""
+    return run_job(Operation(settings, say=say), jobs.TABLES, instance=instance)
+
+
+def run_rebuild(
+    settings: Settings, *, say: Say | None = None, instance: dg.DagsterInstance | None = None
+) -> RunOutcome:
+    """Every table again from raw pages."""
+    return run_job(Operation(settings, say=say), jobs.REBUILD, instance=instance)
+
+
+def run_job(
+    operation: Operation,
+    job_name: str,
+    *,
+    days: DayRange | None = None,
+    mode: Mode = Mode.DAYS,
+    instance: dg.DagsterInstance | None = None,
+) -> RunOutcome:
+    """Run a job here. Raises the library's own error, or what else went wrong; the run is then marked as failed.
+
+    SIGINT and SIGTERM end it between two pages and raise `KeyboardInterrupt`.
+    """
+    job = build(operation.settings, operation).resolve_job_def(job_name)
+    config = {**SILENT, **(run_config(mode) if days is not None else {})}
+    with _instance(instance) as used, _sigterm_interrupts():
+        try:
+            result = job.execute_in_process(
+                run_config=config, instance=used, tags=dict(days.tags) if days is not None else None
+            )
+        except dg.Failure as failure:
+            raise _cause(failure) from None
+    return RunOutcome(result.run_id, operation.read, operation.refreshed)
+
+
+def _cause(failure: dg.Failure) -> BaseException:
+    if isinstance(failure.__cause__, WmsSyncError):
+        return failure.__cause__
+    return NotPublished(failure.description or "The run failed.")
+
+
+@contextmanager
+def _instance(given: dg.DagsterInstance | None) -> Iterator[dg.DagsterInstance]:
+    if given is not None:
+        yield given
+        return
+    with dg.DagsterInstance.get() if os.environ.get(HOME_VARIABLE) else without_history() as instance:
+        yield instance
+
+
+@contextmanager
+def _sigterm_interrupts() -> Iterator[None]:
+    """A polite kill ends the run like Ctrl-C does: pages in flight are finished, the run is marked."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

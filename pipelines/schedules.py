@@ -1,0 +1,40 @@
+"""The night: one run of everything that is not covered.
+
+It is off until an operator switches it on (Automation, in the UI): to load someone's production service every night is
+a decision, and a second instance on a laptop must not take it by being started.
+"""
+
+import dagster as dg
+
+from pipelines import jobs
+from pipelines.days import DayRange
+from pipelines.shipment_pages import Mode, run_config
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+
+NIGHTLY = "nightly"
+
+
+def nightly(settings: Settings, shipments: jobs.AssetJob) -> dg.ScheduleDefinition:
+    """The schedule, at `WMS_SCHEDULE_CRON` in `WMS_SCHEDULE_TIMEZONE`.
+
+    Nights that were missed need no hand: the run reads what is not covered, however many nights that is.
+    """
+
+    @dg.schedule(
+        name=NIGHTLY,
+        job=shipments,
+        cron_schedule=settings.schedule_cron,
+        execution_timezone=settings.schedule_timezone,
+        default_status=dg.DefaultScheduleStatus.STOPPED,
+        description="Reads everything that changed since the sync cursor and loads the tables.",
+    )
+    def nightly(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
+        store = StateStore(settings.database_url)
+        try:
+            days = DayRange.since_cursor(settings, store.covered(), context.scheduled_execution_time)
+        finally:
+            store.close()
+        return dg.RunRequest(run_config=run_config(Mode.SYNC), tags=dict(days.tags))
+
+    return nightly

@@ -1,0 +1,92 @@
+"""Sensors: the tables follow the pages, and coverage is watched when nothing runs."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+import dagster as dg
+from dagster._core.execution.backfill import BulkActionsFilter, BulkActionStatus  # not exported by dagster
+
+from pipelines import coverage, jobs
+from pipelines.shipment_pages import KEY as PAGES
+from wms_sync.layout import Layout
+from wms_sync.lock import writer
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+
+FOLLOW_SECONDS = 10
+WATCH_SECONDS = 3600
+FORGOTTEN_AFTER = timedelta(days=1)
+"""A run that claims to be going on for longer, while nobody holds the writer's lock, was killed with its process."""
+
+UNFINISHED = [
+    dg.DagsterRunStatus.QUEUED,
+    dg.DagsterRunStatus.NOT_STARTED,
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+    dg.DagsterRunStatus.CANCELING,
+]
+
+
+def tables_follow_pages(settings: Settings, tables_only: jobs.AssetJob) -> dg.SensorDefinition:
+    """When pages are landed that no table has, and nobody is at work, run the tables' job.
+
+    The run key is the newest landed window, so that a run that fails is not repeated for ever.
+    """
+
+    @dg.sensor(
+        name="tables_follow_pages",
+        job=tables_only,
+        minimum_interval_seconds=FOLLOW_SECONDS,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Loads the tables after shipment_pages was materialised alone.",
+    )
+    def tables_follow_pages(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        if busy := _busy(context.instance, settings):
+            return dg.SkipReason(busy)
+        with _opened(settings) as store:
+            landed = store.windows("landed")
+        if not landed:
+            return dg.SkipReason("every landed page is in the tables")
+        return dg.RunRequest(run_key=landed[-1].id)
+
+    return tables_follow_pages
+
+
+def coverage_is_watched(settings: Settings) -> dg.SensorDefinition:
+    """Evaluates the checks of coverage every hour, so that a sync cursor that stands still shows when nothing runs."""
+
+    @dg.sensor(
+        name="coverage_is_watched",
+        minimum_interval_seconds=WATCH_SECONDS,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Evaluates freshness and gaps of coverage, whether or not something ran.",
+    )
+    def coverage_is_watched(context: dg.SensorEvaluationContext) -> dg.SensorResult:
+        with _opened(settings) as store:
+            found = coverage.results(settings, store, PAGES)
+        return dg.SensorResult(asset_events=[coverage.evaluation(result, PAGES) for result in found])
+
+    return coverage_is_watched
+
+
+def _busy(instance: dg.DagsterInstance, settings: Settings) -> str | None:
+    """Why the tables need no run of their own now: someone else will load what is landed."""
+    if (holder := writer(Layout(settings.data_dir))) is not None:
+        return f"{holder} is writing"
+    since = datetime.now(UTC) - FORGOTTEN_AFTER
+    if instance.get_runs_count(dg.RunsFilter(statuses=UNFINISHED, created_after=since)):
+        return "a run is queued or in progress"
+    requested = BulkActionsFilter(statuses=[BulkActionStatus.REQUESTED], created_after=since)
+    if any(key != PAGES for one in instance.get_backfills(requested) for key in one.asset_selection or ()):
+        return "a backfill of tables is in progress and will load them"
+    return None
+
+
+@contextmanager
+def _opened(settings: Settings) -> Iterator[StateStore]:
+    store = StateStore(settings.database_url)
+    try:
+        yield store
+    finally:
+        store.close()

@@ -1,0 +1,12 @@
+-- grain: one row a photo gallery
+-- keys: id
+-- source: included.Gallery, or the whole gallery inside a shipment or a package (spec 2.4)
+select
+    id,
+    "type",
+    photo_count,
+    updated_at,
+    _window_id,
+    _page,
+    _extracted_at
+from gallery

@@ -1,0 +1,50 @@
+-- grain: one row a photo of a gallery
+-- keys: gallery_id, id
+-- source: Gallery.items, with included.GalleryItem where it is there (spec 2.4)
+with stated as (
+    select
+        _window_id,
+        _page,
+        _extracted_at,
+        id as gallery_id,
+        unnest(items) as item,
+        generate_subscripts(items, 1) as position
+    from gallery
+),
+
+included as (
+    select
+        _page,
+        unnest("GalleryItem") as item
+    from page
+),
+
+resolved as (
+    select
+        stated._window_id,
+        stated._page,
+        stated._extracted_at,
+        stated.gallery_id,
+        stated.position,
+        coalesce(included.item, stated.item) as item
+    from stated
+    left join included
+        on included._page = stated._page and included.item.id = stated.item.id
+)
+
+select
+    gallery_id,
+    position,
+    item.id,
+    item."type",
+    item.url,
+    item.thumbnail_url,
+    item.caption,
+    item.taken_at,
+    item.device_info,
+    item.media_info,
+    item.created_at,
+    _window_id,
+    _page,
+    _extracted_at
+from resolved

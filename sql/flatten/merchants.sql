@@ -1,0 +1,26 @@
+-- grain: one row a merchant
+-- keys: id
+-- source: included.Merchant (spec 2.5)
+with stated as (
+    select
+        _window_id,
+        _page,
+        _extracted_at,
+        unnest("Merchant") as merchant
+    from page
+)
+
+select
+    merchant.id,
+    merchant.code,
+    merchant."name",
+    merchant.status,
+    merchant.created_at,
+    merchant.updated_at,
+    list_transform(merchant.brands, lambda reference: reference.id) as brands_ids,
+    merchant.default_brand.id as default_brand_id,
+    merchant.custom_fields,
+    _window_id,
+    _page,
+    _extracted_at
+from stated

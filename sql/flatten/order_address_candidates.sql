@@ -1,0 +1,46 @@
+-- grain: one row an address that was proposed for an order
+-- keys: order_id, position
+-- source: Order.address_candidates, with included.OrderAddressCandidate where it is there (spec 2.5, 4.5)
+with stated as (
+    select
+        _window_id,
+        _page,
+        _extracted_at,
+        id as order_id,
+        unnest(address_candidates) as candidate,
+        generate_subscripts(address_candidates, 1) as position
+    from "order"
+),
+
+included as (
+    select
+        _page,
+        unnest("OrderAddressCandidate") as candidate
+    from page
+),
+
+resolved as (
+    select
+        stated._window_id,
+        stated._page,
+        stated._extracted_at,
+        stated.order_id,
+        stated.position,
+        coalesce(included.candidate, stated.candidate) as candidate
+    from stated
+    left join included
+        on included._page = stated._page and included.candidate.id = stated.candidate.id
+)
+
+select
+    order_id,
+    position,
+    candidate.id,
+    candidate.address_id,
+    candidate.region_code,
+    candidate.country_code,
+    candidate.classification,
+    _window_id,
+    _page,
+    _extracted_at
+from resolved

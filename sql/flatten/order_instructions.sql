@@ -1,0 +1,48 @@
+-- grain: one row an instruction of an order
+-- keys: order_id, position
+-- source: Order.instructions, with included.OrderInstruction where it is there (spec 2.5, 4.5)
+with stated as (
+    select
+        _window_id,
+        _page,
+        _extracted_at,
+        id as order_id,
+        unnest(instructions) as instruction,
+        generate_subscripts(instructions, 1) as position
+    from "order"
+),
+
+included as (
+    select
+        _page,
+        unnest("OrderInstruction") as instruction
+    from page
+),
+
+resolved as (
+    select
+        stated._window_id,
+        stated._page,
+        stated._extracted_at,
+        stated.order_id,
+        stated.position,
+        coalesce(included.instruction, stated.instruction) as instruction
+    from stated
+    left join included
+        on included._page = stated._page and included.instruction.id = stated.instruction.id
+)
+
+select
+    order_id,
+    position,
+    instruction.id,
+    instruction.note,
+    instruction.file_name,
+    instruction.presentation,
+    instruction.print_target,
+    instruction.print_orientation,
+    instruction.copies_printed,
+    _window_id,
+    _page,
+    _extracted_at
+from resolved

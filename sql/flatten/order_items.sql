@@ -1,0 +1,58 @@
+-- grain: one row an item of an order
+-- keys: order_id, id
+-- source: Order.items, with included.OrderItem where it is there (spec 2.5)
+-- notes: an order item does not name its order: the order's list of references does
+with stated as (
+    select
+        _window_id,
+        _page,
+        _extracted_at,
+        id as order_id,
+        unnest(items) as item,
+        generate_subscripts(items, 1) as position
+    from "order"
+),
+
+included as (
+    select
+        _page,
+        unnest("OrderItem") as item
+    from page
+),
+
+resolved as (
+    select
+        stated._window_id,
+        stated._page,
+        stated._extracted_at,
+        stated.order_id,
+        stated.position,
+        coalesce(included.item, stated.item) as item
+    from stated
+    left join included
+        on included._page = stated._page and included.item.id = stated.item.id
+)
+
+select
+    order_id,
+    position,
+    item.id,
+    item.sku,
+    item.order_item_ref,
+    item.product.id as product_id,
+    item.product."type" as product_type,
+    item.qty_ordered,
+    item.qty_assigned,
+    item.qty_allocated,
+    item.qty_backordered,
+    item.qty_processing,
+    item.qty_picked,
+    item.qty_shipped,
+    item.qty_cancel_requested,
+    item.qty_canceled,
+    item.row_weight."value" as row_weight_value,
+    item.row_weight.unit as row_weight_unit,
+    _window_id,
+    _page,
+    _extracted_at
+from resolved

@@ -1,0 +1,49 @@
+-- grain: one row a change of status of an order
+-- keys: order_id, position
+-- source: Order.status_history, with included.OrderStatusHistory where it is there (spec 2.5, 4.5)
+with stated as (
+    select
+        _window_id,
+        _page,
+        _extracted_at,
+        id as order_id,
+        unnest(status_history) as entry,
+        generate_subscripts(status_history, 1) as position
+    from "order"
+),
+
+included as (
+    select
+        _page,
+        unnest("OrderStatusHistory") as entry
+    from page
+),
+
+resolved as (
+    select
+        stated._window_id,
+        stated._page,
+        stated._extracted_at,
+        stated.order_id,
+        stated.position,
+        coalesce(included.entry, stated.entry) as entry
+    from stated
+    left join included
+        on included._page = stated._page and included.entry.id = stated.entry.id
+)
+
+select
+    order_id,
+    position,
+    entry.id,
+    entry.status,
+    entry."comment",
+    entry.notify_merchant,
+    entry.requester.id as requester_id,
+    entry."user",
+    entry.script_id,
+    entry.created_at,
+    _window_id,
+    _page,
+    _extracted_at
+from resolved

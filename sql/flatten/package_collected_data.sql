@@ -1,0 +1,26 @@
+-- grain: one row a value collected while packing
+-- keys: shipment_id, package_position, position
+-- source: ShipmentPackage.collected_data (spec 2.4)
+with collected as (
+    select
+        _window_id,
+        _page,
+        _extracted_at,
+        shipment_id,
+        position as package_position,
+        unnest(collected_data) as entry,
+        generate_subscripts(collected_data, 1) as position
+    from package
+)
+
+select
+    shipment_id,
+    package_position,
+    position,
+    entry.order_item_id,
+    entry.label,
+    entry."value",
+    _window_id,
+    _page,
+    _extracted_at
+from collected

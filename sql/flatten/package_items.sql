@@ -1,0 +1,60 @@
+-- grain: one row an item in a package
+-- keys: shipment_id, package_position, position
+-- source: ShipmentPackage.items, with included.ShipmentPackageItem where it is there (spec 2.4)
+with stated as (
+    select
+        _window_id,
+        _page,
+        _extracted_at,
+        shipment_id,
+        position as package_position,
+        unnest(items) as item,
+        generate_subscripts(items, 1) as position
+    from package
+),
+
+included as (
+    select
+        _page,
+        unnest("ShipmentPackageItem") as item
+    from page
+),
+
+resolved as (
+    select
+        stated._window_id,
+        stated._page,
+        stated._extracted_at,
+        stated.shipment_id,
+        stated.package_position,
+        stated.position,
+        coalesce(included.item, stated.item) as item
+    from stated
+    left join included
+        on included._page = stated._page and included.item.id = stated.item.id
+)
+
+select
+    shipment_id,
+    package_position,
+    position,
+    item.id,
+    item.sku,
+    item."name",
+    item.quantity,
+    item.weight."value" as weight_value,
+    item.weight.unit as weight_unit,
+    item.hazmat_unit_weight."value" as hazmat_unit_weight_value,
+    item.hazmat_unit_weight.unit as hazmat_unit_weight_unit,
+    item.customs_value.amount as customs_value_amount,
+    item.customs_value.currency as customs_value_currency,
+    item.total_customs_value.amount as total_customs_value_amount,
+    item.total_customs_value.currency as total_customs_value_currency,
+    item.order_item_id,
+    item.order_item_sku,
+    coalesce(item.order_item_quantity, item.order_item_qty) as order_item_quantity,
+    item.shipment_item_id,
+    _window_id,
+    _page,
+    _extracted_at
+from resolved

@@ -1,0 +1,26 @@
+-- grain: one row a packaging item used in a package
+-- keys: shipment_id, package_position, position
+-- source: ShipmentPackage.packaging (spec 2.4)
+with packaging as (
+    select
+        _window_id,
+        _page,
+        _extracted_at,
+        shipment_id,
+        position as package_position,
+        unnest(packaging) as part,
+        generate_subscripts(packaging, 1) as position
+    from package
+)
+
+select
+    shipment_id,
+    package_position,
+    position,
+    part.product.id as product_id,
+    part.product."type" as product_type,
+    part.quantity,
+    _window_id,
+    _page,
+    _extracted_at
+from packaging

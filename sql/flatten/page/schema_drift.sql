@@ -1,0 +1,11 @@
+-- grain: one row an unknown key of a page
+-- source: flatten/repair.py
+insert into ops.schema_drift by name
+select
+    $page_key as page_key,
+    unnest($paths) as path,
+    unnest($examples) as example,
+    unnest($occurrences)::bigint as occurrences,
+    $window_id as _window_id,
+    $page::integer as _page,
+    $extracted_at::timestamptz as _extracted_at

@@ -1,0 +1,72 @@
+-- grain: one row an address of an order
+-- keys: order_id, role
+-- source: Order.shipping_address and Order.original_address, with included.OrderAddress where it is there (spec 2.5)
+with stated as (
+    select
+        _window_id,
+        _page,
+        _extracted_at,
+        id as order_id,
+        'shipping' as role,
+        shipping_address as address
+    from "order"
+    where shipping_address is not null
+    union all
+    select
+        _window_id,
+        _page,
+        _extracted_at,
+        id as order_id,
+        'original' as role,
+        original_address as address
+    from "order"
+    where original_address is not null
+),
+
+included as (
+    select
+        _page,
+        unnest("OrderAddress") as address
+    from page
+),
+
+resolved as (
+    select
+        stated._window_id,
+        stated._page,
+        stated._extracted_at,
+        stated.order_id,
+        stated.role,
+        coalesce(included.address, stated.address) as address
+    from stated
+    left join included
+        on included._page = stated._page and included.address.id = stated.address.id
+)
+
+select
+    order_id,
+    role,
+    address.id,
+    address.first_name,
+    address.last_name,
+    address.company,
+    address.street,
+    address.city,
+    address.region,
+    address.postcode,
+    address.country,
+    address.telephone,
+    address.email,
+    address.classification,
+    address.is_valid,
+    _window_id,
+    _page,
+    _extracted_at
+from resolved
+where
+    coalesce(
+        address.first_name, address.last_name, address.company, address.city, address.region, address.postcode,
+        address.country, address.telephone, address.email, address.classification
+    ) is not null
+    or address.street is not null
+    or address.is_valid is not null

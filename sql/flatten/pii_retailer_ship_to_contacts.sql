@@ -1,0 +1,21 @@
+-- grain: one row a place that a retailer is shipped to and that has a telephone number or an email address
+-- keys: retailer_ship_to_location_id
+-- source: included.RetailerShipToLocation (spec 2.5)
+with stated as (
+    select
+        _window_id,
+        _page,
+        _extracted_at,
+        unnest("RetailerShipToLocation") as ship_to
+    from page
+)
+
+select
+    ship_to.id as retailer_ship_to_location_id,
+    ship_to.telephone,
+    ship_to.email,
+    _window_id,
+    _page,
+    _extracted_at
+from stated
+where coalesce(ship_to.telephone, ship_to.email) is not null

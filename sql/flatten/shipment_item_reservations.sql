@@ -1,0 +1,44 @@
+-- grain: one row a reservation of stock for a shipment item
+-- keys: shipment_id, shipment_item_id, position
+-- source: ShipmentItem.reservations (spec 2.4)
+with stated as (
+    select
+        _window_id,
+        _page,
+        _extracted_at,
+        id as shipment_id,
+        unnest(items) as item
+    from shipment
+),
+
+included as (
+    select
+        _page,
+        unnest("ShipmentItem") as item
+    from page
+),
+
+reserved as (
+    select
+        stated._window_id,
+        stated._page,
+        stated._extracted_at,
+        stated.shipment_id,
+        stated.item.id as shipment_item_id,
+        unnest(coalesce(included.item, stated.item).reservations) as reservation,
+        generate_subscripts(coalesce(included.item, stated.item).reservations, 1) as position
+    from stated
+    left join included
+        on included._page = stated._page and included.item.id = stated.item.id
+)
+
+select
+    shipment_id,
+    shipment_item_id,
+    position,
+    reservation."location".id as location_id,
+    reservation.quantity,
+    _window_id,
+    _page,
+    _extracted_at
+from reserved

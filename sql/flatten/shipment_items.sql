@@ -1,0 +1,54 @@
+-- grain: one row a shipment item
+-- keys: shipment_id, id
+-- source: Shipment.items, with included.ShipmentItem where it is there (spec 2.4)
+-- notes: an item stands in the shipment as a reference with its product; an item that is not included keeps id and product
+with stated as (
+    select
+        _window_id,
+        _page,
+        _extracted_at,
+        id as shipment_id,
+        unnest(items) as item,
+        generate_subscripts(items, 1) as position
+    from shipment
+),
+
+included as (
+    select
+        _page,
+        unnest("ShipmentItem") as item
+    from page
+),
+
+resolved as (
+    select
+        stated._window_id,
+        stated._page,
+        stated._extracted_at,
+        stated.shipment_id,
+        stated.position,
+        stated.item.product as product,
+        coalesce(included.item, stated.item) as item
+    from stated
+    left join included
+        on included._page = stated._page and included.item.id = stated.item.id
+)
+
+select
+    shipment_id,
+    position,
+    item.id,
+    item."type",
+    item.sku,
+    coalesce(item.product.id, product.id) as product_id,
+    coalesce(item.product."type", product."type") as product_type,
+    item.quantity,
+    item.qty_shipped,
+    item.qty_picked,
+    item.qty_canceled,
+    item.qty_cancel_requested,
+    item.order_item.id as order_item_id,
+    _window_id,
+    _page,
+    _extracted_at
+from resolved

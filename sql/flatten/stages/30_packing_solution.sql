@@ -1,0 +1,22 @@
+-- grain: one row a shipment that has a packing solution
+-- source: Shipment.packing_solution, with included.ShipmentPackingSolution where it is there
+-- notes: an empty object is no packing solution
+with included as (
+    select
+        _page,
+        unnest("ShipmentPackingSolution") as packing_solution
+    from page
+)
+
+select
+    shipment._window_id,
+    shipment._page,
+    shipment._extracted_at,
+    shipment.id as shipment_id,
+    unnest(coalesce(included.packing_solution, shipment.packing_solution))
+from shipment
+left join included
+    on
+        included._page = shipment._page
+        and included.packing_solution.id = shipment.packing_solution.id
+where shipment.packing_solution.id is not null or shipment.packing_solution.containers is not null

@@ -1,0 +1,6 @@
+-- source: the table's Parquet files of one window and winners
+-- notes: names in braces are identifiers of the catalogue
+insert into {table} ({columns})
+select {columns}
+from read_parquet($files) as incoming
+semi join winners on incoming.{root_key} = winners.key and incoming._page = winners._page

@@ -1,0 +1,18 @@
+-- grain: the receipt of one window, in the transaction that merges it
+-- source: the load step
+insert into ops.loads (
+    window_id, from_at, to_at, reason, run_id, pages, records, quarantined, rows_flattened, rows_merged, loaded_at
+)
+values (
+    $window_id,
+    $from_at,
+    $to_at,
+    $reason,
+    $run_id,
+    $pages,
+    $records,
+    $quarantined,
+    $rows_flattened,
+    $rows_merged,
+    $loaded_at
+)

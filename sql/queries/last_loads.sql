@@ -1,0 +1,15 @@
+-- grain: the newest receipts
+-- keys: window_id
+-- source: ops.loads
+select
+    window_id,
+    reason,
+    run_id,
+    pages,
+    records,
+    quarantined,
+    rows_merged,
+    loaded_at
+from ops.loads
+order by loaded_at desc
+limit 5

@@ -1,0 +1,19 @@
+-- grain: one row a merchant
+-- keys: id
+-- root: merchants by id
+-- newer: updated_at
+-- source: included.Merchant (spec 2.5)
+create table merchants (
+    id bigint, -- The merchant. Source: Merchant.id
+    code varchar, -- Code. Source: Merchant.code
+    "name" varchar, -- Name. Source: Merchant.name
+    status varchar, -- Status. Source: Merchant.status
+    created_at timestamptz, -- When it was created (UTC). Source: Merchant.created_at
+    updated_at timestamptz, -- When it was last changed (UTC). Source: Merchant.updated_at
+    brands_ids bigint[], -- Its brands; join brands.id. Source: Merchant.brands[].id
+    default_brand_id bigint, -- Its default brand; joins brands.id. Source: Merchant.default_brand.id
+    custom_fields json, -- Custom fields by code, as they came. Source: Merchant.custom_fields
+    _window_id varchar, -- The window that this row was read in. Source: wms-sync
+    _page integer, -- The page of the window that this row was read from. Source: wms-sync
+    _extracted_at timestamptz -- When that page was received (UTC). Source: wms-sync
+)

@@ -1,0 +1,16 @@
+-- grain: one row a value collected while packing
+-- keys: shipment_id, package_position, position
+-- root: shipments by shipment_id
+-- newer: _extracted_at
+-- source: ShipmentPackage.collected_data (spec 2.4)
+create table package_collected_data (
+    shipment_id bigint, -- The shipment; joins shipments.id. Source: Shipment.id
+    package_position integer, -- The package; joins packages.position. Source: order of Shipment.packages
+    position integer, -- Place in the list, from 1. Source: order of ShipmentPackage.collected_data
+    order_item_id bigint, -- The order item; joins order_items.id. Source: ShipmentPackage.collected_data[].order_item_id
+    label varchar, -- What was collected. Source: ShipmentPackage.collected_data[].label
+    "value" varchar, -- What it was. Source: ShipmentPackage.collected_data[].value
+    _window_id varchar, -- The window that this row was read in. Source: wms-sync
+    _page integer, -- The page of the window that this row was read from. Source: wms-sync
+    _extracted_at timestamptz -- When that page was received (UTC). Source: wms-sync
+)

@@ -1,0 +1,99 @@
+"""Checks: one query a file in ``sql/checks/``, returning the offending rows; blocking ones gate publishing.
+
+A file declares ``-- severity: error|warn``, ``-- blocking: yes|no``, ``-- table:`` and ``-- description:``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.analytics.errors import AnalyticsError
+
+SAMPLE_ROWS = 5
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check as its file declares it; ``table`` is the table that it speaks about."""
+
+    name: str
+    table: str
+    severity: str
+    blocking: bool
+    description: str
+    query: str
+
+
+@dataclass(frozen=True)
+class CheckOutcome:
+    """What a check found. ``sample`` is a Markdown table of the first offending rows, empty when it passed."""
+
+    check: Check
+    offending: int
+    sample: str
+
+    @property
+    def passed(self) -> bool:
+        """Nothing offends."""
+        return self.offending == 0
+
+    @property
+    def refuses(self) -> bool:
+        """It offends, and badly enough to keep what is published."""
+        return self.check.blocking and not self.passed
+
+
+@cache
+def checks() -> tuple[Check, ...]:
+    """Every check, by name."""
+    return tuple(_declared(path) for path in sql_files.listed("checks"))
+
+
+def run_checks(connection: duckdb.DuckDBPyConnection) -> tuple[CheckOutcome, ...]:
+    """Run every check on the database that is about to be published."""
+    return tuple(_run(connection, check) for check in checks())
+
+
+def _run(connection: duckdb.DuckDBPyConnection, check: Check) -> CheckOutcome:
+    try:
+        relation = connection.execute(check.query)
+        columns = [column[0] for column in relation.description or []]
+        rows = relation.fetchmany(SAMPLE_ROWS)
+        if not rows:
+            return CheckOutcome(check, 0, "")
+        count = connection.execute(f"select count(*) from ({check.query})").fetchone()  # noqa: S608 - our own file
+    except duckdb.Error as error:
+        raise AnalyticsError(f"The check {check.name} could not be run: {error}") from None
+    return CheckOutcome(check, int(count[0]) if count else len(rows), _markdown(columns, rows))
+
+
+def _declared(path: str) -> Check:
+    query = sql_files.read(path)
+    headers = sql_files.headers(query)
+    try:
+        return Check(
+            name=sql_files.stem(path),
+            table=headers["table"],
+            severity=headers["severity"],
+            blocking=headers["blocking"] == "yes",
+            description=headers["description"],
+            query=query,
+        )
+    except KeyError as error:
+        raise AnalyticsError(f"sql/{path} lacks the header {error}.") from None
+
+
+def _markdown(columns: list[str], rows: list[tuple[object, ...]]) -> str:
+    return "\n".join(_lines(columns, rows))
+
+
+def _lines(columns: list[str], rows: list[tuple[object, ...]]) -> Iterator[str]:
+    yield "| " + " | ".join(columns) + " |"
+    yield "|" + " --- |" * len(columns)
+    for row in rows:
+        yield "| " + " | ".join(str(value).replace("|", "\\|").replace("\n", " ") for value in row) + " |"

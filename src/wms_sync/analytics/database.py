@@ -1,0 +1,114 @@
+"""The working database: opened for writing, its tables, views and comments brought to what ``sql/`` says.
+
+What is there is compared with the definitions at each opening, so an added column, table, mart or comment needs no
+migration. A changed type does: ``wms-sync rebuild``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.analytics.errors import DatabaseOpenError, SchemaChangedError
+from wms_sync.catalogue import Table, marts, ops_tables, quote, tables
+from wms_sync.durable import make_private
+
+TableColumns = dict[str, tuple[str, str | None]]
+"""Type and comment by column."""
+Columns = dict[tuple[str, str], TableColumns]
+SCHEMAS = ("main", "pii", "ops", "marts")
+
+
+@contextmanager
+def opened(path: Path, *, memory_limit: str, threads: int = 2) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The database at ``path``, made or completed as needed; checkpointed and closed at the end."""
+    make_private(path.parent)
+    spill = make_private(path.parent / "spill")
+    settings = {
+        "memory_limit": memory_limit,
+        "threads": str(threads),
+        "temp_directory": str(spill),
+        "preserve_insertion_order": "false",
+        "autoinstall_known_extensions": "false",
+    }
+    try:
+        connection = duckdb.connect(path, config=settings)  # type: ignore[arg-type]
+    except duckdb.Error as error:
+        raise DatabaseOpenError(
+            f"The working file {path} cannot be opened ({type(error).__name__}: {error}). If another program holds it, "
+            "end that; if it is damaged, delete it: it is made again from the published file or by `wms-sync rebuild`."
+        ) from None
+    try:
+        connection.execute("set timezone = 'UTC'")
+        _complete(connection)
+        yield connection
+        connection.execute("checkpoint")
+    finally:
+        connection.close()
+
+
+def _complete(connection: duckdb.DuckDBPyConnection) -> None:
+    for schema in SCHEMAS:
+        connection.execute(f"create schema if not exists {quote(schema)}")
+    present, wanted = _columns(connection), _defined()
+    for table in (*tables(), *ops_tables()):
+        name = (table.schema, table.name)
+        if name in present:
+            _add_columns(connection, table, present[name], wanted[name])
+        else:
+            connection.execute(table.create)
+    for mart in marts():
+        connection.execute(mart.create)
+    _comment(connection)
+
+
+def _defined() -> Columns:
+    """The columns as ``sql/`` defines them, with DuckDB's own names of types."""
+    with duckdb.connect() as scratch:
+        for schema in SCHEMAS:
+            scratch.execute(f"create schema if not exists {quote(schema)}")
+        for table in (*tables(), *ops_tables()):
+            scratch.execute(table.create)
+        return _columns(scratch)
+
+
+def _columns(connection: duckdb.DuckDBPyConnection) -> Columns:
+    found: Columns = {}
+    rows = connection.execute(sql_files.read("queries/present_columns.sql")).fetchall()
+    for schema, table, column, kind, comment in rows:
+        found.setdefault((schema, table), {})[column] = (kind, comment)
+    return found
+
+
+def _add_columns(
+    connection: duckdb.DuckDBPyConnection, table: Table, present: TableColumns, wanted: TableColumns
+) -> None:
+    for column, (kind, _) in wanted.items():
+        if column not in present:
+            connection.execute(f"alter table {table.qualified} add column {quote(column)} {kind}")
+        elif present[column][0] != kind:
+            raise SchemaChangedError(
+                f"Column {column} of {table.schema}.{table.name} is {present[column][0]} in the database and {kind} in "
+                "sql/tables. Run `wms-sync rebuild`: it makes every table again from the raw pages."
+            )
+
+
+def _comment(connection: duckdb.DuckDBPyConnection) -> None:
+    """Bring the comments of tables, marts and columns to what the catalogue says; most are there already."""
+    present = _columns(connection)
+    for kind, relations in (("table", (*tables(), *ops_tables())), ("view", marts())):
+        for relation in relations:
+            connection.execute(f"comment on {kind} {relation.qualified} is {_literal(relation.comment)}")
+            commented = present[relation.schema, relation.name]
+            for column in relation.columns:
+                if commented[column.name][1] != column.comment:
+                    name = f"{relation.qualified}.{quote(column.name)}"
+                    connection.execute(f"comment on column {name} is {_literal(column.comment)}")
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,88 @@
+"""A window's Parquet files and how many rows each holds, remembered beside them.
+
+``parquet/_windows/<window>.json`` is written after the last file of the window; a window without it is flattened
+(again). A window is flattened in batches of a bounded number of pages, so memory does not grow with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from wms_sync.durable import make_private, write_whole
+from wms_sync.flatten.batch import Flattener
+from wms_sync.flatten.page import Page
+from wms_sync.layout import Layout
+from wms_sync.state.store import LandedPage, StateStore
+
+PAGES_PER_BATCH = 10
+BYTES_PER_BATCH = 40 * 1024 * 1024
+MANIFESTS = "_windows"
+
+
+@dataclass(frozen=True)
+class FlattenedWindow:
+    """Rows and files a table; ``parts`` are the file names below ``parquet/<table>/``."""
+
+    rows: dict[str, int]
+    parts: dict[str, list[str]]
+    quarantined: int
+    drift: int
+
+    def files(self, parquet: Path, table: str) -> list[str]:
+        """Paths of a table's files, in page order."""
+        return [str(parquet / table / part) for part in self.parts.get(table, [])]
+
+
+def flattened_window(layout: Layout, store: StateStore, flattener: Flattener, window_id: str) -> FlattenedWindow:
+    """The window's Parquet files, made from its raw pages where they are not there yet."""
+    manifest = layout.parquet / MANIFESTS / f"{window_id}.json"
+    if manifest.exists():
+        return msgspec.json.decode(manifest.read_bytes(), type=FlattenedWindow)
+    return flatten_window(layout, store, flattener, window_id)
+
+
+def flatten_window(layout: Layout, store: StateStore, flattener: Flattener, window_id: str) -> FlattenedWindow:
+    """Flatten a window's raw pages, replacing what Parquet there may be."""
+    rows: dict[str, int] = {}
+    parts: dict[str, list[str]] = {}
+    quarantined = drift = 0
+    for part, batch in enumerate(_batches(store.pages(window_id)), start=1):
+        pages = [_page(layout, page) for page in batch]
+        done = flattener.flatten(pages, window_id=window_id, part=part, parquet_dir=layout.parquet)
+        for table, count in done.rows.items():
+            rows[table] = rows.get(table, 0) + count
+        for table, file in done.files.items():
+            parts.setdefault(table, []).append(file.name)
+        quarantined += done.quarantined
+        drift += done.drift
+    window = FlattenedWindow(rows, parts, quarantined, drift)
+    write_whole(make_private(layout.parquet / MANIFESTS) / f"{window_id}.json", msgspec.json.encode(window))
+    return window
+
+
+def _batches(pages: Sequence[LandedPage]) -> Iterator[list[LandedPage]]:
+    batch: list[LandedPage] = []
+    for page in pages:
+        full = len(batch) >= PAGES_PER_BATCH or sum(one.content_bytes for one in batch) + page.content_bytes > (
+            BYTES_PER_BATCH
+        )
+        if batch and full:
+            yield batch
+            batch = []
+        batch.append(page)
+    if batch:
+        yield batch
+
+
+def _page(layout: Layout, page: LandedPage) -> Page:
+    return Page(
+        path=layout.window(page.window_id) / page.file,
+        number=page.number,
+        records=page.records,
+        extracted_at=page.served_at,
+        uncompressed_bytes=page.content_bytes,
+    )

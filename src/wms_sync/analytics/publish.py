@@ -1,0 +1,53 @@
+"""Publishing: a finished, checkpointed copy replaces ``analytics.duckdb`` by rename.
+
+Readers that have the old file open keep it, a new connection sees the new one, and there is no moment without one.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import duckdb
+
+from wms_sync.analytics.errors import AnalyticsError
+from wms_sync.durable import PRIVATE_FILE, put_in_place
+from wms_sync.layout import Layout
+
+
+def publish(layout: Layout, source: Path) -> int:
+    """Copy ``source``, which nobody may have open, over the published file. Returns its size in bytes."""
+    temporary = layout.work / "publishing.duckdb"
+    temporary.unlink(missing_ok=True)
+    try:
+        shutil.copyfile(source, temporary)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise AnalyticsError(
+            f"The new tables could not be copied for publishing ({error}). Analysts keep the file as it was; the "
+            f"merged data is safe in {source}. Free disk space and run `wms-sync sync` again."
+        ) from None
+    temporary.chmod(PRIVATE_FILE)
+    _sync(temporary)
+    _verify(temporary)
+    _set_aside_foreign_wal(layout.published)
+    put_in_place(temporary, layout.published)
+    return layout.published.stat().st_size
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def _verify(path: Path) -> None:
+    with duckdb.connect(path, read_only=True) as connection:
+        connection.execute("select count(*) from ops.loads").fetchone()
+
+
+def _set_aside_foreign_wal(published: Path) -> None:
+    """An analyst who opened the file for writing may have left a log that does not belong to the new file."""
+    wal = published.with_name(published.name + ".wal")
+    if wal.exists():
+        wal.replace(published.with_name(f"{published.name}.wal.of-an-earlier-file"))

@@ -1,0 +1,153 @@
+"""The tables' step: every window that is landed and not in the tables is flattened, merged, checked and published.
+
+Whoever landed a window, and whatever was killed before, the receipts in the working file decide what is missing.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+import duckdb
+
+from wms_sync.analytics import database
+from wms_sync.analytics.checks import CheckOutcome, run_checks
+from wms_sync.analytics.flattened import FlattenedWindow, flatten_window, flattened_window
+from wms_sync.analytics.merge import Merger, receipts
+from wms_sync.analytics.publish import publish
+from wms_sync.analytics.windows import write_windows
+from wms_sync.catalogue import tables
+from wms_sync.durable import make_private, put_in_place
+from wms_sync.flatten.batch import Flattener
+from wms_sync.layout import Layout
+from wms_sync.settings import Settings
+from wms_sync.state.store import KNOWN, StateStore, Window
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class RefreshReport:
+    """What a refresh did. ``rows`` counts each table as it stands, ``merged`` what went in now."""
+
+    windows: tuple[str, ...]
+    rows: Mapping[str, int]
+    merged: Mapping[str, int]
+    checks: tuple[CheckOutcome, ...]
+    published: bool
+    quarantined: int
+    drift: int
+    bytes: int
+    seconds: float
+
+    @property
+    def refused_by(self) -> tuple[CheckOutcome, ...]:
+        """The blocking checks that kept the new tables from being published."""
+        return tuple(outcome for outcome in self.checks if outcome.refuses)
+
+
+class Refresh:
+    """One pass over what is not in the tables yet."""
+
+    def __init__(self, settings: Settings, store: StateStore, say: Say) -> None:
+        self._settings = settings
+        self._store = store
+        self._say = say
+        self._layout = Layout(settings.data_dir)
+        self._started = monotonic()
+        self._merged: dict[str, int] = {}
+        self._windows: list[str] = []
+        self._quarantined = self._drift = 0
+
+    def run(self) -> RefreshReport:
+        """Bring the working file up to date, check it and publish it."""
+        _restore(self._layout)
+        return self._finish(self._layout.working_database, flattened_window)
+
+    def rebuild(self) -> RefreshReport:
+        """Make every table again from the raw pages, in a file of its own that then takes the working file's place."""
+        fresh = self._layout.work / "rebuild.duckdb"
+        for leftover in self._layout.work.glob("rebuild.duckdb*"):
+            leftover.unlink()
+        return self._finish(fresh, flatten_window)
+
+    def _finish(
+        self, path: Path, flattened: Callable[[Layout, StateStore, Flattener, str], FlattenedWindow]
+    ) -> RefreshReport:
+        with database.opened(path, memory_limit=self._settings.memory_limit) as connection:
+            self._load(connection, flattened)
+            write_windows(connection, self._store)
+            outcomes = run_checks(connection)
+            rows = _counted(connection)
+        if path != self._layout.working_database:
+            put_in_place(path, self._layout.working_database)
+        accepted = not any(outcome.refuses for outcome in outcomes)
+        size = publish(self._layout, self._layout.working_database) if accepted else 0
+        return RefreshReport(
+            windows=tuple(self._windows),
+            rows=rows,
+            merged=self._merged,
+            checks=outcomes,
+            published=accepted,
+            quarantined=self._quarantined,
+            drift=self._drift,
+            bytes=size,
+            seconds=monotonic() - self._started,
+        )
+
+    def _load(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        flattened: Callable[[Layout, StateStore, Flattener, str], FlattenedWindow],
+    ) -> None:
+        known = receipts(connection)
+        merger = Merger(connection, self._layout.parquet, include_addresses=self._settings.include_addresses)
+        windows = self._store.windows(*KNOWN)
+        pending = [window for window in windows if window.id not in known]
+        work = make_private(self._layout.work / "flatten")
+        with Flattener(work_dir=work, memory_limit=self._settings.memory_limit) as flattener:
+            for number, window in enumerate(pending, start=1):
+                batch = flattened(self._layout, self._store, flattener, window.id)
+                self._note(window, batch, merger.merge(window, batch))
+                self._store.loaded([window.id])
+                self._say(f"merged window {number} of {len(pending)}: {window.id}, {window.records} shipments")
+        self._store.loaded([window.id for window in windows if window.state == "landed"])
+
+    def _note(self, window: Window, batch: FlattenedWindow, rows: Mapping[str, int]) -> None:
+        self._windows.append(window.id)
+        self._quarantined += batch.quarantined
+        self._drift += batch.drift
+        for table, count in rows.items():
+            self._merged[table] = self._merged.get(table, 0) + count
+
+
+def refresh(settings: Settings, store: StateStore, *, run_id: str, say: Say) -> RefreshReport:
+    """Load what is landed, check, publish. The caller holds the writer's lock."""
+    say(f"refreshing the tables (run {run_id})")
+    return Refresh(settings, store, say).run()
+
+
+def rebuild(settings: Settings, store: StateStore, *, run_id: str, say: Say) -> RefreshReport:
+    """Make every table again from raw pages, without one call to the service. The caller holds the writer's lock."""
+    say(f"rebuilding every table from raw pages (run {run_id})")
+    return Refresh(settings, store, say).rebuild()
+
+
+def _restore(layout: Layout) -> None:
+    """Without a working file, go on from the published one; the receipts in it say what is missing."""
+    if layout.working_database.exists() or not layout.published.exists():
+        return
+    temporary = make_private(layout.work) / "restoring.duckdb"
+    shutil.copyfile(layout.published, temporary)
+    put_in_place(temporary, layout.working_database)
+
+
+def _counted(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    counted = {}
+    for table in tables():
+        row = connection.execute(f"select count(*) from {table.qualified}").fetchone()
+        counted[table.slug] = int(row[0]) if row else 0
+    return counted

@@ -1,0 +1,40 @@
+"""``ops.windows``: the state store's windows as analysts see them, as of the publishing."""
+
+from __future__ import annotations
+
+import duckdb
+import pyarrow as pa
+
+from wms_sync.state.store import StateStore
+
+_MOMENT = pa.timestamp("us", tz="UTC")
+_SCHEMA = pa.schema(
+    [
+        ("id", pa.string()),
+        ("from_at", _MOMENT),
+        ("to_at", _MOMENT),
+        ("state", pa.string()),
+        ("reason", pa.string()),
+        ("run_id", pa.string()),
+        ("count_reported", pa.int64()),
+        ("pages", pa.int32()),
+        ("records", pa.int64()),
+        ("bytes", pa.int64()),
+        ("started_at", _MOMENT),
+        ("landed_at", _MOMENT),
+        ("loaded_at", _MOMENT),
+        ("read_seconds", pa.float64()),
+    ]
+)
+
+
+def write_windows(connection: duckdb.DuckDBPyConnection, store: StateStore) -> None:
+    """Replace ``ops.windows`` by what the state store knows."""
+    rows = [vars(window) for window in store.windows()]
+    present = pa.Table.from_pylist(rows, schema=_SCHEMA)
+    connection.register("present_windows", present)
+    connection.begin()
+    connection.execute("delete from ops.windows")
+    connection.execute("insert into ops.windows by name from present_windows")
+    connection.commit()
+    connection.unregister("present_windows")

@@ -1,0 +1,32 @@
+"""Filter expressions of the list endpoints: ``field{op:value,op:value}``.
+
+Only ``gt`` and ``lt`` are written: they are the range operators that both of the service's interfaces confirm. Both
+bounds are exclusive and the service's timestamps may carry fractions of a second, so a window is asked for one tick
+wider at its low end; reading a record twice is harmless.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+TICK = timedelta(seconds=1)
+
+
+def updated_within(start: datetime | None, end: datetime | None) -> str:
+    """The filter for records whose ``updated_at`` lies in ``[start, end)``; either side may be open, not both.
+
+    >>> from datetime import datetime, UTC
+    >>> updated_within(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC))
+    'updated_at{gt:"2025-12-31T23:59:59Z",lt:"2026-01-02T00:00:00Z"}'
+    """
+    bounds = []
+    if start is not None:
+        bounds.append(f'gt:"{timestamp(start - TICK)}"')
+    if end is not None:
+        bounds.append(f'lt:"{timestamp(end)}"')
+    return "updated_at{" + ",".join(bounds) + "}"
+
+
+def timestamp(moment: datetime) -> str:
+    """RFC 3339 in UTC, whole seconds, as the service writes it (specification 2.0)."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

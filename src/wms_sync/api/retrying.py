@@ -1,0 +1,65 @@
+"""The one place that decides about asking again.
+
+A non-2xx answer means that the service rolled everything back, so 409, 429 and 5xx may be repeated whatever the
+method. No answer at all may be repeated only where repeating is harmless (GET). Bounded by attempts and by time.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from wms_sync.api.errors import ApiError, Busy, ServiceFailed, Unreachable
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """Bounds of asking again. Waits are seconds; ``jitter`` is the share of a wait that is random."""
+
+    attempts: int = 8
+    total_seconds: float = 900.0
+    first_wait: float = 0.5
+    longest_wait: float = 60.0
+    jitter: float = 0.5
+
+
+def wait_before_retry(
+    error: ApiError, *, idempotent: bool, attempt: int, elapsed: float, policy: RetryPolicy
+) -> float | None:
+    """Seconds to wait before attempt ``attempt + 1``, or None when the error is final.
+
+    ``attempt`` counts from 1. A ``Retry-After`` is honoured as it is, however long, as long as the time bound allows.
+    """
+    if not _may_repeat(error, idempotent=idempotent) or attempt >= policy.attempts:
+        return None
+    asked = error.retry_after if isinstance(error, Busy | ServiceFailed) else None
+    wait = asked if asked is not None else _backoff(attempt, policy)
+    return wait if elapsed + wait <= policy.total_seconds else None
+
+
+def retry_after_seconds(value: str | None, *, now: datetime | None = None) -> float | None:
+    """A ``Retry-After`` header as seconds: a number, or an HTTP date. None when absent or unreadable."""
+    if value is None:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return max(0.0, (moment - (now or datetime.now(UTC))).total_seconds())
+
+
+def _may_repeat(error: ApiError, *, idempotent: bool) -> bool:
+    if isinstance(error, Unreachable):
+        return idempotent
+    return isinstance(error, Busy | ServiceFailed)
+
+
+def _backoff(attempt: int, policy: RetryPolicy) -> float:
+    wait = min(policy.longest_wait, policy.first_wait * 2.0 ** (attempt - 1))
+    return wait * (1 - policy.jitter * random.random())  # noqa: S311 - spreading clients out needs no secrecy

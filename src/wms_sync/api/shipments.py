@@ -1,0 +1,108 @@
+"""List shipments (specification 4.4, 4.6): pages of one window, with the guards that make paging safe.
+
+A page as served::
+
+    {"collection": [{"type": "Shipment", "id": 7, ...}], "included": {"Order": [...]},
+     "has_more": true, "next": "/api/global/v1/shipping/shipments?...&cursor_start=8", "previous": null,
+     "meta": {"processing_time": 0.1, "cursor_start": 8, "cursor_end": 7, "count": 1234}}
+
+Cursors work with ``sort=id`` only, so ``updated_at`` filters but never orders.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from wms_sync.api.body import Body
+from wms_sync.api.client import ROOT, GlobalApi
+from wms_sync.api.envelope import Envelope, read_envelope
+from wms_sync.api.errors import ProtocolError
+from wms_sync.api.filters import updated_within
+from wms_sync.api.selection import selection
+
+PATH = f"{ROOT}/v1/shipping/shipments"
+
+
+@dataclass(frozen=True)
+class Page:
+    """One response of list shipments: as it came, and what paging needs of it."""
+
+    body: Body
+    envelope: Envelope
+    served_at: datetime
+    seconds: float
+
+
+class ShipmentListing:
+    """Pages of shipments whose ``updated_at`` lies in ``[start, end)``."""
+
+    def __init__(self, api: GlobalApi, *, page_size: int, include_addresses: bool) -> None:
+        self._api = api
+        self._common = (("sort", "id"), *selection(include_addresses=include_addresses))
+        self._page_size = page_size
+
+    @property
+    def signature(self) -> str:
+        """What was asked for besides the window; a half-read window goes on only under the same signature."""
+        return f"limit={self._page_size}&" + "&".join(f"{name}={value}" for name, value in self._common)
+
+    def count(self, start: datetime | None, end: datetime | None) -> tuple[int, datetime]:
+        """How many shipments match, and the service's clock when it counted. One request."""
+        params = (("filter", updated_within(start, end)), ("sort", "id"), ("limit", "1"), ("count", "1"))
+        answer = self._api.get(PATH, params)
+        return _count(read_envelope(answer.body.content)), answer.served_at
+
+    def first(self, start: datetime, end: datetime) -> Page:
+        """The first page; its envelope has the ``count`` of the window."""
+        window = (("filter", updated_within(start, end)), ("limit", str(self._page_size)), ("count", "1"))
+        page = self._page(PATH, (*window, *self._common))
+        _count(page.envelope)
+        return page
+
+    def at(self, page_cursor: str) -> Page:
+        """The page at a ``next`` of the service."""
+        return self._page(page_cursor, ())
+
+    def _page(self, target: str, params: tuple[tuple[str, str], ...]) -> Page:
+        answer = self._api.get(target, params)
+        return Page(answer.body, read_envelope(answer.body.content), answer.served_at, answer.seconds)
+
+
+class Pager:
+    """Where a listing stands; refuses to move on where records could be lost or read for ever.
+
+    ``next`` is the page cursor to ask for (None at the end), ``last_id`` the highest id so far. Both come from the
+    state store when a half-read window goes on.
+    """
+
+    def __init__(self, next_cursor: str | None = None, last_id: int | None = None) -> None:
+        self.next = next_cursor
+        self.last_id = last_id
+        self._seen = {next_cursor}
+
+    def accept(self, page: Page) -> None:
+        """Take a page in; raises ``ProtocolError`` when ids fall, or ``next`` is missing or repeats."""
+        last_id = self.last_id
+        for record_id in page.envelope.ids:
+            if last_id is not None and record_id <= last_id:
+                raise ProtocolError(
+                    f"The service sent shipment {record_id} after {last_id} although sort=id was asked for: pages "
+                    "overlap or are out of order. What was read so far is kept; run again to go on from there."
+                )
+            last_id = record_id
+        following = page.envelope.next if page.envelope.has_more else None
+        if page.envelope.has_more and not following:
+            raise ProtocolError("The service says has_more but gives no next page: the rest of the window is unknown.")
+        if following is not None and following in self._seen:
+            raise ProtocolError("The service's next page is one already read: reading on would never end.")
+        self._seen.add(following)
+        self.next, self.last_id = following, last_id
+
+
+def _count(envelope: Envelope) -> int:
+    if envelope.count is None:
+        raise ProtocolError(
+            "The service did not return meta.count although count=1 was asked for; completeness cannot be proven."
+        )
+    return envelope.count

@@ -1,0 +1,47 @@
+"""One limit of parallel requests, and one pause for all when the service says that it is too much."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+
+from wms_sync.api.errors import Unreachable
+
+
+class Throttle:
+    """Shared by all threads of one client. ``close`` wakes every sleeper, so that a run stops at once."""
+
+    def __init__(self, parallel: int) -> None:
+        self._slots = threading.Semaphore(parallel)
+        self._closed = threading.Event()
+        self._lock = threading.Lock()
+        self._paused_until = 0.0
+
+    @contextmanager
+    def slot(self) -> Iterator[None]:
+        """Hold one of the parallel slots, after any pause that is on."""
+        with self._slots:
+            while (wait := self._paused_until - monotonic()) > 0:
+                self.sleep(wait)
+            self._raise_if_closed()
+            yield
+
+    def pause(self, seconds: float) -> None:
+        """Nobody starts a request for that long."""
+        with self._lock:
+            self._paused_until = max(self._paused_until, monotonic() + seconds)
+
+    def sleep(self, seconds: float) -> None:
+        """Wait, unless the client is closed meanwhile."""
+        self._closed.wait(seconds)
+        self._raise_if_closed()
+
+    def close(self) -> None:
+        """No further request starts."""
+        self._closed.set()
+
+    def _raise_if_closed(self) -> None:
+        if self._closed.is_set():
+            raise Unreachable("The client was closed while a request was waiting.")

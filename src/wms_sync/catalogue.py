@@ -1,0 +1,153 @@
+"""The catalogue of tables and marts, read from ``sql/``: names, keys, columns, comments.
+
+A table is one file under ``sql/tables`` (filled by ``flatten``) or ``sql/ops`` (filled by the load), a mart one file
+under ``sql/marts``. The file is the only definition: the ``create`` statement, a comment at the end of each column's
+line, and header comments. What a header says:
+
+- ``grain``: what one row is; becomes the table's comment.
+- ``keys``: columns that together name a row.
+- ``root: orders by order_id``: rows of this table belong to a row of ``orders`` and are replaced as a set with it;
+  ``order_id`` is the column here that holds its key. A root table is its own root.
+- ``newer``: the column that tells which of two versions of a root is newer, ``_extracted_at`` where it has none.
+
+Belongs here: reading these files, and the one function that quotes an identifier. Does not: running statements.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from wms_sync import sql_files
+
+_COLUMN = re.compile(r'^    "?(?P<name>\w+)"? (?P<type>.+?)(?: not null)?,? -- (?P<comment>.+)$', re.MULTILINE)
+_SELECTED = re.compile(r'^    (?:.*[ .])?"?(?P<name>\w+)"?,? -- (?P<comment>.+)$', re.MULTILINE)
+_CREATED = re.compile(r"^create (?:or replace )?(?:table|view) (?:(?P<schema>\w+)\.)?(?P<name>\w+)", re.MULTILINE)
+
+
+def quote(identifier: str) -> str:
+    """The identifier in double quotes; the only way a name gets into a statement."""
+    escaped = identifier.replace('"', '""')
+    return f'"{escaped}"'
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column; ``type`` as the file writes it, empty for a view."""
+
+    name: str
+    type: str
+    comment: str
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What tables and marts have in common."""
+
+    schema: str
+    name: str
+    columns: tuple[Column, ...]
+    comment: str
+    create: str
+
+    @property
+    def qualified(self) -> str:
+        """Schema and name, quoted."""
+        return f"{quote(self.schema)}.{quote(self.name)}"
+
+    @property
+    def slug(self) -> str:
+        """The name of its files and folders: ``orders``, ``pii_order_addresses``."""
+        return self.name if self.schema == "main" else f"{self.schema}_{self.name}"
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The columns' names, in order."""
+        return tuple(column.name for column in self.columns)
+
+
+@dataclass(frozen=True)
+class Table(Relation):
+    """A stored table; ``root_key`` is the column of this table that holds the key of ``root``."""
+
+    keys: tuple[str, ...]
+    root: str
+    root_key: str
+    newer: str | None
+
+    @property
+    def is_root(self) -> bool:
+        """Whether the rows stand for themselves and not for a part of another table's row."""
+        return self.root == self.name
+
+
+@dataclass(frozen=True)
+class Mart(Relation):
+    """A view for analysts."""
+
+
+@cache
+def tables() -> tuple[Table, ...]:
+    """The tables that ``flatten`` fills, parents before children."""
+    found = [_table(path) for path in sql_files.listed("tables")]
+    return tuple(sorted(found, key=lambda table: (not table.is_root, len(table.keys), table.schema, table.name)))
+
+
+@cache
+def ops_tables() -> tuple[Table, ...]:
+    """The tables of schema ``ops`` that the load fills."""
+    return tuple(_table(path) for path in sql_files.listed("ops"))
+
+
+@cache
+def marts() -> tuple[Mart, ...]:
+    """The views of schema ``marts``, in order of name."""
+    return tuple(_mart(path) for path in sql_files.listed("marts"))
+
+
+@cache
+def table(slug: str) -> Table:
+    """One table by the name of its files."""
+    return next(found for found in (*tables(), *ops_tables()) if found.slug == slug)
+
+
+def _table(path: str) -> Table:
+    text = sql_files.read(path)
+    head = sql_files.headers(text)
+    schema, name = _created(path, text)
+    keys = tuple(key.strip() for key in head["keys"].split(","))
+    root, _, root_key = head.get("root", f"{name} by {keys[0]}").partition(" by ")
+    newer = head.get("newer", "_extracted_at")
+    columns = tuple(Column(line["name"], line["type"], line["comment"]) for line in _COLUMN.finditer(text))
+    return Table(
+        schema=schema,
+        name=name,
+        columns=columns,
+        comment=_comment(head),
+        create=text,
+        keys=keys,
+        root=root,
+        root_key=root_key,
+        newer=None if newer == "_extracted_at" else newer,
+    )
+
+
+def _mart(path: str) -> Mart:
+    text = sql_files.read(path)
+    schema, name = _created(path, text)
+    columns = tuple(Column(line["name"], "", line["comment"]) for line in _SELECTED.finditer(text))
+    return Mart(schema=schema, name=name, columns=columns, comment=_comment(sql_files.headers(text)), create=text)
+
+
+def _created(path: str, text: str) -> tuple[str, str]:
+    created = _CREATED.search(text)
+    if created is None:
+        raise ValueError(f"sql/{path} creates no table or view.")
+    return created["schema"] or "main", created["name"]
+
+
+def _comment(head: dict[str, str]) -> str:
+    parts = [head["grain"][:1].upper() + head["grain"][1:]]
+    parts += [f"{label}: {head[word]}" for label, word in (("Source", "source"), ("Note", "notes")) if word in head]
+    return ". ".join(parts) + "."

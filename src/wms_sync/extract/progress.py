@@ -1,0 +1,38 @@
+"""What a long read tells whoever watches."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a read is. ``expected`` counts records over all windows begun so far."""
+
+    windows: int = 0
+    windows_done: int = 0
+    pages: int = 0
+    records: int = 0
+    bytes: int = 0
+    expected: int = 0
+
+
+Watcher = Callable[[Progress], None]
+
+
+class Tally:
+    """Adds up progress from several threads and tells the watcher."""
+
+    def __init__(self, watcher: Watcher | None = None) -> None:
+        self._watcher = watcher
+        self._lock = threading.Lock()
+        self.now = Progress()
+
+    def add(self, **amounts: int) -> None:
+        """Add to the named counters."""
+        with self._lock:
+            self.now = replace(self.now, **{name: getattr(self.now, name) + more for name, more in amounts.items()})
+            if self._watcher is not None:
+                self._watcher(self.now)

@@ -1,0 +1,206 @@
+"""Reading what is needed, windows side by side: ``sync`` (what is not covered) and ``backfill`` (what was named).
+
+The horizon comes from the service's clock before the first page. Intervals are cut by the service's own counts into
+windows of about ten pages, so that they can be read in parallel, flattened in bounded memory and checkpointed.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from time import monotonic
+
+from wms_sync.api.client import GlobalApi
+from wms_sync.api.shipments import ShipmentListing
+from wms_sync.extract import plan
+from wms_sync.extract.errors import WindowIncomplete
+from wms_sync.extract.progress import Progress, Tally, Watcher
+from wms_sync.extract.window import WindowReader
+from wms_sync.intervals import Interval, intersect, interval, slices, subtract
+from wms_sync.layout import Layout
+from wms_sync.settings import Settings
+from wms_sync.state.store import Reason, StateStore, Window
+
+PAGES_PER_WINDOW = 10
+RESUME_WITHIN = timedelta(hours=24)
+"""A half-read window older than that is asked for anew: its first pages may be stale."""
+RECENT = timedelta(days=7)
+ATTEMPTS = 3
+BEFORE_START = "records_before_start"
+
+
+@dataclass(frozen=True)
+class ReadReport:
+    """What a read did. ``horizon`` is how far it could read, by the service's clock."""
+
+    horizon: datetime
+    intervals: tuple[Interval, ...]
+    window_ids: tuple[str, ...]
+    progress: Progress
+    requests: int
+    seconds: float
+
+
+class Reading:
+    """One read over one client; make a new one for the next."""
+
+    def __init__(
+        self, settings: Settings, store: StateStore, api: GlobalApi, *, run_id: str, watcher: Watcher | None = None
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._api = api
+        self._run_id = run_id
+        self._listing = ShipmentListing(api, page_size=settings.page_size, include_addresses=settings.include_addresses)
+        self._tally = Tally(watcher)
+
+    def sync(self) -> ReadReport:
+        """Read everything since the start date that is not covered, and the overlap."""
+        started, start = monotonic(), self._settings.start
+        covered = self._store.covered()
+        overlap = self._overlap()
+        lowest = min(gap.start for gap in plan.missing(start, datetime.max.replace(tzinfo=UTC), covered))
+        since = max(start, lowest - overlap) if covered else start
+        count, served_at = self._listing.count(since, None)
+        self._count_before_start()
+        end = plan.horizon(served_at)
+        needed = plan.sync_intervals(start, end, covered, overlap)
+        known = count if len(needed) == 1 and needed[0].start == since else None
+        return self._read("sync", needed, known, end, started)
+
+    def backfill(self, start: datetime, end: datetime) -> ReadReport:
+        """Read ``[start, end)`` again, as far as the service's clock allows."""
+        started = monotonic()
+        count, served_at = self._listing.count(start, end)
+        reachable = plan.horizon(served_at)
+        needed = interval(start, min(end, reachable))
+        return self._read("backfill", needed, count, reachable, started)
+
+    def _overlap(self) -> timedelta:
+        longest = self._store.longest_read(datetime.now(UTC) - RECENT)
+        return max(timedelta(seconds=self._settings.overlap_seconds), timedelta(seconds=int(longest.total_seconds())))
+
+    def _count_before_start(self) -> None:
+        about = self._settings.start.isoformat()
+        known = self._store.observation(BEFORE_START)
+        if known is None or known.about != about:
+            before, _ = self._listing.count(None, self._settings.start)
+            self._store.observe(BEFORE_START, before, about)
+
+    def _read(
+        self, reason: Reason, needed: Sequence[Interval], count: int | None, end: datetime, started: float
+    ) -> ReadReport:
+        resumed = self._resumable(reason, needed)
+        rest = subtract(needed, (window.interval for window in resumed))
+        with ThreadPoolExecutor(self._settings.max_parallel_requests, "count") as pool:
+            cut = [part for one in rest for part in self._cut(one, None if resumed else count, pool)]
+        begun = tuple(self._begin(reason, part) for part, _ in cut)
+        self._store.begin_windows(begun)
+        windows = (*resumed, *begun)
+        self._tally.add(
+            windows=len(windows),
+            records=sum(window.records for window in resumed),
+            expected=sum(expected for _, expected in cut) + sum(window.count_reported or 0 for window in resumed),
+        )
+        self._read_all(windows)
+        return ReadReport(
+            horizon=end,
+            intervals=tuple(needed),
+            window_ids=tuple(window.id for window in windows),
+            progress=self._tally.now,
+            requests=self._api.requests,
+            seconds=monotonic() - started,
+        )
+
+    def _cut(self, whole: Interval, count: int | None, pool: ThreadPoolExecutor) -> list[tuple[Interval, int]]:
+        """Slices of at most about ten pages each with their counts; quiet neighbours are joined."""
+        if count is None:
+            count, _ = self._listing.count(whole.start, whole.end)
+        return _joined(self._counted_slices(whole, count, pool), self._window_records)
+
+    @property
+    def _window_records(self) -> int:
+        return PAGES_PER_WINDOW * self._settings.page_size
+
+    def _counted_slices(self, whole: Interval, count: int, pool: ThreadPoolExecutor) -> list[tuple[Interval, int]]:
+        parts = slices(whole, min(64, -(-count // self._window_records)))
+        if count <= self._window_records or len(parts) == 1:
+            return [(whole, count)]
+        counts = pool.map(lambda part: self._listing.count(part.start, part.end)[0], parts)
+        return [
+            leaf
+            for part, within in zip(parts, list(counts), strict=True)
+            for leaf in self._counted_slices(part, within, pool)
+        ]
+
+    def _resumable(self, reason: Reason, needed: Sequence[Interval]) -> tuple[Window, ...]:
+        fresh: list[Window] = []
+        for window in self._store.windows("reading"):
+            inside = intersect(needed, (window.interval,)) == (window.interval,)
+            usable = window.reason == reason and window.signature == self._listing.signature
+            if datetime.now(UTC) - window.started_at > RESUME_WITHIN or (inside and not usable):
+                self._store.abandon(window.id)
+            elif inside and not intersect((other.interval for other in fresh), (window.interval,)):
+                fresh.append(window)
+        return tuple(fresh)
+
+    def _begin(self, reason: Reason, part: Interval) -> Window:
+        stamp = f"{part.start:%Y%m%dT%H%M%SZ}-{part.end:%Y%m%dT%H%M%SZ}"
+        return Window(
+            id=f"{stamp}-{secrets.token_hex(3)}",
+            from_at=part.start,
+            to_at=part.end,
+            state="reading",
+            reason=reason,
+            run_id=self._run_id,
+            signature=self._listing.signature,
+            count_reported=None,
+            pages=0,
+            records=0,
+            bytes=0,
+            started_at=datetime.now(UTC),
+            landed_at=None,
+            loaded_at=None,
+            read_seconds=None,
+        )
+
+    def _read_all(self, windows: Sequence[Window]) -> None:
+        parallel = self._settings.max_parallel_requests
+        with ThreadPoolExecutor(parallel, "ahead") as ahead, ThreadPoolExecutor(parallel, "window") as pool:
+            reader = WindowReader(self._listing, self._store, Layout(self._settings.data_dir), ahead, self._tally)
+            futures = [pool.submit(self._read_window, reader, window) for window in windows]
+            try:
+                done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+                failures = [error for future in done if (error := future.exception())]
+                if failures:
+                    raise failures[0]
+            except BaseException:  # also an interrupt: the pages in flight are finished, nothing new starts
+                reader.stop()
+                self._api.throttle.close()
+                for future in futures:
+                    future.cancel()
+                raise
+
+    def _read_window(self, reader: WindowReader, window: Window) -> None:
+        """Read a window; one that the service's count disproves is read anew, ``ATTEMPTS`` times at most."""
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return reader.read(window)
+            except WindowIncomplete:
+                window = self._begin(window.reason, window.interval)
+                self._store.begin_windows([window])
+        return reader.read(window)
+
+
+def _joined(leaves: Iterable[tuple[Interval, int]], limit: int) -> list[tuple[Interval, int]]:
+    joined: list[tuple[Interval, int]] = []
+    for part, count in leaves:
+        if joined and joined[-1][0].end == part.start and joined[-1][1] + count <= limit:
+            before, already = joined.pop()
+            joined.append((Interval(before.start, part.end), already + count))
+        else:
+            joined.append((part, count))
+    return joined

@@ -1,0 +1,163 @@
+"""Raw pages into the table ``page``, in memory: strictly where they fit, repaired where they do not.
+
+DuckDB reads all pages of a batch at once while a thread passes them through the gate. A page that does not pass is
+taken out and read again, repaired. When the strict read fails, no page is in, and each is read alone to find which it
+was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.catalogue import quote
+from wms_sync.flatten.gate import Gate, Verdict
+from wms_sync.flatten.page import Page
+from wms_sync.flatten.repair import Drift, Misfit, Repaired, repair, whole_page
+from wms_sync.flatten.shape import shape_of
+
+# What DuckDB raises for what stands in a file; running out of memory or of disk is not among them.
+_CONTENT_ERRORS = (duckdb.InvalidInputException, duckdb.DataError)
+_ROOM = 64 * 1024  # above the size of the largest page
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a batch cost: rows of quarantine, unknown keys, and shipments that are on no row."""
+
+    quarantined: int = 0
+    drift: int = 0
+    records_removed: int = 0
+
+    def __add__(self, other: Read) -> Read:
+        return Read(
+            self.quarantined + other.quarantined,
+            self.drift + other.drift,
+            self.records_removed + other.records_removed,
+        )
+
+
+class PageReader:
+    """Fills ``page``, ``ops.quarantine`` and ``ops.schema_drift`` of its connection."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, work_dir: Path) -> None:
+        self._connection = connection
+        self._work_dir = work_dir
+        self._shape = shape_of(connection)
+        self._gate = Gate(self._shape)
+
+    def read(self, pages: Sequence[Page], window_id: str) -> Read:
+        """Read the pages of one batch into the empty tables."""
+        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="gate") as pool:
+            examined = pool.submit(self._examine, pages)
+            is_read = self._insert({page: page.path for page in pages}, window_id)
+            verdicts = examined.result()
+        suspects = {page for page, verdict in verdicts.items() if not verdict.fits}
+        if is_read:
+            self._take_out(suspects)
+        else:
+            suspects |= {
+                page for page in pages if page not in suspects and not self._insert({page: page.path}, window_id)
+            }
+        cost = sum((self._mend(page, window_id) for page in sorted(suspects, key=_number)), start=Read())
+        self._drop_repeated(set().union(*(verdict.repeated for verdict in verdicts.values())))
+        return cost
+
+    def _examine(self, pages: Iterable[Page]) -> dict[Page, Verdict]:
+        return {page: self._gate.examine(page.content()) for page in pages}
+
+    def _insert(self, files: dict[Page, Path], window_id: str) -> bool:
+        try:
+            self._connection.execute(
+                sql_files.read("flatten/page/read.sql"),
+                {
+                    "files": [str(path) for path in files.values()],
+                    "numbers": [page.number for page in files],
+                    "extracted_at": [page.extracted_at.isoformat() for page in files],
+                    "largest": max(page.uncompressed_bytes for page in files) + _ROOM,
+                    "window_id": window_id,
+                },
+            )
+        except _CONTENT_ERRORS:
+            return False
+        return True
+
+    def _take_out(self, pages: Collection[Page]) -> None:
+        if pages:
+            numbers = [page.number for page in pages]
+            self._connection.execute("delete from page where _page in (select unnest($1))", [numbers])
+
+    def _mend(self, page: Page, window_id: str) -> Read:
+        content = page.content()
+        repaired = repair(content, self._shape, self._unreadable)
+        misfits, removed = repaired.misfits, repaired.records_removed
+        if not (repaired.readable and self._insert_repaired(page, repaired, window_id)):
+            misfits = misfits or [whole_page(content, "DuckDB cannot read it, repaired or not")]
+            removed = page.records
+        self._quarantine(page, window_id, misfits)
+        self._list_drift(page, window_id, repaired.drift)
+        return Read(len(misfits), len(repaired.drift), removed)
+
+    def _insert_repaired(self, page: Page, repaired: Repaired, window_id: str) -> bool:
+        if repaired.content is None:
+            return self._insert({page: page.path}, window_id)
+        path = self._work_dir / f"repaired-{page.number:05d}.json"
+        path.write_bytes(repaired.content)
+        try:
+            return self._insert({page: path}, window_id)
+        finally:
+            path.unlink()
+
+    def _unreadable(self, duckdb_type: str, texts: list[str]) -> list[str]:
+        statement = sql_files.read("flatten/page/unreadable.sql").format(type=duckdb_type)
+        return [text for (text,) in self._connection.execute(statement, {"texts": texts}).fetchall()]
+
+    def _quarantine(self, page: Page, window_id: str, misfits: Sequence[Misfit]) -> None:
+        if misfits:
+            self._connection.execute(
+                sql_files.read("flatten/page/quarantine.sql"),
+                {
+                    **_provenance(page, window_id),
+                    "positions": list(range(1, len(misfits) + 1)),
+                    "objects": [misfit.object for misfit in misfits],
+                    "object_ids": [misfit.object_id for misfit in misfits],
+                    "paths": [misfit.path for misfit in misfits],
+                    "texts": [misfit.text for misfit in misfits],
+                    "whys": [misfit.why for misfit in misfits],
+                },
+            )
+
+    def _list_drift(self, page: Page, window_id: str, drift: Sequence[Drift]) -> None:
+        if drift:
+            self._connection.execute(
+                sql_files.read("flatten/page/schema_drift.sql"),
+                {
+                    **_provenance(page, window_id),
+                    "paths": [found.path for found in drift],
+                    "examples": [found.example for found in drift],
+                    "occurrences": [found.occurrences for found in drift],
+                },
+            )
+
+    def _drop_repeated(self, kinds: Iterable[str]) -> None:
+        statement = sql_files.read("flatten/page/repeated.sql")
+        for kind in kinds:
+            self._connection.execute(statement.format(kind=quote(kind)))
+
+
+def _number(page: Page) -> int:
+    return page.number
+
+
+def _provenance(page: Page, window_id: str) -> dict[str, str | int]:
+    return {
+        "page_key": f"{window_id}/{page.number:05d}",
+        "window_id": window_id,
+        "page": page.number,
+        "extracted_at": page.extracted_at.isoformat(),
+    }

@@ -1,0 +1,42 @@
+"""Where things live under the data folder; the one place that knows the names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Paths below ``WMS_DATA_DIR``."""
+
+    root: Path
+
+    @property
+    def raw(self) -> Path:
+        """Raw pages, a folder a window; written once."""
+        return self.root / "raw" / "shipments"
+
+    @property
+    def parquet(self) -> Path:
+        """Flattened batches, a folder a table; written once."""
+        return self.root / "parquet"
+
+    @property
+    def work(self) -> Path:
+        """The writer's private files."""
+        return self.root / "work"
+
+    @property
+    def working_database(self) -> Path:
+        """What the writer changes; analysts never open it."""
+        return self.work / "analytics.duckdb"
+
+    @property
+    def published(self) -> Path:
+        """What analysts open: always whole, never locked by us."""
+        return self.root / "analytics.duckdb"
+
+    def window(self, window_id: str) -> Path:
+        """The folder of a window's raw pages."""
+        return self.raw / window_id

@@ -1,0 +1,17 @@
+"""The sandbox: a stand-in of the warehouse fulfillment service, to run and test against.
+
+It is written from the specification (sections 2, 4, 5.1 and 7) and imports nothing else of `wms_sync`, so that a
+misreading in the client cannot hide in its mirror image here. What belongs here: the rules of the service, a
+deterministic set of ugly data, and the ways to let time pass. What does not: anything that knows how it is read.
+
+Requests: `server` (a socket), `app` (routes), `auth`, `errors`, `query` (parameters of a listing) with `filters`,
+`json5` and `selection`; `kinds` has the field tables that selection goes by; `faults` are broken answers for tests.
+
+Data: `store` (the columns of all shipments), `advance` (letting time pass), `clock`, `config`. What a shipment shows:
+`families` with `heads`, `family_orders`, `order_belongings`, `family_packages`, `galleries`; what shipments share:
+`pools` with `identities`, `products`, `options`; and under both `measures`, `texts`, `dice`.
+
+Answers: `matching` and `tracking` (which shipments meet the filters), `paging` (which of them stand on a page),
+`compiled` (what goes where), `templates` and `slots` (objects serialised beforehand), `shared` (each shared object once),
+`pages` (the envelope).
+"""

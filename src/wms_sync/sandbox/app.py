@@ -1,0 +1,141 @@
+"""The sandbox as an ASGI application: routes, in the order that the service checks things.
+
+Token first (401), then the path (404), the method (405), the parameters (400). Tests may answer in its place
+(`intercept`) or change an envelope before it is sent (`rewrite`).
+"""
+
+import gzip
+import inspect
+import json
+import threading
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from wms_sync.sandbox.advance import Advance, Passage, Wish
+from wms_sync.sandbox.auth import is_authorized
+from wms_sync.sandbox.clock import Clock
+from wms_sync.sandbox.config import SandboxConfig
+from wms_sync.sandbox.errors import ParameterError, bad_parameters, method_not_allowed, not_found, unauthorized
+from wms_sync.sandbox.pages import Pages
+from wms_sync.sandbox.query import ListQuery, read_query
+from wms_sync.sandbox.store import Store
+
+SHIPMENTS = "/api/global/v1/shipping/shipments"
+STATUS = "/api/global/v1/system/status"
+ADVANCE = "/sandbox/advance"
+
+_REMEMBERED = 100_000
+_LEAST_COMPRESSED = 500
+
+Intercept = Callable[[Request], Awaitable[Response | None] | Response | None]
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True)
+class ServedRequest:
+    """A request and the status it was answered with."""
+
+    method: str
+    path: str
+    query: str
+    status: int
+    user_agent: str
+
+
+class Sandbox:
+    """The service and its data. `requests` are those served so far, the oldest first."""
+
+    def __init__(self, config: SandboxConfig | None = None) -> None:
+        self.config = config or SandboxConfig()
+        self.clock = Clock(self.config.now)
+        self.requests: deque[ServedRequest] = deque(maxlen=_REMEMBERED)
+        self.intercept: Intercept | None = None
+        self.rewrite: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+        self._store = Store(self.config, self.clock.anchor)
+        self._pages = Pages(self._store)
+        self._lock = threading.Lock()
+        self._routes: dict[str, tuple[str, Handler]] = {
+            SHIPMENTS: ("GET", self._list_shipments),
+            STATUS: ("GET", self._status),
+            ADVANCE: ("POST", self._advance),
+        }
+
+    def advance(
+        self,
+        *,
+        seconds: float = 86_400,
+        changed: int = 0,
+        new: int = 0,
+        packages_added: int | None = None,
+        packages_removed: int | None = None,
+        orders: int = 0,
+        retailers: int = 0,
+    ) -> Advance:
+        """Lets time pass; see `Wish` and `Advance`."""
+        wish = Wish(seconds, changed, new, packages_added, packages_removed, orders, retailers)
+        with self._lock:
+            return Passage(self._store, self.clock, wish).run()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one request."""
+        if scope["type"] != "http":
+            return
+        request = Request(scope, receive)
+        response = await self._answer(request)
+        response.headers["Date"] = self.clock.http_date()
+        self._remember(request, response.status_code)
+        await response(scope, receive, send)
+
+    def _remember(self, request: Request, status: int) -> None:
+        agent = request.headers.get("user-agent", "")
+        self.requests.append(ServedRequest(request.method, request.url.path, request.url.query, status, agent))
+
+    async def _answer(self, request: Request) -> Response:
+        if self.intercept is not None:
+            answer = self.intercept(request)
+            instead = await answer if inspect.isawaitable(answer) else answer
+            if instead is not None:
+                return instead
+        if not is_authorized(request, self.config.token):
+            return unauthorized()
+        if request.url.path not in self._routes:
+            return not_found()
+        method, handler = self._routes[request.url.path]
+        return await handler(request) if request.method == method else method_not_allowed(method)
+
+    async def _status(self, request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def _list_shipments(self, request: Request) -> Response:
+        try:
+            query = read_query(request.query_params.multi_items())
+        except ParameterError as offence:
+            return bad_parameters(offence)
+        compressed = "gzip" in request.headers.get("accept-encoding", "").lower()
+        return await run_in_threadpool(self._respond, request.url.path, query, compressed)
+
+    def _respond(self, path: str, query: ListQuery, compressed: bool) -> Response:
+        with self._lock:
+            body = b"".join(self._pages.write(path, query))
+        if self.rewrite is not None:
+            body = json.dumps(self.rewrite(json.loads(body))).encode()
+        headers = {"Vary": "Accept-Encoding"}
+        if compressed and len(body) >= _LEAST_COMPRESSED:
+            body = gzip.compress(body, 1, mtime=0)
+            headers["Content-Encoding"] = "gzip"
+        return Response(body, media_type="application/json", headers=headers)
+
+    async def _advance(self, request: Request) -> Response:
+        try:
+            wish = json.loads(await request.body() or b"{}")
+            outcome = await run_in_threadpool(lambda: self.advance(**wish))
+        except (TypeError, ValueError) as error:
+            return bad_parameters(ParameterError("advance", str(error)))
+        return JSONResponse(outcome.as_json())

@@ -1,0 +1,32 @@
+"""The sandbox's time, in milliseconds since 1970 UTC. It runs, or stands still, and can be moved forward."""
+
+import time
+from datetime import UTC, datetime
+from email.utils import format_datetime
+
+
+class Clock:
+    """Real time plus everything advanced; with a fixed `now`, that moment plus everything advanced."""
+
+    def __init__(self, now: datetime | None) -> None:
+        self._fixed = None if now is None else round(now.timestamp() * 1000)
+        self._advanced = 0
+        self.anchor: int = self.now()
+
+    def now(self) -> int:
+        """Milliseconds since 1970."""
+        base = time.time_ns() // 1_000_000 if self._fixed is None else self._fixed
+        return base + self._advanced
+
+    def advance(self, milliseconds: int) -> None:
+        """Moves the clock forward."""
+        self._advanced += milliseconds
+
+    def http_date(self) -> str:
+        """The value of a `Date` header: whole seconds, rounded down."""
+        return format_datetime(as_datetime(self.now()).replace(microsecond=0), usegmt=True)
+
+
+def as_datetime(milliseconds: int) -> datetime:
+    """The same moment in UTC."""
+    return datetime.fromtimestamp(milliseconds // 1000, UTC).replace(microsecond=milliseconds % 1000 * 1000)

@@ -1,0 +1,27 @@
+"""What a sandbox is made with. Two sandboxes with equal configurations and a fixed `now` answer byte for byte alike."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True)
+class SandboxConfig:
+    """Settings of one sandbox.
+
+    `days` is the span before the anchor over which shipments were created. `now` freezes the clock (a datetime with
+    a time zone): it then moves by `advance` alone. Without it the anchor is the moment of construction and the clock
+    runs. `families` is how many different shipments the data repeats: fewer makes a smaller and duller sandbox.
+    """
+
+    shipments: int = 2000
+    seed: int = 1
+    token: str = "sandbox-token"  # noqa: S105 - guards nothing but made-up data
+    days: int = 90
+    now: datetime | None = None
+    families: int = 1000
+
+    def __post_init__(self) -> None:
+        if self.shipments < 0 or self.days < 1 or self.families < 20:
+            raise ValueError("a sandbox needs shipments >= 0, days >= 1 and families >= 20")
+        if self.now is not None and self.now.tzinfo is None:
+            raise ValueError("now needs a time zone: datetime(..., tzinfo=UTC)")

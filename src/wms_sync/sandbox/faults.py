@@ -1,0 +1,37 @@
+"""Broken answers, for tests to return from `Sandbox.intercept`: what a network does, and a service should not.
+
+They end the connection under the server, so they work only on a socket served by uvicorn, as SandboxServer does.
+"""
+
+import asyncio
+from typing import Any
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+
+class Disconnect(Response):
+    """Ends the connection without an answer."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Aborts, then lets the server notice."""
+        await _abort(send)
+
+
+class Truncated(Response):
+    """Promises a whole body, sends half of it and ends the connection."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Sends the head and the first half."""
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        half = bytes(self.body)[: len(self.body) // 2]
+        await send({"type": "http.response.body", "body": half, "more_body": True})
+        await asyncio.sleep(0.05)
+        await _abort(send)
+
+
+async def _abort(send: Send) -> None:
+    cycle: Any = getattr(send, "__self__", None)
+    cycle.transport.abort()
+    while not cycle.disconnected:
+        await asyncio.sleep(0)

@@ -1,0 +1,131 @@
+"""Settings: environment variables (or ``.env``), read in one place.
+
+A wrong or missing one becomes a ``SettingsError`` that names the variable. Secrets are ``SecretStr``: they do not show
+in a repr, a log or a traceback. Nothing else in the project reads the environment.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Self
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from wms_sync.errors import SettingsError
+
+PREFIX = "WMS_"
+
+
+class Settings(BaseSettings):
+    """Every setting with its default; the field ``x`` is the variable ``WMS_X``."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        hide_input_in_errors=True,
+        frozen=True,
+    )
+
+    base_url: str | None = None
+    api_token: SecretStr | None = None
+    data_dir: Path = Path("data")
+    state_url: SecretStr | None = None
+    start_date: date = date(2024, 1, 1)
+    page_size: int = Field(default=1000, ge=1, le=1000)
+    max_parallel_requests: int = Field(default=4, ge=1, le=64)
+    overlap_seconds: int = Field(default=600, ge=0)
+    include_addresses: bool = False
+    api_version: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}$")
+    schedule_cron: str = "0 2 * * *"
+    schedule_timezone: str = "UTC"
+    alert_webhook_url: SecretStr | None = None
+    memory_limit: str = Field(default="512MB", pattern=r"^\d+(\.\d+)?\s?([KMGT]i?B)$")
+
+    @field_validator("base_url")
+    @classmethod
+    def _origin_is_safe(cls, value: str | None) -> str | None:
+        return None if value is None else checked_base_url(value)
+
+    @field_validator("schedule_timezone")
+    @classmethod
+    def _zone_exists(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except (ZoneInfoNotFoundError, ValueError) as error:
+            raise ValueError("is not a time zone name such as UTC or Europe/Berlin") from error
+        return value
+
+    @field_validator("data_dir")
+    @classmethod
+    def _absolute(cls, value: Path) -> Path:
+        return value.expanduser().absolute()
+
+    @classmethod
+    def load(cls, **overrides: object) -> Self:
+        """Read the environment and ``.env``; overrides win. Raises ``SettingsError`` naming each wrong variable."""
+        try:
+            return cls(**overrides)  # type: ignore[arg-type]
+        except ValidationError as error:
+            raise SettingsError(_explain(error)) from None
+
+    @property
+    def start(self) -> datetime:
+        """Midnight UTC of the first day that is read."""
+        return datetime(self.start_date.year, self.start_date.month, self.start_date.day, tzinfo=UTC)
+
+    @property
+    def database_url(self) -> str:
+        """The SQLAlchemy URL of the state store; SQLite in the data folder unless set."""
+        if self.state_url is not None:
+            return self.state_url.get_secret_value()
+        return f"sqlite:///{self.data_dir / 'state.db'}"
+
+    def require_service(self) -> tuple[str, SecretStr]:
+        """The base URL and token, or a ``SettingsError`` that says which is missing and where it comes from."""
+        if self.base_url is None:
+            raise SettingsError(
+                "WMS_BASE_URL is not set. Set it to your instance, for example WMS_BASE_URL=https://acme.example.com "
+                "(in the environment or in .env), or try `wms-sync demo`, which needs no service."
+            )
+        if self.api_token is None:
+            raise SettingsError(
+                "WMS_API_TOKEN is not set. Create a Custom Global Integration in the service and put its access "
+                "token into WMS_API_TOKEN (in the environment or in .env)."
+            )
+        return self.base_url, self.api_token
+
+
+def checked_base_url(value: str) -> str:
+    """The origin without a trailing slash; https, or http to loopback only, so that the token stays private."""
+    url = urlsplit(value.strip())
+    if url.scheme not in {"http", "https"} or not url.hostname:
+        raise ValueError("must look like https://acme.example.com")
+    if url.username or url.password or url.query or url.fragment or url.path.strip("/"):
+        raise ValueError("must be the bare address of the instance, without path, credentials or query")
+    if url.scheme == "http" and not _is_loopback(url.hostname):
+        raise ValueError("must be https: plain http would send the token in the clear (allowed to loopback only)")
+    return f"{url.scheme}://{url.netloc}"
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _explain(error: ValidationError) -> str:
+    lines = []
+    for problem in error.errors(include_input=False, include_url=False):
+        name = PREFIX + str(problem["loc"][0]).upper() if problem["loc"] else "settings"
+        lines.append(f"{name}: {problem['msg'].removeprefix('Value error, ')}")
+    return "Wrong settings (environment or .env):\n  " + "\n  ".join(lines)

@@ -1,0 +1,113 @@
+"""Tables of the state store, and the named, ordered, recorded steps that make them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    DateTime,
+    Dialect,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+    select,
+)
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An aware UTC datetime; SQLite forgets time zones, so the stored value is naive UTC everywhere."""
+
+    impl = DateTime
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:  # noqa: ANN401
+        """Aware in, naive UTC stored."""
+        return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:  # noqa: ANN401
+        """Naive UTC stored, aware out."""
+        return None if value is None else value.replace(tzinfo=UTC)
+
+
+METADATA = MetaData()
+
+windows = Table(
+    "windows",
+    METADATA,
+    Column("id", String(64), primary_key=True),
+    Column("from_at", UtcDateTime, nullable=False),
+    Column("to_at", UtcDateTime, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("reason", String(16), nullable=False),
+    Column("run_id", String(64), nullable=False),
+    Column("signature", Text, nullable=False),
+    Column("count_reported", BigInteger),
+    Column("pages", Integer, nullable=False, default=0),
+    Column("records", BigInteger, nullable=False, default=0),
+    Column("bytes", BigInteger, nullable=False, default=0),
+    Column("started_at", UtcDateTime, nullable=False),
+    Column("landed_at", UtcDateTime),
+    Column("loaded_at", UtcDateTime),
+    Column("read_seconds", Float),
+    Index("windows_by_state", "state"),
+)
+
+pages = Table(
+    "pages",
+    METADATA,
+    Column("window_id", String(64), ForeignKey("windows.id"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("file", String(64), nullable=False),
+    Column("next_cursor", Text),
+    Column("records", Integer, nullable=False),
+    Column("last_id", BigInteger),
+    Column("bytes", BigInteger, nullable=False),
+    Column("content_bytes", BigInteger, nullable=False),
+    Column("sha256", String(64), nullable=False),
+    Column("served_at", UtcDateTime, nullable=False),
+)
+
+observations = Table(
+    "observations",
+    METADATA,
+    Column("name", String(64), primary_key=True),
+    Column("value", BigInteger, nullable=False),
+    Column("about", String(64), nullable=False),
+    Column("observed_at", UtcDateTime, nullable=False),
+)
+
+_migrations = Table(
+    "schema_migrations",
+    MetaData(),
+    Column("name", String(64), primary_key=True),
+    Column("applied_at", UtcDateTime, nullable=False),
+)
+
+
+def _create_tables(connection: Connection) -> None:
+    METADATA.create_all(connection, tables=[windows, pages, observations])
+
+
+MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (("0001_windows_and_pages", _create_tables),)
+"""Ordered; a step that was released is never edited, only followed by another."""
+
+
+def migrate(connection: Connection) -> None:
+    """Apply what is missing, in the caller's transaction, and record it there."""
+    _migrations.create(connection, checkfirst=True)
+    applied = set(connection.scalars(select(_migrations.c.name)))
+    for name, step in MIGRATIONS:
+        if name not in applied:
+            step(connection)
+            connection.execute(_migrations.insert().values(name=name, applied_at=datetime.now(UTC)))

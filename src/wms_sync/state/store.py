@@ -1,0 +1,202 @@
+"""The state store: windows and pages, read and written.
+
+A window goes ``reading -> landed -> loaded``; one that is given up is ``abandoned``. Each method is one transaction,
+so that a kill leaves either the old or the new state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+from sqlalchemy import Engine, Row, create_engine, event, func, select, update
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
+
+from wms_sync.intervals import Interval, union
+from wms_sync.state.errors import StateError, StateUrlError
+from wms_sync.state.schema import migrate, observations, pages, windows
+
+Reason = Literal["sync", "backfill"]
+KNOWN = ("landed", "loaded")
+
+
+@dataclass(frozen=True)
+class Window:
+    """One row of ``windows``: an interval of ``updated_at`` and how far it is."""
+
+    id: str
+    from_at: datetime
+    to_at: datetime
+    state: str
+    reason: Reason
+    run_id: str
+    signature: str
+    count_reported: int | None
+    pages: int
+    records: int
+    bytes: int
+    started_at: datetime
+    landed_at: datetime | None
+    loaded_at: datetime | None
+    read_seconds: float | None
+
+    @property
+    def interval(self) -> Interval:
+        """``[from_at, to_at)``."""
+        return Interval(self.from_at, self.to_at)
+
+
+@dataclass(frozen=True)
+class LandedPage:
+    """One row of ``pages``: a page that is on disk."""
+
+    window_id: str
+    number: int
+    file: str
+    next_cursor: str | None
+    records: int
+    last_id: int | None
+    bytes: int
+    content_bytes: int
+    sha256: str
+    served_at: datetime
+
+
+class StateStore:
+    """Opened once a process; safe to use from several threads."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = _engine(url)
+        try:
+            with self._engine.begin() as connection:
+                migrate(connection)
+        except OperationalError as error:
+            raise StateError(f"The state store could not be opened: {error.orig}") from None
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._engine.dispose()
+
+    # --- reading ---
+
+    def windows(self, *states: str) -> tuple[Window, ...]:
+        """Windows in these states (all without), in the order they were begun."""
+        query = select(windows).order_by(windows.c.started_at, windows.c.id)
+        if states:
+            query = query.where(windows.c.state.in_(states))
+        with self._engine.connect() as connection:
+            return tuple(Window(**row._mapping) for row in connection.execute(query))
+
+    def window(self, window_id: str) -> Window:
+        """One window by its id."""
+        with self._engine.connect() as connection:
+            row = connection.execute(select(windows).where(windows.c.id == window_id)).one()
+        return Window(**row._mapping)
+
+    def pages(self, window_id: str) -> tuple[LandedPage, ...]:
+        """The landed pages of a window, in order."""
+        query = select(pages).where(pages.c.window_id == window_id).order_by(pages.c.number)
+        with self._engine.connect() as connection:
+            return tuple(LandedPage(**row._mapping) for row in connection.execute(query))
+
+    def covered(self, states: Sequence[str] = KNOWN) -> tuple[Interval, ...]:
+        """What windows in these states cover, as disjoint intervals."""
+        query = select(windows.c.from_at, windows.c.to_at).where(windows.c.state.in_(states))
+        with self._engine.connect() as connection:
+            return union(Interval(start, end) for start, end in connection.execute(query))
+
+    def longest_read(self, since: datetime) -> timedelta:
+        """The longest time that one window took to read since then."""
+        query = select(func.max(windows.c.read_seconds)).where(windows.c.landed_at >= since)
+        with self._engine.connect() as connection:
+            return timedelta(seconds=connection.scalar(query) or 0)
+
+    def observation(self, name: str) -> Row[Any] | None:
+        """A number that was counted once: value, about, observed_at."""
+        with self._engine.connect() as connection:
+            return connection.execute(select(observations).where(observations.c.name == name)).one_or_none()
+
+    # --- writing ---
+
+    def begin_windows(self, begun: Iterable[Window]) -> None:
+        """Remember windows that are about to be read."""
+        rows = [vars(window) for window in begun]
+        if rows:
+            with self._engine.begin() as connection:
+                connection.execute(windows.insert(), rows)
+
+    def record_page(self, page: LandedPage) -> None:
+        """A page is on disk; the window goes on after it."""
+        with self._engine.begin() as connection:
+            connection.execute(pages.insert().values(**vars(page)))
+            connection.execute(
+                update(windows)
+                .where(windows.c.id == page.window_id)
+                .values(
+                    pages=windows.c.pages + 1,
+                    records=windows.c.records + page.records,
+                    bytes=windows.c.bytes + page.bytes,
+                )
+            )
+
+    def set_count(self, window_id: str, count: int) -> None:
+        """What the service counted for this window with its first page."""
+        self._update(window_id, count_reported=count)
+
+    def landed(self, window_id: str, *, read_seconds: float) -> None:
+        """Every page of the window is on disk and counted."""
+        self._update(window_id, state="landed", landed_at=datetime.now(UTC), read_seconds=read_seconds)
+
+    def loaded(self, window_ids: Sequence[str]) -> None:
+        """The analytics database holds receipts for these windows."""
+        with self._engine.begin() as connection:
+            connection.execute(
+                update(windows)
+                .where(windows.c.id.in_(window_ids), windows.c.state == "landed")
+                .values(state="loaded", loaded_at=datetime.now(UTC))
+            )
+
+    def abandon(self, window_id: str) -> None:
+        """The window will not be read to its end; what it covers is asked for anew."""
+        self._update(window_id, state="abandoned")
+
+    def observe(self, name: str, value: int, about: str) -> None:
+        """Remember a number that was counted."""
+        with self._engine.begin() as connection:
+            connection.execute(observations.delete().where(observations.c.name == name))
+            connection.execute(
+                observations.insert().values(name=name, value=value, about=about, observed_at=datetime.now(UTC))
+            )
+
+    def _update(self, window_id: str, **values: Any) -> None:  # noqa: ANN401 - columns of several types
+        with self._engine.begin() as connection:
+            connection.execute(update(windows).where(windows.c.id == window_id).values(**values))
+
+
+def _engine(url: str) -> Engine:
+    try:
+        parsed = make_url(url)
+        engine = create_engine(parsed, pool_pre_ping=True)
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
+        raise StateUrlError(
+            f"WMS_STATE_URL cannot be used ({type(error).__name__}). It should look like sqlite:///path/state.db or "
+            "postgresql+psycopg://user:password@host/database (install wms-sync[postgres])."
+        ) from None
+    if parsed.get_backend_name() == "sqlite":
+        if parsed.database:
+            Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+        event.listen(engine, "connect", _sqlite_pragmas)
+    return engine
+
+
+def _sqlite_pragmas(connection: Any, _: object) -> None:  # noqa: ANN401 - a DBAPI connection
+    cursor = connection.cursor()
+    cursor.execute("pragma journal_mode = wal")
+    cursor.execute("pragma synchronous = normal")
+    cursor.execute("pragma busy_timeout = 30000")
+    cursor.execute("pragma foreign_keys = on")
+    cursor.close()

@@ -1,0 +1,125 @@
+"""Where the sync stands: coverage, lag, windows, rows, and what needs a hand. Reads only; never waits for a writer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.catalogue import tables
+from wms_sync.extract.plan import missing, sync_cursor
+from wms_sync.extract.read import BEFORE_START
+from wms_sync.intervals import Interval
+from wms_sync.layout import Layout
+from wms_sync.lock import writer
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+
+LATE = timedelta(hours=26)
+"""A nightly sync that is two hours late is worth a word."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """Everything ``wms-sync status`` shows. Times are UTC; ``lag_seconds`` is None before the first sync."""
+
+    sync_cursor: datetime | None
+    lag_seconds: float | None
+    covered: tuple[Interval, ...]
+    gaps: tuple[Interval, ...]
+    windows: dict[str, int]
+    last_loads: tuple[dict[str, object], ...]
+    rows: dict[str, int]
+    published_at: datetime | None
+    records_before_start: int | None
+    quarantined: int
+    unknown_keys: int
+    writer: str | None
+    needs_a_hand: tuple[str, ...]
+
+
+def status(settings: Settings, store: StateStore) -> Status:
+    """Collect the status from the state store and the published file."""
+    layout = Layout(settings.data_dir)
+    covered = store.covered(("loaded",))
+    newest = covered[-1].end if covered else None
+    cursor = sync_cursor(settings.start, covered) if covered else None
+    gaps = missing(settings.start, newest, covered) if newest and newest > settings.start else ()
+    before = store.observation(BEFORE_START)
+    published = _Published.read(layout)
+    holder = writer(layout)
+    found = Status(
+        sync_cursor=cursor,
+        lag_seconds=(datetime.now(UTC) - cursor).total_seconds() if cursor else None,
+        covered=covered,
+        gaps=gaps,
+        windows=_by_state(store),
+        last_loads=published.last_loads,
+        rows=published.rows,
+        published_at=published.at,
+        records_before_start=int(before.value) if before is not None else None,
+        quarantined=published.quarantined,
+        unknown_keys=published.unknown_keys,
+        writer=str(holder) if holder else None,
+        needs_a_hand=(),
+    )
+    return Status(**{**vars(found), "needs_a_hand": tuple(_needs_a_hand(found, settings))})
+
+
+@dataclass(frozen=True)
+class _Published:
+    at: datetime | None = None
+    rows: dict[str, int] | None = None  # type: ignore[assignment]
+    last_loads: tuple[dict[str, object], ...] = ()
+    quarantined: int = 0
+    unknown_keys: int = 0
+
+    @classmethod
+    def read(cls, layout: Layout) -> _Published:
+        if not layout.published.exists():
+            return cls(rows={})
+        at = datetime.fromtimestamp(layout.published.stat().st_mtime, UTC)
+        with duckdb.connect(layout.published, read_only=True) as connection:
+            connection.execute("set timezone = 'UTC'")
+            loads = connection.execute(sql_files.read("queries/last_loads.sql"))
+            names = [column[0] for column in loads.description or []]
+            last = tuple(dict(zip(names, row, strict=True)) for row in loads.fetchall())
+            rows = {table.slug: _count(connection, table.qualified) for table in tables()}
+        return cls(at, rows, last, rows["ops_quarantine"], rows["ops_schema_drift"])
+
+
+def _count(connection: duckdb.DuckDBPyConnection, relation: str) -> int:
+    row = connection.execute(f"select count(*) from {relation}").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _by_state(store: StateStore) -> dict[str, int]:
+    counted: dict[str, int] = {}
+    for window in store.windows():
+        counted[window.state] = counted.get(window.state, 0) + 1
+    return counted
+
+
+def _needs_a_hand(found: Status, settings: Settings) -> Iterator[str]:
+    if found.sync_cursor is None:
+        yield "Nothing is synced yet: run `wms-sync sync`."
+    for gap in found.gaps:
+        yield f"Not covered: {gap.start:%Y-%m-%d %H:%M:%S} to {gap.end:%Y-%m-%d %H:%M:%S}; the next sync reads it."
+    if found.lag_seconds is not None and found.lag_seconds > LATE.total_seconds():
+        yield f"The sync is {found.lag_seconds / 3600:.0f} hours behind: look at the last runs in Dagster."
+    if found.windows.get("landed"):
+        yield f"{found.windows['landed']} windows are on disk and not in the tables: run `wms-sync sync`."
+    if found.windows.get("reading") and found.writer is None:
+        yield f"{found.windows['reading']} windows were begun and not finished: the next run goes on with them."
+    if found.quarantined:
+        yield f"{found.quarantined} values did not fit their type: see ops.quarantine."
+    if found.unknown_keys:
+        yield f"{found.unknown_keys} unknown keys came from the service: see ops.schema_drift."
+    if found.records_before_start:
+        yield (
+            f"The service has {found.records_before_start} shipments last changed before {settings.start_date}; they "
+            "are not read (WMS_START_DATE)."
+        )

@@ -1,0 +1,222 @@
+"""The client against the sandbox on a socket: every kind of answer becomes the right error, or is asked again."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from pydantic import SecretStr
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from tests.conftest import IMPATIENT, NOW
+from wms_sync.api.client import GlobalApi
+from wms_sync.api.errors import (
+    ApiError,
+    Busy,
+    ProtocolError,
+    RedirectRefused,
+    Rejected,
+    ServiceFailed,
+    Unauthorized,
+    Unreachable,
+)
+from wms_sync.api.shipments import Pager, ShipmentListing
+
+TOKEN = "sandbox-token"
+START = NOW - timedelta(days=30)
+
+
+def listing(api: GlobalApi, page_size: int = 50) -> ShipmentListing:
+    return ShipmentListing(api, page_size=page_size, include_addresses=False)
+
+
+@pytest.fixture
+def api(sandbox):
+    with GlobalApi(sandbox.base_url, SecretStr(TOKEN), policy=IMPATIENT) as client:
+        yield client
+
+
+def answer_first(sandbox, times: int, make: Callable[[], Response]) -> None:
+    """Let the sandbox answer the next ``times`` requests with something else."""
+    left = [times]
+
+    def intercept(request: Request) -> Response | None:
+        if left[0] <= 0:
+            return None
+        left[0] -= 1
+        return make()
+
+    sandbox.sandbox.intercept = intercept
+
+
+def test_pages_follow_next_until_the_end_and_visit_every_shipment_once(api):
+    pages, pager = [], Pager()
+    page = listing(api).first(START, NOW)
+    while True:
+        pager.accept(page)
+        pages.append(page)
+        if pager.next is None:
+            break
+        page = listing(api).at(pager.next)
+    ids = [one for page in pages for one in page.envelope.ids]
+    assert len(pages) > 5
+    assert len(ids) == len(set(ids)) == pages[0].envelope.count
+    assert ids == sorted(ids)
+
+
+def test_the_service_clock_comes_from_the_date_header(api):
+    _, served_at = listing(api).count(START, None)
+    assert served_at == NOW
+
+
+def test_bodies_are_kept_as_received_and_readable(api):
+    page = listing(api).first(START, NOW)
+    assert page.body.suffix == "json.gz"
+    assert gzip.decompress(page.body.landed) == page.body.content
+    assert len(json.loads(page.body.content)["collection"]) == 50
+
+
+@pytest.mark.parametrize("token", ["s3cr3t-token", "", "two words", "line\nbreak"])
+def test_a_wrong_token_names_the_setting_and_never_shows_the_token(sandbox, token):
+    with GlobalApi(sandbox.base_url, SecretStr(token), policy=IMPATIENT) as api, pytest.raises(Unauthorized) as error:
+        listing(api).count(START, None)
+    assert "WMS_API_TOKEN" in str(error.value)
+    assert error.value.exit_code == 2
+    assert not token or token not in str(error.value)
+
+
+def test_a_wrong_token_is_not_tried_again(sandbox):
+    with GlobalApi(sandbox.base_url, SecretStr("wrong"), policy=IMPATIENT) as api, pytest.raises(Unauthorized):
+        listing(api).count(START, None)
+    assert len(sandbox.sandbox.requests) == 1
+
+
+def test_a_400_shows_the_parameter_that_the_service_names(api):
+    with pytest.raises(Rejected, match=r"fields:nonsense"):
+        api.get("/api/global/v1/shipping/shipments", [("fields:nonsense", "all")])
+
+
+@pytest.mark.parametrize("status", [409, 429, 500, 502, 503])
+def test_passing_trouble_is_asked_again(sandbox, api, status):
+    answer_first(sandbox, 2, lambda: Response("<html>trouble</html>", status, media_type="text/html"))
+    count, _ = listing(api).count(START, None)
+    assert count == 600
+    assert len(sandbox.sandbox.requests) == 3
+
+
+@pytest.mark.parametrize(("status", "kind"), [(429, Busy), (409, Busy), (500, ServiceFailed), (503, ServiceFailed)])
+def test_lasting_trouble_ends_with_its_name(sandbox, api, status, kind):
+    answer_first(sandbox, 99, lambda: Response("", status))
+    with pytest.raises(kind, match=str(status)):
+        listing(api).count(START, None)
+    assert len(sandbox.sandbox.requests) == IMPATIENT.attempts
+
+
+def test_retry_after_pauses_every_request_of_the_client(sandbox, api):
+    answer_first(sandbox, 1, lambda: Response("", 429, headers={"Retry-After": "0.3"}))
+    listing(api).count(START, None)
+    assert api.throttle._paused_until > 0
+
+
+def test_a_redirect_is_refused(sandbox, api):
+    answer_first(sandbox, 1, lambda: Response("", 302, headers={"Location": "http://127.0.0.2/elsewhere"}))
+    with pytest.raises(RedirectRefused, match="WMS_BASE_URL"):
+        listing(api).count(START, None)
+
+
+def _damaged_gzip() -> Response:
+    content = gzip.compress(json.dumps({"collection": [], "has_more": False, "meta": {"count": 0}}).encode())
+    return Response(content[:-9], headers={"Content-Encoding": "gzip"})
+
+
+def test_a_truncated_transfer_is_asked_again_and_never_a_short_page(sandbox, api):
+    answer_first(sandbox, 1, _damaged_gzip)
+    assert listing(api).count(START, None)[0] == 600
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"<html>", b'"text"', b"[]", b"{}", b'{"collection": {}}', b'{"collection": [], "has_more": "yes"}', b""],
+)
+def test_an_answer_that_is_no_list_is_a_protocol_error(sandbox, api, body):
+    answer_first(sandbox, 1, lambda: Response(body))
+    with pytest.raises(ProtocolError):
+        listing(api).count(START, None)
+
+
+def test_a_missing_count_is_a_protocol_error(sandbox, api):
+    answer_first(sandbox, 1, lambda: JSONResponse({"collection": [], "has_more": False, "next": None, "meta": {}}))
+    with pytest.raises(ProtocolError, match=r"meta\.count"):
+        listing(api).count(START, None)
+
+
+def test_nobody_there_is_unreachable_and_says_where_to_look():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    with GlobalApi(url, SecretStr(TOKEN), policy=IMPATIENT) as api, pytest.raises(Unreachable, match="WMS_BASE_URL"):
+        listing(api).count(START, None)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "http://localhost:1/api/global/v1/shipping/shipments?cursor_start=5",
+        "https://127.0.0.1/api/global/v1/shipping/shipments?cursor_start=5",
+        "//127.0.0.2/api",
+    ],
+)
+def test_the_token_goes_to_the_configured_origin_only(api, sandbox, target):
+    with pytest.raises(ProtocolError, match="another address"):
+        api.get(target)
+    assert not sandbox.sandbox.requests
+
+
+def test_next_may_be_absolute_or_root_relative(api, sandbox):
+    page = listing(api).first(START, NOW)
+    assert page.envelope.next is not None
+    absolute = sandbox.base_url + page.envelope.next
+    assert listing(api).at(absolute).envelope.ids == listing(api).at(page.envelope.next).envelope.ids
+
+
+def envelope(ids, *, has_more=False, following=None):
+    content = {"collection": [{"id": one} for one in ids], "has_more": has_more, "next": following}
+    return JSONResponse(content | {"meta": {"count": len(ids)}})
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "reason"),
+    [
+        (([1, 3], True, "/n"), ([3, 4], False, None), "after"),
+        (([2, 1], False, None), None, "after"),
+        (([1, 1], False, None), None, "after"),
+        (([1], True, None), None, "no next page"),
+        (([1], True, "/n"), ([2], True, "/n"), "already read"),
+    ],
+)
+def test_guards_stop_a_listing_that_could_lose_or_repeat_records(sandbox, api, first, second, reason):
+    answers = [first, second]
+    sandbox.sandbox.intercept = lambda _: envelope(answers[0][0], has_more=answers[0][1], following=answers.pop(0)[2])
+    pager = Pager()
+    with pytest.raises(ProtocolError, match=reason):
+        pager.accept(listing(api).first(START, NOW))
+        pager.accept(listing(api).at("/n"))
+
+
+def test_a_short_page_ends_nothing(sandbox, api):
+    sandbox.sandbox.intercept = lambda _: envelope([], has_more=True, following="/n")
+    pager = Pager()
+    pager.accept(listing(api).first(START, NOW))
+    assert pager.next == "/n"
+
+
+def test_all_errors_are_of_one_tree():
+    assert all(
+        issubclass(one, ApiError)
+        for one in (Unreachable, Unauthorized, Rejected, Busy, ServiceFailed, RedirectRefused, ProtocolError)
+    )

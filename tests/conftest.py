@@ -1,0 +1,70 @@
+"""A sandbox on a socket, settings for it and a data folder: what most tests start from. Nothing is patched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+
+from wms_sync.api.client import GlobalApi
+from wms_sync.api.retrying import RetryPolicy
+from wms_sync.extract.read import Reading
+from wms_sync.layout import Layout
+from wms_sync.sandbox.app import Sandbox
+from wms_sync.sandbox.config import SandboxConfig
+from wms_sync.sandbox.server import SandboxServer
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+
+NOW = datetime(2026, 3, 31, 12, 0, 0, tzinfo=UTC)
+IMPATIENT = RetryPolicy(attempts=4, total_seconds=5, first_wait=0.01, longest_wait=0.05)
+
+
+@pytest.fixture
+def sandbox() -> Iterator[SandboxServer]:
+    with SandboxServer(Sandbox(SandboxConfig(shipments=600, seed=5, days=20, now=NOW, families=60))) as server:
+        yield server
+
+
+@pytest.fixture
+def settings_for(tmp_path: Path) -> Callable[..., Settings]:
+    def make(server: SandboxServer, **overrides: object) -> Settings:
+        values: dict[str, object] = {
+            "base_url": server.base_url,
+            "api_token": server.sandbox.config.token,
+            "data_dir": tmp_path / "data",
+            "start_date": date(2026, 3, 1),
+            "page_size": 50,
+        }
+        return Settings.load(_env_file=None, **(values | overrides))
+
+    return make
+
+
+@dataclass
+class Bench:
+    """One installation: settings, its state store, and reads against the sandbox."""
+
+    settings: Settings
+    store: StateStore
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(self.settings.data_dir)
+
+    def api(self) -> GlobalApi:
+        return GlobalApi.from_settings(self.settings, policy=IMPATIENT)
+
+    def reading(self, api: GlobalApi) -> Reading:
+        return Reading(self.settings, self.store, api, run_id="test")
+
+
+@pytest.fixture
+def bench(sandbox: SandboxServer, settings_for: Callable[..., Settings]) -> Iterator[Bench]:
+    settings = settings_for(sandbox)
+    store = StateStore(settings.database_url)
+    yield Bench(settings, store)
+    store.close()

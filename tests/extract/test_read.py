@@ -1,0 +1,186 @@
+"""Reading windows against the sandbox on a socket: what lands on disk and what the state store says of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from starlette.responses import Response
+
+from tests.conftest import NOW
+from wms_sync.api.body import decompress
+from wms_sync.api.errors import ProtocolError, ServiceFailed
+from wms_sync.extract.errors import WindowIncomplete
+from wms_sync.extract.plan import MARGIN
+
+
+def landed_ids(bench) -> list[int]:
+    """The ids on all landed pages of windows that count, read from disk."""
+    ids = []
+    for window in bench.store.windows("landed", "loaded"):
+        for page in bench.store.pages(window.id):
+            content = decompress((bench.layout.window(window.id) / page.file).read_bytes(), page.file)
+            ids += [one["id"] for one in json.loads(content)["collection"]]
+    return ids
+
+
+def test_a_first_sync_lands_every_shipment_once(bench):
+    with bench.api() as api:
+        report = bench.reading(api).sync()
+    assert report.horizon == NOW - MARGIN
+    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == 600
+    assert report.progress.records == report.progress.expected == 600
+    assert bench.store.covered(("landed",)) == report.intervals
+
+
+def test_large_intervals_become_several_windows_of_bounded_size(bench):
+    with bench.api() as api:
+        report = bench.reading(api).sync()
+    assert len(report.window_ids) > 1
+    assert max(window.records for window in bench.store.windows()) <= 10 * bench.settings.page_size
+
+
+def test_pages_are_recorded_with_hash_counts_and_cursor(bench):
+    with bench.api() as api:
+        bench.reading(api).sync()
+    window = bench.store.windows("landed")[0]
+    pages = bench.store.pages(window.id)
+    assert [page.number for page in pages] == list(range(1, window.pages + 1))
+    assert pages[-1].next_cursor is None
+    assert all(page.next_cursor for page in pages[:-1])
+    for page in pages:
+        landed = (bench.layout.window(window.id) / page.file).read_bytes()
+        assert hashlib.sha256(landed).hexdigest() == page.sha256
+        assert len(landed) == page.bytes
+    manifest = json.loads((bench.layout.window(window.id) / "manifest.json").read_bytes())
+    assert [page["sha256"] for page in manifest["pages"]] == [page.sha256 for page in pages]
+
+
+def test_with_nothing_new_a_sync_succeeds_with_at_most_three_requests(bench, sandbox):
+    with bench.api() as api:
+        bench.reading(api).sync()
+    sandbox.sandbox.advance(seconds=3600)
+    before = len(sandbox.sandbox.requests)
+    with bench.api() as api:
+        report = bench.reading(api).sync()
+    assert len(sandbox.sandbox.requests) - before <= 3
+    assert report.horizon == NOW + timedelta(hours=1) - MARGIN
+    assert len(bench.store.covered()) == 1
+
+
+def test_a_second_sync_reads_the_changes_and_the_overlap_only(bench, sandbox):
+    with bench.api() as api:
+        bench.reading(api).sync()
+    sandbox.sandbox.advance(seconds=3600, changed=40, new=10)
+    with bench.api() as api:
+        report = bench.reading(api).sync()
+    assert report.intervals[0].start == NOW - MARGIN - timedelta(seconds=bench.settings.overlap_seconds)
+    assert 50 <= report.progress.records < 70
+
+
+def test_a_backfill_reads_exactly_the_days_named_again(bench):
+    day = datetime(2026, 3, 20, tzinfo=UTC)
+    with bench.api() as api:
+        bench.reading(api).sync()
+        report = bench.reading(api).backfill(day, day + timedelta(days=2))
+    windows = [bench.store.window(one) for one in report.window_ids]
+    assert min(window.from_at for window in windows) == day
+    assert max(window.to_at for window in windows) == day + timedelta(days=2)
+    assert all(window.reason == "backfill" for window in windows)
+    assert report.progress.records > 0
+
+
+def test_a_backfill_ends_at_the_horizon(bench):
+    with bench.api() as api:
+        report = bench.reading(api).backfill(NOW - timedelta(days=1), NOW + timedelta(days=5))
+    assert report.intervals[0].end == NOW - MARGIN
+
+
+def test_shipments_from_before_the_start_date_are_counted_once_and_reported(bench, sandbox, settings_for):
+    early = settings_for(sandbox, start_date="2026-03-20")
+    bench.settings = early
+    with bench.api() as api:
+        report = bench.reading(api).sync()
+    before = bench.store.observation("records_before_start")
+    assert before is not None
+    assert before.value > 0
+    assert report.progress.records >= 600 - before.value
+
+
+def fail_after(sandbox, served: int, answer) -> None:
+    left = [served]
+
+    def intercept(_):
+        left[0] -= 1
+        return None if left[0] >= 0 else answer()
+
+    sandbox.sandbox.intercept = intercept
+
+
+def test_after_a_failure_the_read_goes_on_at_the_next_page(bench, sandbox):
+    fail_after(sandbox, 12, lambda: Response("down", 500))
+    with bench.api() as api, pytest.raises(ServiceFailed):
+        bench.reading(api).sync()
+    kept = sum(window.pages for window in bench.store.windows("reading"))
+    assert kept > 0
+    sandbox.sandbox.intercept = None
+    with bench.api() as api:
+        report = bench.reading(api).sync()
+    assert report.progress.pages < sum(window.pages for window in bench.store.windows("landed"))
+    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == 600
+
+
+def test_a_half_read_window_is_read_anew_when_other_fields_are_asked_for(bench, sandbox, settings_for):
+    fail_after(sandbox, 12, lambda: Response("down", 500))
+    with bench.api() as api, pytest.raises(ServiceFailed):
+        bench.reading(api).sync()
+    sandbox.sandbox.intercept = None
+    bench.settings = settings_for(sandbox, include_addresses=True)
+    with bench.api() as api:
+        bench.reading(api).sync()
+    assert {window.state for window in bench.store.windows()} == {"landed", "abandoned"}
+    assert len(landed_ids(bench)) == 600
+
+
+def test_a_window_whose_pages_hold_less_than_the_service_counts_is_never_covered(bench, sandbox):
+    def lose_one(page):
+        page["collection"] = page["collection"][:-1]
+        return page
+
+    sandbox.sandbox.rewrite = lose_one
+    with bench.api() as api, pytest.raises(WindowIncomplete, match="counts"):
+        bench.reading(api).sync()
+    assert all(window.state != "landed" for window in bench.store.windows() if window.records)
+
+
+def test_a_record_that_changes_during_the_read_belongs_to_the_next_window(bench, sandbox):
+    """Fewer records than counted at first are complete when none of those that remain is missing."""
+    served = [0]
+
+    def change_midway(_):
+        served[0] += 1
+        if served[0] == 8:
+            sandbox.sandbox.advance(seconds=60, changed=200)
+
+    sandbox.sandbox.intercept = change_midway
+    with bench.api() as api:
+        bench.reading(api).sync()
+        sandbox.sandbox.intercept = None
+        sandbox.sandbox.advance(seconds=60)
+        bench.reading(api).sync()
+    assert len(set(landed_ids(bench))) == 600
+
+
+def test_guards_stop_the_run_and_keep_what_was_read(bench, sandbox):
+    seen = []
+
+    def repeat(page):
+        seen.append(page)
+        return seen[6] if len(seen) > 7 else page
+
+    sandbox.sandbox.rewrite = repeat
+    with bench.api() as api, pytest.raises((ProtocolError, WindowIncomplete)):
+        bench.reading(api).sync()
+    assert bench.store.windows("loaded") == ()

@@ -1,0 +1,99 @@
+"""What the tests of Dagster share: settings of their own folder, a sandbox on a socket, an instance in memory."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from pipelines.instance import without_history
+from wms_sync.sandbox.app import Sandbox
+from wms_sync.sandbox.config import SandboxConfig
+from wms_sync.sandbox.server import SandboxServer
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore, Window
+
+NEWEST = datetime(2026, 3, 20, 12, tzinfo=UTC)
+DAYS = 20
+START = date(2026, 2, 20)
+TOKEN = SandboxConfig.token
+
+MakeSettings = Callable[..., Settings]
+Land = Callable[..., Window]
+
+
+@pytest.fixture(autouse=True)
+def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("WMS_BASE_URL", "WMS_API_TOKEN", "WMS_STATE_URL", "WMS_ALERT_WEBHOOK_URL", "DAGSTER_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[SandboxServer]:
+    """Three hundred shipments of twenty days, at a moment that stands still."""
+    with SandboxServer(Sandbox(SandboxConfig(shipments=300, days=DAYS, families=40, now=NEWEST))) as server:
+        yield server
+
+
+@pytest.fixture
+def make_settings(tmp_path: Path, service: SandboxServer) -> MakeSettings:
+    def make(**overrides: object) -> Settings:
+        values = {
+            "base_url": service.base_url,
+            "api_token": TOKEN,
+            "data_dir": tmp_path / "data",
+            "start_date": START,
+            "page_size": 100,
+            "_env_file": None,
+        }
+        return Settings.load(**(values | overrides))
+
+    return make
+
+
+@pytest.fixture
+def settings(make_settings: MakeSettings) -> Settings:
+    return make_settings()
+
+
+@pytest.fixture
+def store(settings: Settings) -> Iterator[StateStore]:
+    opened = StateStore(settings.database_url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def instance() -> Iterator[dg.DagsterInstance]:
+    with without_history() as made:
+        yield made
+
+
+@pytest.fixture
+def land(store: StateStore) -> Land:
+    """Makes a window that is landed, as `extract` would leave it."""
+
+    def land(start: datetime, end: datetime, name: str = "window") -> Window:
+        window = Window(
+            id=f"{name}-{start:%Y%m%d}",
+            from_at=start,
+            to_at=end,
+            state="reading",
+            reason="sync",
+            run_id="a-run",
+            signature="",
+            count_reported=0,
+            pages=0,
+            records=0,
+            bytes=0,
+            started_at=datetime.now(UTC) - timedelta(minutes=1),
+            landed_at=None,
+            loaded_at=None,
+            read_seconds=None,
+        )
+        store.begin_windows([window])
+        store.landed(window.id, read_seconds=0.1)
+        return store.window(window.id)
+
+    return land

@@ -1,0 +1,213 @@
+"""A real `dagster dev` (web server, daemon, code server) in its own process group, spoken to as the UI does."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import httpx
+
+from pipelines.days import RANGE_END, RANGE_START
+from pipelines.instance import prepare_home
+
+ROOT = Path(__file__).parents[2]
+POLL_SECONDS = 0.25
+T = TypeVar("T")
+Run = dict[str, Any]
+
+LAUNCH = """
+mutation LaunchPartitionBackfill($backfillParams: LaunchBackfillParams!) {
+  launchPartitionBackfill(backfillParams: $backfillParams) {
+    __typename
+    ... on LaunchBackfillSuccess { backfillId }
+    ... on PythonError { message stack }
+    ... on UnauthorizedError { message }
+  }
+}
+"""
+EXECUTE = """
+mutation LaunchPipelineExecution($executionParams: ExecutionParams!) {
+  launchPipelineExecution(executionParams: $executionParams) {
+    __typename
+    ... on LaunchRunSuccess { run { runId } }
+    ... on PythonError { message stack }
+  }
+}
+"""
+RUNS = """
+query Runs { runsOrError(limit: 100) { ... on Runs { results {
+  runId status jobName tags { key value } assetSelection { path }
+} } } }
+"""
+BACKFILL = """
+query Backfill($id: String!) { partitionBackfillOrError(backfillId: $id) {
+  __typename ... on PartitionBackfill { status error { message } }
+} }
+"""
+LOCATION = """
+query Location { workspaceOrError { ... on Workspace { locationEntries { locationOrLoadError {
+  __typename
+  ... on RepositoryLocation { name repositories { name partitionSets { name pipelineName } } }
+  ... on PythonError { message }
+} } } } }
+"""
+
+
+class DagsterDev:
+    """The context is the life of the processes; `home` is its DAGSTER_HOME."""
+
+    def __init__(self, home: Path, environment: Mapping[str, str]) -> None:
+        self._home = prepare_home(home)
+        self._port = _free_port()
+        self._log = home / "dagster-dev.log"
+        self._environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))},
+            **environment,
+            "DAGSTER_HOME": str(self._home),
+        }
+
+    def __enter__(self) -> Self:
+        command = [sys.executable, "-m", "dagster", "dev", "-w", str(ROOT / "workspace.yaml")]
+        command += ["--host", "127.0.0.1", "--port", str(self._port)]
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                command, cwd=self._home, env=self._environment, stdout=log, stderr=log, start_new_session=True
+            )
+        try:
+            self.wait(self._has_loaded, "dagster dev to load the code location")
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(10)
+        self._kill_the_rest()
+
+    def launch_assets(self, assets: Sequence[Sequence[str]], days: Sequence[str]) -> str:
+        """What the UI does when days are chosen for selected assets; returns the id of the backfill."""
+        return self._launch({"assetSelection": [{"path": list(path)} for path in assets], "partitionNames": list(days)})
+
+    def launch_range(self, asset: Sequence[str], days: Sequence[str]) -> str:
+        """What the UI does when days are passed to a single run; returns the id of the run."""
+        tags = {RANGE_START: days[0], RANGE_END: days[-1]}
+        parameters = {
+            "mode": "default",
+            "runConfigData": {},
+            "executionMetadata": {"tags": [{"key": key, "value": value} for key, value in tags.items()]},
+            "selector": {
+                **self._selector,
+                "pipelineName": "__ASSET_JOB",
+                "assetSelection": [{"path": list(asset)}],
+                "assetCheckSelection": [],
+            },
+        }
+        answer = self.query(EXECUTE, executionParams=parameters)["launchPipelineExecution"]
+        assert answer["__typename"] == "LaunchRunSuccess", answer
+        run: str = answer["run"]["runId"]
+        return run
+
+    def launch_job(self, job: str, days: Sequence[str]) -> str:
+        """What the UI does when days are chosen for a job."""
+        [name] = [one["name"] for one in self._repository["partitionSets"] if one["pipelineName"] == job]
+        selector = {"partitionSetName": name, "repositorySelector": self._selector}
+        return self._launch({"selector": selector, "partitionNames": list(days)})
+
+    def finished_runs(self, count: int, tag: tuple[str, str] | None = None, job: str | None = None) -> list[Run]:
+        """Waits until so many runs (with this tag, of this job) are done; all of them, the oldest first."""
+
+        def found() -> list[Run] | None:
+            runs = [run for run in self.runs() if tag is None or tag in run["tags"].items()]
+            runs = [run for run in runs if job is None or run["jobName"] == job]
+            done = all(run["status"] in {"SUCCESS", "FAILURE", "CANCELED"} for run in runs)
+            return runs if len(runs) >= count and done else None
+
+        return self.wait(found, f"{count} runs to end")
+
+    def ended_backfill(self, backfill: str) -> str:
+        """Waits until Dagster's daemon calls the backfill done; its status."""
+
+        def ended() -> str | None:
+            status: str = self.query(BACKFILL, id=backfill)["partitionBackfillOrError"]["status"]
+            return None if status in {"REQUESTED", "CANCELING", "FAILING"} else status
+
+        return self.wait(ended, f"the backfill {backfill} to end")
+
+    def runs(self) -> list[Run]:
+        """Every run, the oldest first; `tags` as a dictionary."""
+        runs: list[Run] = self.query(RUNS)["runsOrError"]["results"]
+        return [{**run, "tags": {tag["key"]: tag["value"] for tag in run["tags"]}} for run in reversed(runs)]
+
+    def query(self, text: str, **variables: object) -> Any:
+        """One GraphQL request."""
+        answer = httpx.post(
+            f"http://127.0.0.1:{self._port}/graphql",
+            json={"query": text, "variables": variables},
+            timeout=30,
+            trust_env=False,
+        )
+        body = answer.json()
+        assert "errors" not in body, body["errors"]
+        return body["data"]
+
+    def wait(self, look: Callable[[], T | None], what: str, seconds: float = 90) -> T:
+        """Look again and again until something is there."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if self._process.poll() is not None:
+                raise AssertionError(f"dagster dev ended while waiting for {what}:\n{self.log}")
+            if (found := look()) is not None:
+                return found
+            time.sleep(POLL_SECONDS)
+        raise AssertionError(f"waited {seconds} s for {what} in vain:\n{self.log}")
+
+    @property
+    def log(self) -> str:
+        """The end of what the processes wrote."""
+        return self._log.read_text(errors="replace")[-8000:]
+
+    def _launch(self, parameters: Mapping[str, object]) -> str:
+        parameters = {"tags": [], "fromFailure": False, **parameters}
+        answer = self.query(LAUNCH, backfillParams=parameters)["launchPartitionBackfill"]
+        assert answer["__typename"] == "LaunchBackfillSuccess", answer
+        backfill: str = answer["backfillId"]
+        return backfill
+
+    def _has_loaded(self) -> bool | None:
+        try:
+            [entry] = self.query(LOCATION)["workspaceOrError"]["locationEntries"]
+        except (httpx.HTTPError, ValueError):
+            return None
+        location = entry["locationOrLoadError"]
+        if location is None:
+            return None
+        assert location["__typename"] == "RepositoryLocation", location
+        [self._repository] = location["repositories"]
+        self._selector = {
+            "repositoryName": self._repository["name"],
+            "repositoryLocationName": location["name"],
+        }
+        return True
+
+    def _kill_the_rest(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,139 @@
+"""An operator chooses days in Dagster's UI: the same calls, against a real `dagster dev` and a sandbox on a socket."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import duckdb
+import httpx
+import pytest
+
+from pipelines import tables
+from pipelines.days import RANGE_END, RANGE_START
+from tests.pipelines.dagster_dev import DagsterDev, Run
+from wms_sync.sandbox.server import SandboxServer
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+
+PAGES = ["shipment_pages"]
+BACKFILL_TAG = "dagster/backfill"
+TOKEN = "sandbox-token"
+
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory, service: SandboxServer) -> Settings:
+    return Settings.load(
+        base_url=service.base_url,
+        api_token=TOKEN,
+        data_dir=tmp_path_factory.mktemp("dev") / "data",
+        start_date="2026-02-20",
+        page_size=100,
+        _env_file=None,
+    )
+
+
+@pytest.fixture(scope="module")
+def dagster(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DagsterDev]:
+    environment = {
+        "WMS_BASE_URL": str(settings.base_url),
+        "WMS_API_TOKEN": TOKEN,
+        "WMS_DATA_DIR": str(settings.data_dir),
+        "WMS_START_DATE": settings.start_date.isoformat(),
+        "WMS_PAGE_SIZE": str(settings.page_size),
+    }
+    with DagsterDev(tmp_path_factory.mktemp("home"), environment) as running:
+        yield running
+
+
+class Days:
+    """Three days that no other test has read."""
+
+    def __init__(self, first: str) -> None:
+        self.start = datetime.fromisoformat(first).replace(tzinfo=UTC)
+        self.end = self.start + timedelta(days=3)
+        self.names = [f"{self.start + timedelta(days=day):%Y-%m-%d}" for day in range(3)]
+
+        self.range = self.names[0], self.names[-1]
+
+    def served(self, settings: Settings) -> int:
+        """How many shipments the service counts in these days."""
+        low, high = (f"{moment:%Y-%m-%dT%H:%M:%S.%fZ}" for moment in (self.start - timedelta(milliseconds=1), self.end))
+        answer = httpx.get(
+            f"{settings.base_url}/api/global/v1/shipping/shipments",
+            params={
+                "filter": f'updated_at{{gt:"{low}",lt:"{high}"}}',
+                "count": 1,
+                "limit": 1,
+            },
+            headers={"Authorization": f"Bearer {TOKEN}"},
+            trust_env=False,
+        )
+        count: int = answer.json()["meta"]["count"]
+        assert count > 0
+        return count
+
+    def published(self, settings: Settings) -> int:
+        """How many shipments of these days an analyst sees."""
+        with duckdb.connect(str(settings.data_dir / "analytics.duckdb"), read_only=True) as connection:
+            query = "select count(*) from shipments where updated_at >= ? and updated_at < ?"
+            row = connection.execute(query, [self.start, self.end]).fetchone()
+        assert row is not None
+        return int(row[0])
+
+    def windows_cover_them_exactly(self, settings: Settings, run_id: str) -> bool:
+        """The windows of the run are these days, without a gap and without a moment more."""
+        store = StateStore(settings.database_url)
+        windows = sorted((one.from_at, one.to_at) for one in store.windows() if one.run_id == run_id)
+        store.close()
+        ends = [end for _, end in windows]
+        starts = [start for start, _ in windows]
+        return starts[0] == self.start and ends[-1] == self.end and starts[1:] == ends[:-1]
+
+
+def range_of(run: Run) -> tuple[str, str]:
+    return run["tags"][RANGE_START], run["tags"][RANGE_END]
+
+
+def test_every_choice_of_days_is_one_run_that_reads_exactly_them_and_ends_in_fresh_tables(
+    dagster: DagsterDev, settings: Settings
+):
+    """One test, because Dagster looks for requested backfills every 30 seconds: two are launched side by side."""
+    alone, of_job, of_all = Days("2026-03-11"), Days("2026-03-03"), Days("2026-03-07")
+
+    # shipment_pages alone: the sensor brings the tables
+    run_id = dagster.launch_range(PAGES, alone.names)
+    [pages] = dagster.finished_runs(1)
+    assert (pages["runId"], pages["status"]) == (run_id, "SUCCESS")
+    [followed] = dagster.finished_runs(1, job="tables")
+    assert followed["tags"]["dagster/sensor_name"] == "tables_follow_pages"
+    assert alone.windows_cover_them_exactly(settings, run_id)
+    assert alone.published(settings) == alone.served(settings)
+
+    # the job, and the assets with their tables
+    everything = [PAGES, *(list(tables.key(relation).path) for relation in tables.relations())]
+    job_backfill = dagster.launch_job("shipments", of_job.names)
+    asset_backfill = dagster.launch_assets(everything, of_all.names)
+    assert dagster.ended_backfill(job_backfill) == "COMPLETED_SUCCESS", dagster.log
+    assert dagster.ended_backfill(asset_backfill) == "COMPLETED_SUCCESS", dagster.log
+
+    [run] = dagster.finished_runs(1, (BACKFILL_TAG, job_backfill))
+    assert range_of(run) == of_job.range
+    assert of_job.windows_cover_them_exactly(settings, run["runId"])
+    assert of_job.published(settings) == of_job.served(settings)
+
+    pages, *rest = dagster.finished_runs(2, (BACKFILL_TAG, asset_backfill))
+    assert range_of(pages) == of_all.range
+    assert len(rest) == 1
+    assert RANGE_START not in rest[0]["tags"]
+    assert of_all.windows_cover_them_exactly(settings, pages["runId"])
+    assert of_all.published(settings) == of_all.served(settings)
+
+    # nothing that was not asked for: no other run, no other day
+    assert len(dagster.runs()) == 5
+    assert {run["status"] for run in dagster.runs()} == {"SUCCESS"}
+    store = StateStore(settings.database_url)
+    assert [(one.start, one.end) for one in store.covered()] == [
+        (days.start, days.end) for days in (of_job, of_all, alone)
+    ]
+    store.close()

@@ -1,0 +1,68 @@
+import dagster as dg
+import pytest
+
+from pipelines import definitions, tables
+from wms_sync.analytics.checks import checks
+from wms_sync.catalogue import marts, ops_tables
+from wms_sync.catalogue import tables as catalogue_tables
+from wms_sync.errors import SettingsError
+
+
+@pytest.fixture
+def graph(settings):
+    return definitions.build(settings).resolve_asset_graph()
+
+
+def test_the_code_location_loads_without_a_service(make_settings):
+    built = definitions.build(make_settings(base_url=None, api_token=None))
+    dg.Definitions.validate_loadable(built)
+
+
+def test_a_wrong_setting_is_named_when_the_code_location_loads(monkeypatch):
+    monkeypatch.setenv("WMS_SCHEDULE_TIMEZONE", "Middle/Earth")
+    with pytest.raises(SettingsError, match="WMS_SCHEDULE_TIMEZONE"):
+        definitions.defs()
+
+
+def test_there_is_an_asset_for_the_pages_and_for_each_table_and_mart(graph):
+    wanted = {tables.key(relation) for relation in (*catalogue_tables(), *ops_tables(), *marts())}
+    assert set(graph.materializable_asset_keys) == wanted | {dg.AssetKey("shipment_pages")}
+
+
+def test_only_the_pages_are_partitioned_and_a_range_of_days_is_one_run(graph):
+    partitioned = [key for key in graph.materializable_asset_keys if graph.get(key).is_partitioned]
+    assert partitioned == [dg.AssetKey("shipment_pages")]
+    assert graph.get(partitioned[0]).backfill_policy == dg.BackfillPolicy.single_run()
+
+
+@pytest.mark.parametrize("relation", tables.relations(), ids=lambda relation: f"{relation.schema}.{relation.name}")
+def test_every_column_of_every_table_is_described(graph, relation):
+    node = graph.get(tables.key(relation))
+    schema = node.metadata["dagster/column_schema"].value
+    assert [column.name for column in schema.columns] == list(relation.column_names)
+    assert all(column.description for column in schema.columns)
+    assert node.description
+
+
+def test_tables_stand_behind_the_pages_and_marts_behind_tables(graph):
+    for table in (*catalogue_tables(), *ops_tables()):
+        assert graph.get(tables.key(table)).parent_keys == {dg.AssetKey("shipment_pages")}
+    for mart in marts():
+        assert graph.get(tables.key(mart)).parent_keys
+        assert dg.AssetKey("shipment_pages") not in graph.get(tables.key(mart)).parent_keys
+
+
+def test_every_check_of_the_library_is_an_asset_check_that_blocks_when_it_should(graph):
+    for check in checks():
+        [key] = [key for key in graph.asset_check_keys if key.name == check.name]
+        node = graph.get(key)
+        assert node.blocking == check.blocking
+        assert node.description == check.description
+
+
+def test_an_alert_sensor_exists_only_with_a_webhook(make_settings):
+    def sensors(settings):
+        return {sensor.name for sensor in definitions.build(settings).sensors or []}
+
+    without = sensors(make_settings())
+    assert sensors(make_settings(alert_webhook_url="https://hooks.example.com/x")) - without == {"failed_run_alerts"}

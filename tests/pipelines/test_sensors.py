@@ -1,0 +1,89 @@
+from datetime import UTC, datetime, timedelta
+
+import dagster as dg
+import pytest
+
+from pipelines import coverage, definitions, sensors
+from wms_sync.layout import Layout
+from wms_sync.lock import writing
+
+MARCH = datetime(2026, 3, 1, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def follow(settings, instance):
+    sensor = definitions.build(settings).resolve_sensor_def("tables_follow_pages")
+
+    def evaluate():
+        data = sensor.evaluate_tick(dg.build_sensor_context(instance=instance))
+        return data.run_requests[0] if data.run_requests else data.skip_message
+
+    return evaluate
+
+
+def test_it_is_on_by_default_and_looks_often(settings):
+    sensor = definitions.build(settings).resolve_sensor_def("tables_follow_pages")
+    assert sensor.default_status == dg.DefaultSensorStatus.RUNNING
+    assert sensor.minimum_interval_seconds == sensors.FOLLOW_SECONDS
+    assert sensor.job_name == "tables"
+
+
+def test_nothing_is_asked_for_when_every_page_is_in_the_tables(follow, store, land):
+    window = land(MARCH, MARCH + DAY)
+    store.loaded([window.id])
+    assert "in the tables" in follow()
+
+
+def test_landed_pages_ask_for_one_run_a_newest_window(follow, land):
+    land(MARCH, MARCH + DAY, "first")
+    newest = land(MARCH + DAY, MARCH + 2 * DAY, "second")
+    assert follow().run_key == newest.id
+    assert follow().run_key == newest.id  # the same key again: Dagster does not repeat the run
+
+
+@pytest.mark.parametrize("status", [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTED])
+def test_it_waits_for_a_run_that_begins_or_goes_on(follow, land, instance, settings, status):
+    land(MARCH, MARCH + DAY)
+    job = definitions.build(settings).resolve_job_def("tables")
+    run = instance.create_run_for_job(job, status=status)
+    assert "in progress" in follow()
+    instance.report_run_failed(run)
+    assert isinstance(follow(), dg.RunRequest)
+
+
+def test_it_waits_for_a_writer_that_is_no_run_of_dagster(follow, land, settings):
+    land(MARCH, MARCH + DAY)
+    with writing(Layout(settings.data_dir), "a rebuild by hand", waiting=print):
+        assert "a rebuild by hand" in follow()
+    assert isinstance(follow(), dg.RunRequest)
+
+
+@pytest.fixture
+def watch(settings, instance):
+    sensor = definitions.build(settings).resolve_sensor_def("coverage_is_watched")
+
+    def evaluate():
+        data = sensor.evaluate_tick(dg.build_sensor_context(instance=instance))
+        checked = [event for event in data.asset_events if isinstance(event, dg.AssetCheckEvaluation)]
+        return {event.check_name: event for event in checked}
+
+    return evaluate
+
+
+def test_a_gap_in_coverage_is_seen_without_a_run(watch, settings, land):
+    land(settings.start, settings.start + DAY)
+    assert watch()[coverage.NO_GAP].passed
+    land(settings.start + 3 * DAY, settings.start + 4 * DAY)
+    gap = watch()[coverage.NO_GAP]
+    assert not gap.passed
+    assert gap.severity == dg.AssetCheckSeverity.WARN
+    assert "2026-02-21 00:00:00 to 2026-02-23 00:00:00" in gap.metadata["gaps"].value
+
+
+def test_freshness_goes_by_the_sync_cursor_and_not_by_what_ran_last(watch, settings, land):
+    yesterday = datetime.now(UTC) - timedelta(hours=20)
+    land(yesterday, datetime.now(UTC) - timedelta(hours=1), "backfill_of_the_newest_day")
+    assert not watch()[coverage.FRESH].passed
+    land(settings.start, yesterday)
+    assert watch()[coverage.FRESH].passed

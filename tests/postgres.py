@@ -1,0 +1,50 @@
+"""A PostgreSQL server of the tests' own, on a socket in a temporary folder; nothing listens on a port."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+UNPRIVILEGED = 65534
+
+
+def programs() -> Path | None:
+    """The folder of initdb and pg_ctl, wherever a distribution puts it."""
+    if found := shutil.which("initdb"):
+        return Path(found).parent
+    installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    return installed[-1].parent if installed else None
+
+
+@contextmanager
+def postgres(folder: Path) -> Iterator[str]:
+    """Run a server; gives its SQLAlchemy URL. PostgreSQL refuses to run as root, so root steps down."""
+    binaries = programs()
+    assert binaries is not None
+    data = folder / "data"
+    data.mkdir(parents=True)
+    as_root = os.geteuid() == 0
+    user = {"user": UNPRIVILEGED, "group": UNPRIVILEGED} if as_root else {}
+    if as_root:
+        folder.parent.chmod(0o755)
+        os.chown(folder, UNPRIVILEGED, UNPRIVILEGED)
+        os.chown(data, UNPRIVILEGED, UNPRIVILEGED)
+    options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"
+    subprocess.run(
+        [binaries / "initdb", "-D", data, "-U", "wms", "-A", "trust", "-E", "UTF8", "--no-sync"],
+        check=True, capture_output=True, **user,
+    )  # fmt: skip
+    subprocess.run(
+        [binaries / "pg_ctl", "-D", data, "-o", options, "-l", folder / "log", "-w", "start"],
+        check=True, stdout=subprocess.DEVNULL, **user,
+    )  # fmt: skip
+    try:
+        yield f"postgresql+psycopg://wms@/postgres?host={folder}"
+    finally:
+        subprocess.run(
+            [binaries / "pg_ctl", "-D", data, "-m", "immediate", "stop"], check=True, stdout=subprocess.DEVNULL, **user
+        )

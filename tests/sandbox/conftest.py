@@ -1,0 +1,108 @@
+"""One frozen sandbox on a socket for all tests that only read, and fresh ones for those that let time pass."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+
+from wms_sync.sandbox.app import SHIPMENTS, Sandbox
+from wms_sync.sandbox.config import SandboxConfig
+from wms_sync.sandbox.kinds import PATHS
+from wms_sync.sandbox.server import SandboxServer
+
+TOKEN = "a-token"
+NOW = datetime(2025, 6, 1, tzinfo=UTC)
+EVERYTHING: tuple[tuple[str, str], ...] = (("fields", "all"), *((f"fields:{path}", "all") for path in PATHS))
+
+
+@dataclass
+class Service:
+    """A running sandbox with an authorised client."""
+
+    sandbox: Sandbox
+    client: httpx.Client
+
+    def get(self, *parameters: tuple[str, Any]) -> httpx.Response:
+        return self.client.get(SHIPMENTS, params=list(parameters))
+
+    def listing(self, *parameters: tuple[str, Any]) -> dict[str, Any]:
+        """An envelope that must have come with 200."""
+        response = self.get(*parameters)
+        assert response.status_code == 200, response.text
+        return dict(response.json())
+
+    def ids(self, *parameters: tuple[str, Any]) -> list[int]:
+        """The ids of a listing of at most 1,000 shipments, without anything else selected."""
+        page = self.listing(("fields", "id"), ("sort", "id"), ("limit", "1000"), *parameters)
+        assert page["has_more"] is False
+        return [shipment["id"] for shipment in page["collection"]]
+
+    def pages(self, *parameters: tuple[str, Any]) -> Iterator[dict[str, Any]]:
+        """All pages, by following `next`."""
+        page = self.listing(*parameters)
+        yield page
+        while page["has_more"]:
+            page = dict(self.client.get(page["next"]).raise_for_status().json())
+            yield page
+
+    def refusal(self, *parameters: tuple[str, Any]) -> str:
+        """The key that a 400 names, after a look at the whole body (specification 7.1)."""
+        response = self.get(*parameters)
+        assert response.status_code == 400, response.text
+        body = response.json()
+        assert list(body) == ["errors"]
+        (error,) = body["errors"]
+        assert error["type"] == "parameters"
+        assert error["message"] == "The supplied parameters are invalid."
+        (detail,) = error["details"]
+        assert sorted(detail) == ["key", "message"]
+        assert detail["message"]
+        return str(detail["key"])
+
+
+@pytest.fixture(scope="session")
+def start() -> Iterator[Callable[..., Service]]:
+    """Starts sandboxes; all are stopped at the end."""
+    running: list[tuple[SandboxServer, httpx.Client]] = []
+
+    def _start(**settings: Any) -> Service:
+        server = SandboxServer(Sandbox(SandboxConfig(**({"token": TOKEN, "now": NOW} | settings))))
+        server.__enter__()
+        client = httpx.Client(base_url=server.base_url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=30)
+        running.append((server, client))
+        return Service(server.sandbox, client)
+
+    yield _start
+    for server, client in running:
+        client.close()
+        server.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="session")
+def service(start: Callable[..., Service]) -> Service:
+    """600 shipments that nobody changes."""
+    return start(shipments=600, families=400)
+
+
+@pytest.fixture(scope="session")
+def everything(start: Callable[..., Service]) -> list[dict[str, Any]]:
+    """All pages of a larger sandbox with all fields of all objects."""
+    return list(start(shipments=2400).pages(*EVERYTHING, ("sort", "id"), ("limit", "1000")))
+
+
+@pytest.fixture(scope="session")
+def shipments(everything: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [shipment for page in everything for shipment in page["collection"]]
+
+
+@pytest.fixture(scope="session")
+def included(everything: list[dict[str, Any]]) -> dict[str, dict[int, dict[str, Any]]]:
+    """Every included object by kind and id."""
+    found: dict[str, dict[int, dict[str, Any]]] = {}
+    for page in everything:
+        for kind, things in page["included"].items():
+            found.setdefault(kind, {}).update({thing["id"]: thing for thing in things})
+    return found

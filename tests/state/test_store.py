@@ -1,0 +1,138 @@
+"""The state store over SQLite and over a real PostgreSQL."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from tests.postgres import postgres, programs
+from wms_sync.intervals import Interval
+from wms_sync.state.errors import StateError, StateUrlError
+from wms_sync.state.store import LandedPage, StateStore, Window
+
+DAY = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def postgres_url() -> Iterator[str]:
+    if programs() is None:
+        pytest.skip("PostgreSQL is not installed here (initdb not found); .ci/run installs it")
+    with tempfile.TemporaryDirectory(prefix="pg") as folder, postgres(Path(folder) / "server") as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request, tmp_path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/deep/state.db"
+    server: str = request.getfixturevalue("postgres_url")
+    return server
+
+
+@pytest.fixture
+def store(url) -> Iterator[StateStore]:
+    opened = StateStore(url)
+    yield opened
+    opened.close()
+
+
+def window(name: str, start: int = 0, end: int = 1, state: str = "reading") -> Window:
+    return Window(
+        id=name,
+        from_at=DAY + timedelta(days=start),
+        to_at=DAY + timedelta(days=end),
+        state=state,
+        reason="sync",
+        run_id="run",
+        signature="s",
+        count_reported=None,
+        pages=0,
+        records=0,
+        bytes=0,
+        started_at=datetime.now(UTC),
+        landed_at=None,
+        loaded_at=None,
+        read_seconds=None,
+    )
+
+
+def page(name: str, number: int) -> LandedPage:
+    return LandedPage(name, number, f"page-{number}", "/next", 10, 2**53, 100, 1000, "0" * 64, DAY)
+
+
+def test_a_window_goes_from_reading_to_landed_to_loaded(store, request):
+    name = request.node.name
+    store.begin_windows([window(name)])
+    store.set_count(name, 20)
+    store.record_page(page(name, 1))
+    store.record_page(page(name, 2))
+    assert (store.window(name).pages, store.window(name).records, store.window(name).bytes) == (2, 20, 200)
+    store.landed(name, read_seconds=1.5)
+    assert store.window(name).state == "landed"
+    store.loaded([name])
+    loaded = store.window(name)
+    assert loaded.state == "loaded"
+    assert loaded.count_reported == 20
+    assert loaded.loaded_at is not None
+    assert [one.last_id for one in store.pages(name)] == [2**53, 2**53]
+
+
+def test_only_landed_windows_become_loaded(store, request):
+    store.begin_windows([window(request.node.name)])
+    store.loaded([request.node.name])
+    assert store.window(request.node.name).state == "reading"
+
+
+def test_times_come_back_aware_and_in_utc(store, request):
+    berlin = timezone(timedelta(hours=1))
+    local = Window(**{**vars(window(request.node.name)), "from_at": DAY.astimezone(berlin)})
+    store.begin_windows([local])
+    assert store.window(request.node.name).from_at == DAY
+    assert store.window(request.node.name).from_at.utcoffset() == timedelta(0)
+
+
+def test_coverage_is_the_union_of_windows_that_count(url, request):
+    store = StateStore(url)
+    far = 1000 if "postgresql" in request.node.name else 2000
+    names = [f"{request.node.name}-{number}" for number in range(4)]
+    store.begin_windows(
+        [
+            window(names[0], far, far + 2, "loaded"),
+            window(names[1], far + 1, far + 3, "landed"),
+            window(names[2], far + 3, far + 4, "reading"),
+            window(names[3], far + 5, far + 6, "abandoned"),
+        ]
+    )
+    ends = Interval(DAY + timedelta(days=far), DAY + timedelta(days=far + 3))
+    assert ends in store.covered()
+    store.close()
+
+
+def test_a_store_that_is_opened_again_remembers(url, request):
+    first = StateStore(url)
+    first.begin_windows([window(request.node.name)])
+    first.observe("seen", 5, "here")
+    first.observe("seen", 6, "there")
+    first.close()
+    second = StateStore(url)
+    assert second.window(request.node.name).id == request.node.name
+    seen = second.observation("seen")
+    assert seen is not None
+    assert (seen.value, seen.about) == (6, "there")
+    second.close()
+
+
+@pytest.mark.parametrize("wrong", ["nonsense", "mysterydb://host/x"])
+def test_a_wrong_url_is_named(wrong):
+    with pytest.raises(StateUrlError, match="WMS_STATE_URL"):
+        StateStore(wrong)
+
+
+def test_a_database_that_cannot_be_reached_is_named_without_its_password():
+    with pytest.raises(StateError) as error:
+        StateStore("postgresql+psycopg://user:planted-secret@127.0.0.1:1/none?connect_timeout=2")
+    assert "planted-secret" not in str(error.value)

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from datetime import date
+
+import pytest
+
+from wms_sync.errors import SettingsError
+from wms_sync.settings import Settings
+
+
+def load(**overrides: object) -> Settings:
+    return Settings.load(_env_file=None, **overrides)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "hint"),
+    [
+        ("base_url", "acme.example.com", "https://"),
+        ("base_url", "http://acme.example.com", "plain http"),
+        ("base_url", "https://user:pw@acme.example.com", "credentials"),
+        ("base_url", "https://acme.example.com/api/global", "path"),
+        ("base_url", "ftp://acme.example.com", "https://"),
+        ("page_size", "0", "greater"),
+        ("page_size", "1001", "less"),
+        ("max_parallel_requests", "0", "greater"),
+        ("start_date", "yesterday", "date"),
+        ("include_addresses", "perhaps", "bool"),
+        ("overlap_seconds", "-1", "greater"),
+        ("api_version", "2026", "pattern"),
+        ("schedule_timezone", "Mars/Olympus", "time zone"),
+        ("memory_limit", "much", "pattern"),
+    ],
+)
+def test_a_wrong_setting_is_named_with_what_it_should_be(name, value, hint):
+    with pytest.raises(SettingsError) as error:
+        load(**{name: value})
+    assert f"WMS_{name.upper()}" in str(error.value)
+    assert hint in str(error.value)
+    assert error.value.exit_code == 2
+
+
+def test_all_wrong_settings_are_named_at_once():
+    with pytest.raises(SettingsError) as error:
+        load(page_size=0, start_date="x")
+    assert "WMS_PAGE_SIZE" in str(error.value)
+    assert "WMS_START_DATE" in str(error.value)
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:8808", "http://localhost:8808/", "http://[::1]:8808"])
+def test_plain_http_is_for_loopback_only(url):
+    assert load(base_url=url).base_url == url.rstrip("/")
+
+
+def test_secrets_do_not_show():
+    settings = load(
+        base_url="https://acme.example.com", api_token="planted-secret", state_url="postgresql://u:planted-secret@h/d"
+    )
+    assert "planted-secret" not in f"{settings!r} {settings} {settings.model_dump_json()}"
+
+
+def test_a_secret_in_a_wrong_setting_does_not_show():
+    with pytest.raises(SettingsError) as error:
+        load(base_url="https://user:planted-secret@acme.example.com")
+    assert "planted-secret" not in str(error.value)
+
+
+@pytest.mark.parametrize("missing", ["base_url", "api_token"])
+def test_what_is_missing_is_named_with_what_to_do(missing):
+    given: dict[str, object] = {"base_url": "https://acme.example.com", "api_token": "t"}
+    with pytest.raises(SettingsError, match=f"WMS_{missing.upper()} is not set"):
+        load(**given | {missing: None}).require_service()
+
+
+def test_environment_and_dotenv_are_read(tmp_path):
+    (tmp_path / ".env").write_text("WMS_PAGE_SIZE=77\nWMS_START_DATE=2025-02-03\nWMS_API_TOKEN=\n")
+    code = "from wms_sync.settings import Settings; s = Settings.load(); print(s.page_size, s.start_date, s.api_token)"
+    shown = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "WMS_PAGE_SIZE": "88"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert shown.stdout.split() == ["88", "2025-02-03", "None"]
+
+
+def test_defaults_are_those_of_the_documentation():
+    settings = load()
+    assert settings.start_date == date(2024, 1, 1)
+    assert (settings.page_size, settings.max_parallel_requests, settings.overlap_seconds) == (1000, 4, 600)
+    assert settings.include_addresses is False
+    assert settings.database_url == f"sqlite:///{settings.data_dir}/state.db"
