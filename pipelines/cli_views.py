@@ -59,7 +59,7 @@ def status_lines(found: Status) -> Iterator[str]:
     for load in found.last_loads:
         yield (
             f"load          {load['loaded_at']:%Y-%m-%d %H:%M:%S}  {load['reason']}, {load['records']:,} shipments, "
-            f"{load['rows_merged']:,} rows, window {load['window_id']}"
+            f"{load['rows_flattened']:,} rows, window {load['window_id']}"
         )
     for table, count in sorted(found.rows.items(), key=lambda item: -item[1]):
         yield f"rows          {count:>12,}  {table}"

@@ -66,7 +66,7 @@ def shipment_pages(settings: Settings) -> dg.AssetsDefinition:
 
 
 def _read(context: dg.AssetExecutionContext, config: ReadConfig, operation: Operation, store: StateStore) -> ReadReport:
-    with GlobalApi.from_settings(operation.settings) as api:
+    with GlobalApi.from_settings(operation.settings, say=operation.say(context.log)) as api:
         reading = Reading(operation.settings, store, api, run_id=context.run_id, watcher=operation.watcher(context.log))
         if config.mode is Mode.SYNC:
             return reading.sync()

@@ -1,7 +1,7 @@
 -- grain: the receipt of one window, in the transaction that merges it
 -- source: the load step
 insert into ops.loads (
-    window_id, from_at, to_at, reason, run_id, pages, records, quarantined, rows_flattened, rows_merged, loaded_at
+    window_id, from_at, to_at, reason, run_id, pages, records, quarantined, rows_flattened, loaded_at
 )
 values (
     $window_id,
@@ -13,6 +13,5 @@ values (
     $records,
     $quarantined,
     $rows_flattened,
-    $rows_merged,
     $loaded_at
 )

@@ -12,6 +12,5 @@ create table ops.loads (
     records bigint not null, -- Shipments on those pages.
     quarantined bigint not null, -- Values and records of the window that did not fit; see ops.quarantine.
     rows_flattened bigint not null, -- Rows that the pages became, over all tables.
-    rows_merged bigint not null, -- Rows that were new or newer and went into the tables.
     loaded_at timestamptz not null -- When the window was merged, by this machine's clock, UTC.
 )

@@ -8,7 +8,7 @@ select
     pages,
     records,
     quarantined,
-    rows_merged,
+    rows_flattened,
     loaded_at
 from ops.loads
 order by loaded_at desc

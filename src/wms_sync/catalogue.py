@@ -102,8 +102,9 @@ def ops_tables() -> tuple[Table, ...]:
 
 @cache
 def marts() -> tuple[Mart, ...]:
-    """The views of schema ``marts``, in order of name."""
-    return tuple(_mart(path) for path in sql_files.listed("marts"))
+    """The views of schema ``marts``; one that reads others comes after those that read tables."""
+    found = [_mart(path) for path in sql_files.listed("marts")]
+    return tuple(sorted(found, key=lambda mart: (mart.create.count(" marts."), mart.name)))
 
 
 @cache

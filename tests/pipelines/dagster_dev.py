@@ -46,11 +46,6 @@ query Runs { runsOrError(limit: 100) { ... on Runs { results {
   runId status jobName tags { key value } assetSelection { path }
 } } } }
 """
-BACKFILL = """
-query Backfill($id: String!) { partitionBackfillOrError(backfillId: $id) {
-  __typename ... on PartitionBackfill { status error { message } }
-} }
-"""
 LOCATION = """
 query Location { workspaceOrError { ... on Workspace { locationEntries { locationOrLoadError {
   __typename
@@ -99,7 +94,7 @@ class DagsterDev:
         """What the UI does when days are chosen for selected assets; returns the id of the backfill."""
         return self._launch({"assetSelection": [{"path": list(path)} for path in assets], "partitionNames": list(days)})
 
-    def launch_range(self, asset: Sequence[str], days: Sequence[str]) -> str:
+    def launch_range(self, asset: Sequence[str], checks: Sequence[str], days: Sequence[str]) -> str:
         """What the UI does when days are passed to a single run; returns the id of the run."""
         tags = {RANGE_START: days[0], RANGE_END: days[-1]}
         parameters = {
@@ -110,7 +105,7 @@ class DagsterDev:
                 **self._selector,
                 "pipelineName": "__ASSET_JOB",
                 "assetSelection": [{"path": list(asset)}],
-                "assetCheckSelection": [],
+                "assetCheckSelection": [{"assetKey": {"path": list(asset)}, "name": name} for name in checks],
             },
         }
         answer = self.query(EXECUTE, executionParams=parameters)["launchPipelineExecution"]
@@ -134,15 +129,6 @@ class DagsterDev:
             return runs if len(runs) >= count and done else None
 
         return self.wait(found, f"{count} runs to end")
-
-    def ended_backfill(self, backfill: str) -> str:
-        """Waits until Dagster's daemon calls the backfill done; its status."""
-
-        def ended() -> str | None:
-            status: str = self.query(BACKFILL, id=backfill)["partitionBackfillOrError"]["status"]
-            return None if status in {"REQUESTED", "CANCELING", "FAILING"} else status
-
-        return self.wait(ended, f"the backfill {backfill} to end")
 
     def runs(self) -> list[Run]:
         """Every run, the oldest first; `tags` as a dictionary."""

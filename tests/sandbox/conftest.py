@@ -1,7 +1,8 @@
 """One frozen sandbox on a socket for all tests that only read, and fresh ones for those that let time pass."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -69,22 +70,29 @@ def start() -> Iterator[Callable[..., Service]]:
     running: list[tuple[SandboxServer, httpx.Client]] = []
 
     def _start(**settings: Any) -> Service:
-        server = SandboxServer(Sandbox(SandboxConfig(**({"token": TOKEN, "now": NOW} | settings))))
+        server = SandboxServer(Sandbox(replace(SandboxConfig(token=TOKEN, now=NOW), **settings)))
         server.__enter__()
         client = httpx.Client(base_url=server.base_url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=30)
         running.append((server, client))
         return Service(server.sandbox, client)
 
     yield _start
-    for server, client in running:
+    for _, client in running:
         client.close()
-        server.__exit__(None, None, None)
+    with ThreadPoolExecutor(len(running)) as together:
+        list(together.map(lambda each: each[0].__exit__(None, None, None), running))
 
 
 @pytest.fixture(scope="session")
 def service(start: Callable[..., Service]) -> Service:
     """600 shipments that nobody changes."""
     return start(shipments=600, families=400)
+
+
+@pytest.fixture(scope="session")
+def small(start: Callable[..., Service]) -> Service:
+    """Few shipments, for tests with a selection of their own each: every selection compiles every family anew."""
+    return start(shipments=120, families=100)
 
 
 @pytest.fixture(scope="session")

@@ -123,9 +123,7 @@ def test_several_filters_are_all_met(service, known: list[Shipment]):
         ("filter", "unique_id{regex:'^0'}"),
     )
     assert found == [
-        each["id"]
-        for each in known[301:]
-        if each.get("packed_at") is not None and each["unique_id"].startswith("0")
+        each["id"] for each in known[301:] if each.get("packed_at") is not None and each["unique_id"].startswith("0")
     ]
     assert found
 
@@ -141,7 +139,13 @@ def test_a_window_of_updates(service, known: list[Shipment]):
 
 @pytest.mark.parametrize(
     "moment",
-    ["2025-05-01", "2025-05-01T00:00:00", "2025-05-01 00:00:00", "2025-05-01T02:00:00+02:00", "2025-05-01T00:00:00.000Z"],
+    [
+        "2025-05-01",
+        "2025-05-01T00:00:00",
+        "2025-05-01 00:00:00",
+        "2025-05-01T02:00:00+02:00",
+        "2025-05-01T00:00:00.000Z",
+    ],
 )
 def test_times_may_be_written_in_several_ways(service, moment: str):
     plain = service.ids(("filter", "created_at{gt:'2025-05-01T00:00:00Z'}"))
@@ -173,7 +177,10 @@ def test_json5_in_its_ways_of_writing(service, known: list[Shipment], text: str)
         ("weight{gt:1}", "filter.weight"),
         ("status:new", "filter.status"),
         ("tracking_ref:1", "filter.tracking_ref"),
-        *((f"id{{{operator}:1}}", f"filter.id.{operator}") for operator in ("gteq", "lteq", "gte", "lte", "neq", "nin")),
+        *(
+            (f"id{{{operator}:1}}", f"filter.id.{operator}")
+            for operator in ("gteq", "lteq", "gte", "lte", "neq", "nin")
+        ),
         ("id{GT:1}", "filter.id.GT"),
         ("id{gt:abc}", "filter.id"),
         ("id{gt:1", "filter.id"),

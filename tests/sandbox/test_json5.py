@@ -38,7 +38,9 @@ def test_what_json5_adds(text: str, value: Any):
     assert parse(text) == value
 
 
-@pytest.mark.parametrize("text", ["", "{", "{a}", "{a:}", "{a:1 b:2}", "[1", "[,]", "'x", r"'\u12'", "nul", "1 2", "{1:2}"])
+@pytest.mark.parametrize(
+    "text", ["", "{", "{a}", "{a:}", "{a:1 b:2}", "[1", "[,]", "'x", r"'\u12'", "nul", "1 2", "{1:2}"]
+)
 def test_what_is_no_json5(text: str):
     with pytest.raises(Json5Error, match="at character"):
         parse(text)

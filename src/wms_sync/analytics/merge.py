@@ -1,4 +1,4 @@
-"""Merging one flattened window into the tables: newer wins, children as sets, a receipt in the same transaction.
+"""Merging flattened windows into the tables: newer wins, children as sets, a receipt in the same transaction.
 
 An object takes effect only if its (``updated_at``, ``_extracted_at``) is not older than the stored one, whatever the
 order in which windows arrive. Its children are replaced with it. The rows are counted at each step; a difference
@@ -20,6 +20,7 @@ from wms_sync.analytics.flattened import FlattenedWindow
 from wms_sync.catalogue import Table, quote, tables
 from wms_sync.state.store import Window
 
+Batch = Sequence[tuple[Window, FlattenedWindow]]
 PERSONAL = "pii"
 OPERATIONS = "ops"
 
@@ -43,35 +44,38 @@ class Merger:
         ]
         self._by_window = [table for table in stored if table.schema == OPERATIONS]
 
-    def merge(self, window: Window, flattened: FlattenedWindow) -> dict[str, int]:
-        """Merge a window in one transaction; rows that went into each table.
+    def merge(self, batch: Batch) -> dict[str, int]:
+        """Merge windows in one transaction, with a receipt each; rows that went into each table.
 
-        Raises ``CountsDisagreeError`` when rows do not add up; nothing of the window is merged then.
+        Raises ``CountsDisagreeError`` when rows do not add up; nothing of the batch is merged then.
         """
         rows: dict[str, int] = {}
         with _transaction(self._connection):
             for root, family in self._families:
-                rows |= self._merge_family(root, family, flattened)
+                rows |= self._merge_family(root, family, batch)
             for table in self._by_window:
-                rows[table.slug] = self._append(table, window.id, flattened)
-            self._write_receipt(window, flattened, sum(rows.values()))
+                rows[table.slug] = self._append(table, batch)
+            for window, flattened in batch:
+                self._write_receipt(window, flattened)
         return rows
 
-    def _merge_family(self, root: Table, family: Sequence[Table], flattened: FlattenedWindow) -> dict[str, int]:
+    def _merge_family(self, root: Table, family: Sequence[Table], batch: Batch) -> dict[str, int]:
         """A root table and its children. Of an object that occurs several times the newest occurrence counts."""
-        files = {table.slug: flattened.files(self._parquet, table.slug) for table in family}
+        files = {table.slug: self._files(table, batch) for table in family}
         if not files[root.slug]:
-            orphans = [name for name in files if files[name]]
+            orphans = [slug for slug in files if files[slug]]
             if orphans:
                 raise CountsDisagreeError(f"Rows of {', '.join(orphans)} came without any row of {root.name}.")
             return {}
         self._find_winners(root, files[root.slug])
         rows = {}
         for table in family:
-            if files[table.slug]:
-                self._count_parquet(table, files[table.slug], flattened.rows[table.slug])
+            self._count_parquet(table, batch)
             rows[table.slug] = self._replace(table, files[table.slug])
         return rows
+
+    def _files(self, table: Table, batch: Batch) -> list[str]:
+        return [file for _, flattened in batch for file in flattened.files(self._parquet, table.slug)]
 
     def _find_winners(self, root: Table, files: Sequence[str]) -> None:
         statement = sql_files.read("merge/winners.sql").format(
@@ -84,29 +88,38 @@ class Merger:
         self._connection.execute(sql_files.read("merge/delete.sql").format(table=table.qualified, root_key=root_key))
         if not files:
             return 0
-        columns = ", ".join(quote(column.name) for column in table.columns)
+        columns = ", ".join(quote(column) for column in table.column_names)
         statement = sql_files.read("merge/insert.sql").format(table=table.qualified, columns=columns, root_key=root_key)
         return _changed(self._connection.execute(statement, {"files": files}))
 
-    def _append(self, table: Table, window_id: str, flattened: FlattenedWindow) -> int:
+    def _append(self, table: Table, batch: Batch) -> int:
         """Rows about a window itself: replaced with the window."""
-        self._connection.execute(f"delete from {table.qualified} where _window_id = ?", [window_id])
-        files = flattened.files(self._parquet, table.slug)
+        self._count_parquet(table, batch)
+        windows = [window.id for window, _ in batch]
+        self._connection.execute(f"delete from {table.qualified} where _window_id in (select unnest(?))", [windows])
+        files = self._files(table, batch)
         if not files:
             return 0
         return _changed(
             self._connection.execute(f"insert into {table.qualified} by name select * from read_parquet(?)", [files])
         )
 
-    def _count_parquet(self, table: Table, files: Sequence[str], expected: int) -> None:
-        row = self._connection.execute("select count(*) from read_parquet(?)", [files]).fetchone()
-        if row is None or row[0] != expected:
+    def _count_parquet(self, table: Table, batch: Batch) -> None:
+        """The files must hold the rows that were flattened, window by window."""
+        expected = {window.id: flattened.rows.get(table.slug, 0) for window, flattened in batch}
+        files = self._files(table, batch)
+        counted = {}
+        if files:
+            query = "select _window_id, count(*) from read_parquet(?) group by all"
+            counted = dict(self._connection.execute(query, [files]).fetchall())
+        wrong = [window for window, rows in expected.items() if counted.get(window, 0) != rows]
+        if wrong:
             raise CountsDisagreeError(
-                f"The Parquet files of {table.slug} hold {row[0] if row else 0} rows where {expected} were flattened: "
-                f"{', '.join(files)}. Nothing of this window was merged; delete the files and run again."
+                f"The Parquet files of {table.slug} hold {counted.get(wrong[0], 0)} rows of window {wrong[0]} where "
+                f"{expected[wrong[0]]} were flattened. Nothing was merged; `wms-sync rebuild` makes them again."
             )
 
-    def _write_receipt(self, window: Window, flattened: FlattenedWindow, merged: int) -> None:
+    def _write_receipt(self, window: Window, flattened: FlattenedWindow) -> None:
         receipt = {
             "window_id": window.id,
             "from_at": window.from_at,
@@ -117,7 +130,6 @@ class Merger:
             "records": window.records,
             "quarantined": flattened.quarantined,
             "rows_flattened": sum(flattened.rows.values()),
-            "rows_merged": merged,
             "loaded_at": datetime.now(UTC),
         }
         self._connection.execute(sql_files.read("merge/receipt.sql"), receipt)

@@ -6,7 +6,7 @@ Whoever landed a window, and whatever was killed before, the receipts in the wor
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -16,7 +16,7 @@ import duckdb
 from wms_sync.analytics import database
 from wms_sync.analytics.checks import CheckOutcome, run_checks
 from wms_sync.analytics.flattened import FlattenedWindow, flatten_window, flattened_window
-from wms_sync.analytics.merge import Merger, receipts
+from wms_sync.analytics.merge import Batch, Merger, receipts
 from wms_sync.analytics.publish import publish
 from wms_sync.analytics.windows import write_windows
 from wms_sync.catalogue import tables
@@ -26,6 +26,7 @@ from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.store import KNOWN, StateStore, Window
 
+RECORDS_PER_TRANSACTION = 100_000
 Say = Callable[[str], None]
 
 
@@ -105,21 +106,22 @@ class Refresh:
     ) -> None:
         known = receipts(connection)
         merger = Merger(connection, self._layout.parquet, include_addresses=self._settings.include_addresses)
-        windows = self._store.windows(*KNOWN)
-        pending = [window for window in windows if window.id not in known]
+        known_windows = self._store.windows(*KNOWN)
+        pending = [window for window in known_windows if window.id not in known]
         work = make_private(self._layout.work / "flatten")
         with Flattener(work_dir=work, memory_limit=self._settings.memory_limit) as flattener:
-            for number, window in enumerate(pending, start=1):
-                batch = flattened(self._layout, self._store, flattener, window.id)
-                self._note(window, batch, merger.merge(window, batch))
-                self._store.loaded([window.id])
-                self._say(f"merged window {number} of {len(pending)}: {window.id}, {window.records} shipments")
-        self._store.loaded([window.id for window in windows if window.state == "landed"])
+            for windows in _batches(pending):
+                batch = [(window, flattened(self._layout, self._store, flattener, window.id)) for window in windows]
+                self._note(batch, merger.merge(batch))
+                self._store.loaded([window.id for window in windows])
+                self._say(f"merged {len(self._windows)} of {len(pending)} windows")
+        self._store.loaded([window.id for window in known_windows if window.state == "landed"])
 
-    def _note(self, window: Window, batch: FlattenedWindow, rows: Mapping[str, int]) -> None:
-        self._windows.append(window.id)
-        self._quarantined += batch.quarantined
-        self._drift += batch.drift
+    def _note(self, batch: Batch, rows: Mapping[str, int]) -> None:
+        for window, flattened in batch:
+            self._windows.append(window.id)
+            self._quarantined += flattened.quarantined
+            self._drift += flattened.drift
         for table, count in rows.items():
             self._merged[table] = self._merged.get(table, 0) + count
 
@@ -143,6 +145,18 @@ def _restore(layout: Layout) -> None:
     temporary = make_private(layout.work) / "restoring.duckdb"
     shutil.copyfile(layout.published, temporary)
     put_in_place(temporary, layout.working_database)
+
+
+def _batches(pending: Sequence[Window]) -> Iterator[list[Window]]:
+    """Windows to merge in one transaction: a commit costs much more than merging some more rows in it."""
+    batch: list[Window] = []
+    for window in pending:
+        if batch and sum(one.records for one in batch) + window.records > RECORDS_PER_TRANSACTION:
+            yield batch
+            batch = []
+        batch.append(window)
+    if batch:
+        yield batch
 
 
 def _counted(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

@@ -7,7 +7,7 @@ sent to the configured origin only and never appears in a message. Redirects are
 from __future__ import annotations
 
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -42,6 +42,10 @@ class Answer:
     seconds: float
 
 
+def _silent(_: str) -> None:
+    """Nobody wants to know."""
+
+
 class GlobalApi:
     """Thread-safe; one instance a run. Close it, or use it as a context manager."""
 
@@ -53,9 +57,11 @@ class GlobalApi:
         parallel: int = 4,
         api_version: str | None = None,
         policy: RetryPolicy | None = None,
+        say: Callable[[str], object] = _silent,
     ) -> None:
         self.base_url = base_url
         self.requests = 0
+        self._say = say
         self._policy = policy or RetryPolicy()
         self.throttle = Throttle(parallel)
         headers = {"Accept": "application/json", "Accept-Encoding": ACCEPT_ENCODING, "User-Agent": "wms-sync"}
@@ -71,8 +77,13 @@ class GlobalApi:
         )
 
     @classmethod
-    def from_settings(cls, settings: Settings, *, policy: RetryPolicy | None = None) -> Self:
-        """A client for the configured instance; raises ``SettingsError`` where address or token is missing."""
+    def from_settings(
+        cls, settings: Settings, *, policy: RetryPolicy | None = None, say: Callable[[str], object] = _silent
+    ) -> Self:
+        """A client for the configured instance; raises ``SettingsError`` where address or token is missing.
+
+        ``say`` is told of each request that has to be repeated, and why.
+        """
         base_url, token = settings.require_service()
         return cls(
             base_url,
@@ -80,6 +91,7 @@ class GlobalApi:
             parallel=settings.max_parallel_requests,
             api_version=settings.api_version,
             policy=policy,
+            say=say,
         )
 
     def __enter__(self) -> Self:
@@ -114,6 +126,7 @@ class GlobalApi:
                 )
                 if wait is None:
                     raise
+                self._say(f"{error} Trying again in {wait:.1f} s ({attempt} of {self._policy.attempts} attempts made).")
                 if isinstance(error, Busy):
                     self.throttle.pause(wait)
                 self.throttle.sleep(wait)

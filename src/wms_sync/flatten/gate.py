@@ -18,6 +18,8 @@ from msgspec import Meta, Raw
 
 from wms_sync.flatten.shape import Many, Node, Shape, Thing, Value
 
+# Midnight behind a date takes nothing away from it.
+DATE = r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]00:00:00(?:\.0+)?(?:Z|\+00:?00)?)?\Z"
 _INT64 = Meta(ge=-(2**63), le=2**63 - 1)
 _VALUES: dict[str, Any] = {
     # PHP writes a number as text now and then; whole ones lose nothing.
@@ -26,7 +28,7 @@ _VALUES: dict[str, Any] = {
     "DECIMAL(18,4)": int | float | str,
     "DOUBLE": int | float | str,
     "TIMESTAMP WITH TIME ZONE": str,
-    "DATE": Annotated[str, Meta(pattern=r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")],
+    "DATE": Annotated[str, Meta(pattern=DATE)],
     "VARCHAR": str | int | float | bool,
     "JSON": Raw,
 }

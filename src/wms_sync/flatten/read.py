@@ -18,7 +18,7 @@ from wms_sync import sql_files
 from wms_sync.catalogue import quote
 from wms_sync.flatten.gate import Gate, Verdict
 from wms_sync.flatten.page import Page
-from wms_sync.flatten.repair import Drift, Misfit, Repaired, repair, whole_page
+from wms_sync.flatten.repair import Drift, Misfit, repair, whole_page
 from wms_sync.flatten.shape import shape_of
 
 # What DuckDB raises for what stands in a file; running out of memory or of disk is not among them.
@@ -96,18 +96,17 @@ class PageReader:
         content = page.content()
         repaired = repair(content, self._shape, self._unreadable)
         misfits, removed = repaired.misfits, repaired.records_removed
-        if not (repaired.readable and self._insert_repaired(page, repaired, window_id)):
-            misfits = misfits or [whole_page(content, "DuckDB cannot read it, repaired or not")]
+        if repaired.content is None or not self._insert_repaired(page, repaired.content, window_id):
+            if repaired.content is not None:
+                misfits = [*misfits, whole_page(content, "DuckDB cannot read it, not even repaired")]
             removed = page.records
         self._quarantine(page, window_id, misfits)
         self._list_drift(page, window_id, repaired.drift)
         return Read(len(misfits), len(repaired.drift), removed)
 
-    def _insert_repaired(self, page: Page, repaired: Repaired, window_id: str) -> bool:
-        if repaired.content is None:
-            return self._insert({page: page.path}, window_id)
+    def _insert_repaired(self, page: Page, content: bytes, window_id: str) -> bool:
         path = self._work_dir / f"repaired-{page.number:05d}.json"
-        path.write_bytes(repaired.content)
+        path.write_bytes(content)
         try:
             return self._insert({page: path}, window_id)
         finally:

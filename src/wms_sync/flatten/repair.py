@@ -5,7 +5,7 @@ be used is removed and is a ``Misfit`` as a whole; an unknown key is counted. Wh
 page.
 
 Kept, because nothing is lost: whole numbers written as text or as ``12.0``, numbers and booleans where text is
-expected, ``[]`` for an object (PHP's empty object).
+expected, ``[]`` for an object (PHP's empty object), midnight behind a date.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from wms_sync.flatten.gate import DATE
 from wms_sync.flatten.shape import Many, Node, Shape, Thing, Value
 
 TEXT_LIMIT = 2000
 _ENVELOPE = frozenset({"collection", "included", "has_more", "next", "previous", "meta"})
 _WHOLE = re.compile(r"-?[0-9]+")
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DATE = re.compile(DATE)
 _INT64 = range(-(2**63), 2**63)
 _DECIMAL_LIMIT = 10**14  # DECIMAL(18,4) holds fourteen digits before the point
 
@@ -47,30 +48,25 @@ class Drift:
 
     path: str
     example: str
-    occurrences: int = 1
+    occurrences: int
 
 
 @dataclass(frozen=True)
 class Repaired:
-    """A mended page. ``content`` is None when the page as it came can be read; ``readable`` is False when none can."""
+    """A mended page; ``content`` is None when nothing of it can be read."""
 
     misfits: list[Misfit]
     drift: list[Drift]
     records_removed: int
     content: bytes | None
-    readable: bool = True
 
 
 def repair(content: bytes, shape: Shape, unreadable: Unreadable) -> Repaired:
     """Walk one page, see the module."""
     walk = _Walk(unreadable)
     document = walk.parse(content)
-    if document is None:
-        return Repaired(walk.misfits, [], 0, None, readable=False)
-    mended = walk.page(document, shape)
-    if mended is None:
-        return Repaired(walk.misfits, list(walk.drift.values()), 0, None, readable=False)
-    text = json.dumps(mended, ensure_ascii=False, separators=(",", ":")).encode() if walk.changed else None
+    mended = None if document is None else walk.page(document, shape)
+    text = None if mended is None else json.dumps(mended, ensure_ascii=False, separators=(",", ":")).encode()
     return Repaired(walk.misfits, list(walk.drift.values()), walk.records_removed, text)
 
 
@@ -79,11 +75,11 @@ def whole_page(content: bytes, why: str) -> Misfit:
     return Misfit("Page", None, "$", content[:TEXT_LIMIT].decode(errors="replace"), why)
 
 
-class _NotJson:
-    """NaN, Infinity and -Infinity, which Python reads and JSON does not have."""
+@dataclass(frozen=True)
+class _Oddity:
+    """A number that Python reads and JSON or a DOUBLE does not have: NaN, Infinity, 1e400."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    text: str
 
 
 @dataclass(frozen=True)
@@ -115,28 +111,39 @@ class _Walk:
     drift: dict[str, Drift] = field(default_factory=dict)
     pending: dict[str, list[_Pending]] = field(default_factory=dict)
     records_removed: int = 0
-    changed: bool = False
-    odd: bool = False  # the page holds NaN or broken Unicode somewhere: look into JSON values too
+    odd: bool = False  # the page holds NaN or halves of Unicode pairs, perhaps: look into every text and JSON value
 
     def parse(self, content: bytes) -> Any:  # noqa: ANN401 - any JSON
         try:
             text = content.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             text = content.decode("utf-8", errors="replace")
-            self.changed = True
             around = content[max(0, error.start - 100) : error.start + 100].decode(errors="replace")
             self.misfits.append(Misfit("Page", None, "$", around, f"not UTF-8 at byte {error.start}: replaced"))
         try:
-            document = json.loads(text, parse_constant=self._constant)
+            document = json.loads(
+                text, parse_constant=self._odd, parse_float=self._float, object_pairs_hook=self._object
+            )
         except (ValueError, RecursionError) as error:
             self.misfits.append(whole_page(content, f"not JSON: {error}"))
             return None
         self.odd = self.odd or "\\u" in text
         return document
 
-    def _constant(self, name: str) -> _NotJson:
+    def _odd(self, text: str) -> _Oddity:
         self.odd = True
-        return _NotJson(name)
+        return _Oddity(text)
+
+    def _float(self, text: str) -> float | _Oddity:
+        number = float(text)
+        return number if math.isfinite(number) else self._odd(text)
+
+    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            why = "a key stands twice in one object: the last was kept"
+            self.misfits.append(Misfit("Page", None, "$", _text(pairs), why))
+        return found
 
     def page(self, document: Any, shape: Shape) -> dict[str, Any] | None:  # noqa: ANN401 - any JSON
         page = _Owner("Page", None)
@@ -157,7 +164,6 @@ class _Walk:
     def _included(self, included: Any, shape: Shape, page: _Owner) -> Any:  # noqa: ANN401 - any JSON
         path = (("$",), "included")
         if not isinstance(included, dict):
-            self.changed = True
             if included != []:
                 self._misfit(page, path, included, "an object was expected")
             return None
@@ -174,8 +180,7 @@ class _Walk:
 
     def _firsts(self, objects: list[Any] | None) -> list[Any]:
         """Without the objects whose id was there before."""
-        firsts = {int(found["id"]): found for found in reversed(objects or [])}
-        self.changed = self.changed or len(firsts) < len(objects or [])
+        firsts = {found["id"]: found for found in reversed(objects or [])}
         return list(reversed(firsts.values()))
 
     def _put(self, holder: Any, key: Any, value: Any, node: Node, owner: _Owner, path: _Path) -> None:  # noqa: ANN401
@@ -209,14 +214,12 @@ class _Walk:
 
     def _thing(self, value: Any, node: Thing, owner: _Owner, path: _Path, *, in_list: bool = False) -> Any:  # noqa: ANN401
         if value == []:  # PHP's empty object
-            self.changed = True
             value = {}
         if not isinstance(value, dict):
             owner = _Owner(node.name, None) if in_list and node.keyed else owner
             self._misfit(owner, path, value, "an object was expected")
             return _MISFIT
         if not value and not in_list and node.keyed:
-            self.changed = True
             return None
         own = _identity(value)
         if node.keyed and own is None:
@@ -238,8 +241,7 @@ class _Walk:
         if why is not None:
             self._misfit(owner, path, value, why)
             return None
-        if type_ == "BIGINT" and not isinstance(value, int):
-            self.changed = self.changed or isinstance(value, float)
+        if type_ == "BIGINT":
             return int(value)
         if type_ == "BOOLEAN" and isinstance(value, int):
             return bool(value)
@@ -250,8 +252,8 @@ class _Walk:
     def _why_not(self, value: Any, type_: str) -> str | None:  # noqa: ANN401 - any JSON
         if type_ == "JSON":
             return _broken(value) if self.odd else None
-        if isinstance(value, _NotJson):
-            return f"{value.name} is not JSON"
+        if isinstance(value, _Oddity):
+            return f"{_NAMES[type_]} was expected"
         if isinstance(value, str) and self.odd and _broken(value):
             return _broken(value)
         return None if _FITS[type_](value) else f"{_NAMES[type_]} was expected"
@@ -269,14 +271,13 @@ class _Walk:
                     self._misfit(candidate.owner, candidate.path, text, why)
 
     def _misfit(self, owner: _Owner, path: _Path, value: Any, why: str) -> None:  # noqa: ANN401 - any JSON
-        self.changed = True
         self.misfits.append(Misfit(owner.kind, owner.id, _rendered(path), _text(value), why))
 
     def _unknown(self, path: str, value: Any) -> None:  # noqa: ANN401 - any JSON
-        if path in self.drift:
-            self.drift[path].occurrences += 1
-        else:
-            self.drift[path] = Drift(_clean(path), _text(value))
+        found = self.drift.setdefault(path, Drift(_clean(path), "null", occurrences=0))
+        found.occurrences += 1
+        if found.example == "null":
+            found.example = _text(value)
 
 
 def _identity(value: dict[str, Any]) -> int | None:
@@ -307,7 +308,7 @@ def _is_decimal(value: Any) -> bool:  # noqa: ANN401 - any JSON
 def _is_double(value: Any) -> bool:  # noqa: ANN401 - any JSON
     if isinstance(value, bool):
         return False
-    return isinstance(value, str) or (isinstance(value, int | float) and abs(value) < math.inf and abs(value) < 1e308)
+    return isinstance(value, str | float) or (isinstance(value, int) and abs(value) < 2**1023)
 
 
 def _is_text(value: Any) -> bool:  # noqa: ANN401 - any JSON
@@ -354,7 +355,9 @@ def _broken(value: Any) -> str | None:  # noqa: ANN401 - any JSON
 
 
 def _text(value: Any) -> str:  # noqa: ANN401 - any JSON
-    return _clean(json.dumps(value, ensure_ascii=False, default=lambda other: other.name))[:TEXT_LIMIT]
+    if isinstance(value, _Oddity):
+        return value.text
+    return _clean(json.dumps(value, ensure_ascii=False, default=lambda oddity: oddity.text))[:TEXT_LIMIT]
 
 
 def _clean(text: str) -> str:

@@ -8,10 +8,10 @@ Requests: `server` (a socket), `app` (routes), `auth`, `errors`, `query` (parame
 `json5` and `selection`; `kinds` has the field tables that selection goes by; `faults` are broken answers for tests.
 
 Data: `store` (the columns of all shipments), `advance` (letting time pass), `clock`, `config`. What a shipment shows:
-`families` with `heads`, `family_orders`, `order_belongings`, `family_packages`, `galleries`; what shipments share:
-`pools` with `identities`, `products`, `options`; and under both `measures`, `texts`, `dice`.
+`families` with `heads`, `family_orders`, `order_belongings`, `family_packages`, `galleries`. What shipments share:
+`pools` with `identities`, `products`, `options`. Under both: `measures`, `texts`, `dice`.
 
 Answers: `matching` and `tracking` (which shipments meet the filters), `paging` (which of them stand on a page),
-`compiled` (what goes where), `templates` and `slots` (objects serialised beforehand), `shared` (each shared object once),
-`pages` (the envelope).
+`compiled` (what goes where), `templates` and `slots` (objects serialised beforehand), `shared` (each shared object
+once), `pages` (the envelope).
 """

@@ -21,7 +21,8 @@ from wms_sync.sandbox.slots import number, text
 
 _KEPT = frozenset(
     names(
-        "type id unique_id status created_at updated_at packed_at items packages order retailer packing_solution_providers"
+        "type id unique_id status created_at updated_at packed_at items packages order retailer "
+        "packing_solution_providers"
     )
 )
 _ITEM_KEPT = frozenset(("type", "id", "order_item", "reservations"))
@@ -37,10 +38,13 @@ class ShipmentPart:
     gallery: GalleryPart | None
     packed: list[dict[str, Any]]
     dice_key: tuple[object, ...]
+    made: list[PackagePart] = field(default_factory=list)
 
     def packages(self, shown: int) -> list[PackagePart]:
         """The first so many packages, made when asked for: most are never seen."""
-        return [package_part(Dice(*self.dice_key, k), k, self.packed) for k in range(shown)]
+        for k in range(len(self.made), shown):
+            self.made.append(package_part(Dice(*self.dice_key, k), k, self.packed))
+        return self.made[:shown]
 
 
 @dataclass

@@ -45,5 +45,5 @@ def _photo(dice: Dice, slot: int) -> dict[str, Any]:
         "media_info": dice.pick(({}, {"width": 4032, "height": 3024, "exif": None, "ratio": 1.3333})),
         "created_at": text("s2") + "Z",
     }
-    dice.roughen(photo, frozenset(("type", "id")))
+    dice.roughen(photo, frozenset(("type", "id")), share=0.15)
     return photo

@@ -33,7 +33,7 @@ def address(dice: Dice, k: int) -> dict[str, Any]:
         "classification": dice.pick(("residential", "commercial", "unknown")),
         "is_valid": dice.chance(0.8),
     }
-    dice.roughen(made, _PAIR)
+    dice.roughen(made, _PAIR, share=0.15)
     return made
 
 
@@ -51,7 +51,7 @@ def candidate(dice: Dice, k: int) -> dict[str, Any]:
         "country_code": country,
         "classification": dice.pick(("residential", "commercial")),
     }
-    dice.roughen(made, _PAIR)
+    dice.roughen(made, _PAIR, share=0.15)
     return made
 
 
@@ -68,7 +68,7 @@ def instruction(dice: Dice, k: int) -> dict[str, Any]:
         "print_orientation": dice.pick(("portrait", "landscape")),
         "copies_printed": dice.whole(0, 3),
     }
-    dice.roughen(made, _PAIR)
+    dice.roughen(made, _PAIR, share=0.15)
     return made
 
 

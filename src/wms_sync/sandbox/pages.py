@@ -28,22 +28,38 @@ from wms_sync.sandbox.store import Indexes, Store
 from wms_sync.sandbox.templates import Row
 
 _KEPT_SELECTIONS = 12
-_KEPT_FAMILIES = 8
+_KEPT_FAMILIES = 150
 
 Objects = tuple[list[bytes], dict[str, list[bytes]]]
 """The collection, and what is included by kind."""
 
 
+class Families:
+    """Families are big as dicts: only the last ones made are kept."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._kept: OrderedDict[int, Family] = OrderedDict()
+
+    def get(self, index: int) -> Family:
+        """The family with a number."""
+        if index not in self._kept:
+            self._kept[index] = make_family(self._seed, index)
+            if len(self._kept) > _KEPT_FAMILIES:
+                self._kept.popitem(last=False)
+        return self._kept[index]
+
+
 class View:
     """All shipments under one selection; what was compiled is kept."""
 
-    def __init__(self, store: Store, pools: Pools, selection: Selection) -> None:
+    def __init__(self, store: Store, pools: Pools, families: Families, selection: Selection) -> None:
         self._store = store
         self._selection = selection
         self._shared = SharedObjects(store, pools, selection)
         self._shipments: dict[tuple[int, int, int], tuple[Compiled, frozenset[int]]] = {}
         self._orders: dict[tuple[int, int], tuple[Compiled, frozenset[int]]] = {}
-        self._families: OrderedDict[int, Family] = OrderedDict()
+        self._families = families
         self._shows_orders = selection.reaches("order")
 
     def objects(self, at: Indexes) -> Objects:
@@ -80,23 +96,15 @@ class View:
 
     def _compile_shipment(self, key: tuple[int, int, int]) -> tuple[Compiled, frozenset[int]]:
         index, part, shown = key
-        family = self._family(index)
+        family = self._families.get(index)
         compiled = compile_shipment(family, family.shipments[part], self._selection, shown)
         self._shipments[key] = compiled, self._shared.codes(compiled.shared)
         return self._shipments[key]
 
     def _compile_order(self, index: int, added: int) -> tuple[Compiled, frozenset[int]]:
-        compiled = compile_order(self._family(index), self._selection, added)
+        compiled = compile_order(self._families.get(index), self._selection, added)
         self._orders[index, added] = compiled, self._shared.codes(compiled.shared)
         return self._orders[index, added]
-
-    def _family(self, index: int) -> Family:
-        """Families are big as dicts: only the last few are kept, for the order that follows its shipment."""
-        if index not in self._families:
-            self._families[index] = make_family(self._store.seed, index)
-            if len(self._families) > _KEPT_FAMILIES:
-                self._families.popitem(last=False)
-        return self._families[index]
 
 
 def _fill(compiled: Compiled, row: Row, included: dict[str, list[bytes]]) -> None:
@@ -110,6 +118,7 @@ class Pages:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._pools = Pools(store.seed)
+        self._families = Families(store.seed)
         self._matcher = Matcher(store)
         self._views: OrderedDict[Selection, View] = OrderedDict()
 
@@ -127,7 +136,7 @@ class Pages:
 
     def _view(self, selection: Selection) -> View:
         if selection not in self._views:
-            self._views[selection] = View(self._store, self._pools, selection)
+            self._views[selection] = View(self._store, self._pools, self._families, selection)
             if len(self._views) > _KEPT_SELECTIONS:
                 self._views.popitem(last=False)
         self._views.move_to_end(selection)

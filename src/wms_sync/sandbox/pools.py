@@ -44,18 +44,29 @@ class Pools:
         }
 
         self._positions = positions()
+        self._made: dict[tuple[str, int, int], dict[str, Any]] = {}
 
     def position(self, kind: str, identity: int) -> int | None:
         """Where the object with an id stands in its pool; None when there is no such object."""
         return self._positions.get((kind, identity))
 
     def make(self, kind: str, position: int, revision: int = 0) -> dict[str, Any]:
-        """The whole object of a kind at a position."""
+        """The whole object of a kind at a position, not to be changed."""
+        key = (kind, position, revision)
+        if key not in self._made:
+            self._made[key] = self._make(kind, position)
+            if revision:
+                self._made[key]["name"] += f" (renamed {revision})"
+        return self._made[key]
+
+    def _make(self, kind: str, position: int) -> dict[str, Any]:
+        """Every other one lacks a value in turn, so that all are missed somewhere."""
         dice = Dice(self._seed, kind, position)
         thing = self._makers[kind](dice, position)
-        dice.roughen(thing, _KEPT, share=0.07)
-        if revision:
-            thing["name"] = f"{thing['name']} (renamed {revision})"
+        dice.roughen(thing, _KEPT)
+        missed = list(thing)[position // 2 % len(thing)]
+        if position % 2 and missed not in _KEPT:
+            thing[missed] = None
         return thing
 
 
@@ -70,7 +81,7 @@ def _merchant(dice: Dice, position: int) -> dict[str, Any]:
         "created_at": stamp(dice),
         "updated_at": stamp(dice, 2024, 2025),
         "brands": [] if position == 5 else brands,
-        "default_brand": brands[0],
+        "default_brand": None if position == 5 else brands[0],
         "custom_fields": custom_fields(dice),
     }
 

@@ -1,0 +1,20 @@
+-- severity: warn
+-- blocking: no
+-- table: shipments
+-- description: At most one in a hundred shipments names an order that the service did not send.
+-- notes: a single dangling reference is normal; many mean that a kind is not selected any more
+with referring as (
+    select
+        count(*) as rows_with_a_reference,
+        count(*) filter (where target.id is null) as dangling
+    from shipments as referring
+    left join orders as target
+        on referring.order_id = target.id
+    where referring.order_id is not null
+)
+
+select
+    rows_with_a_reference,
+    dangling
+from referring
+where dangling > 0.01 * rows_with_a_reference

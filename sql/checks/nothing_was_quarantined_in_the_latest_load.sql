@@ -1,0 +1,20 @@
+-- severity: warn
+-- blocking: no
+-- table: ops_quarantine
+-- description: Every value of the pages loaded last fitted its type.
+with latest as (
+    select window_id
+    from ops.loads
+    where run_id = (select max_by(run_id, loaded_at) from ops.loads)
+)
+
+select
+    quarantine.object,
+    quarantine.object_id,
+    quarantine.path,
+    quarantine.why,
+    quarantine._window_id,
+    quarantine._page
+from ops.quarantine
+semi join latest
+    on quarantine._window_id = latest.window_id

@@ -1,0 +1,11 @@
+-- severity: warn
+-- blocking: no
+-- table: orders
+-- description: No order was changed later than a day after it was read.
+select
+    id,
+    created_at,
+    updated_at,
+    _extracted_at
+from orders
+where greatest(created_at, updated_at) > _extracted_at + interval 1 day

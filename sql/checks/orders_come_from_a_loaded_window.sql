@@ -1,0 +1,13 @@
+-- severity: error
+-- blocking: yes
+-- table: orders
+-- description: Every row of orders names a window that has a receipt.
+with windows as (
+    select distinct _window_id
+    from orders
+)
+
+select windows._window_id
+from windows
+anti join ops.loads
+    on windows._window_id = loads.window_id

@@ -1,0 +1,13 @@
+-- severity: warn
+-- blocking: no
+-- table: shipment_items
+-- description: No shipment item has a quantity below zero.
+select
+    shipment_id,
+    id,
+    quantity,
+    qty_shipped,
+    qty_picked,
+    qty_canceled
+from shipment_items
+where least(quantity, qty_shipped, qty_picked, qty_canceled) < 0

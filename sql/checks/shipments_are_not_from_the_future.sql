@@ -1,0 +1,11 @@
+-- severity: warn
+-- blocking: no
+-- table: shipments
+-- description: No shipment was changed later than a day after it was read.
+select
+    id,
+    created_at,
+    updated_at,
+    _extracted_at
+from shipments
+where greatest(created_at, updated_at) > _extracted_at + interval 1 day

@@ -1,0 +1,10 @@
+-- severity: warn
+-- blocking: no
+-- table: shipments
+-- description: No shipment was packed before it was created.
+select
+    id,
+    created_at,
+    packed_at
+from shipments
+where packed_at < created_at

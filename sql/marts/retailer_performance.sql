@@ -1,0 +1,40 @@
+-- grain: one row a retailer, with volumes and lateness of its shipments
+-- keys: retailer_id
+-- source: retailers, marts.shipment_overview
+-- notes: late means that a shipment left, or is still open, after its target day (UTC); retailers without shipments are there
+create or replace view marts.retailer_performance as
+with totals as (
+    select
+        retailer_id,
+        count(*) as shipments,
+        count(*) filter (where is_open) as shipments_open,
+        count(*) filter (where shipped_at is not null) as shipments_shipped,
+        count(*) filter (where shipped_at is not null and days_after_target > 0) as shipped_late,
+        count(*) filter (where is_open and days_after_target > 0) as open_late,
+        avg(days_after_target) filter (where shipped_at is not null and days_after_target > 0) as average_days_late,
+        sum(packages)::bigint as packages,
+        sum(quantity) as quantity,
+        max(shipped_at) as last_shipped_at
+    from marts.shipment_overview
+    where retailer_id is not null
+    group by retailer_id
+)
+
+select
+    coalesce(retailers.id, totals.retailer_id) as retailer_id, -- The retailer; joins retailers.id
+    retailers.code as retailer_code, -- Code of the retailer; null where the service did not send the retailer
+    retailers."name" as retailer_name, -- Name of the retailer
+    retailers.status as retailer_status, -- active or archived
+    coalesce(totals.shipments, 0) as shipments, -- Shipments
+    coalesce(totals.shipments_open, 0) as shipments_open, -- Shipments that are neither shipped nor canceled nor voided
+    coalesce(totals.shipments_shipped, 0) as shipments_shipped, -- Shipments that left
+    coalesce(totals.shipped_late, 0) as shipped_late, -- Shipments that left after their target day
+    totals.shipped_late / nullif(totals.shipments_shipped, 0) as share_shipped_late, -- Part of those that left which left late, 0 to 1
+    totals.average_days_late, -- Days by which the late ones that left were late, on average
+    coalesce(totals.open_late, 0) as open_late, -- Open shipments whose target day is over
+    totals.packages, -- Packages
+    totals.quantity, -- Quantity over all items, in pieces
+    totals.last_shipped_at -- When a shipment of the retailer last left (UTC)
+from retailers
+full join totals
+    on retailers.id = totals.retailer_id

@@ -1,0 +1,108 @@
+-- grain: one row a shipment, with its order, retailer, warehouse and totals of its items and packages
+-- keys: shipment_id
+-- source: shipments, orders, warehouses, merchants, retailers, retailer_ship_to_locations, shipment_items, packages
+-- notes: the service does not say when a shipment left; shipped_at is the best that is known. Status sets are open:
+--     shipped, canceled and voided are closed, all others open; days are UTC
+create or replace view marts.shipment_overview as
+with item_totals as (
+    select
+        shipment_id,
+        count(*) as items,
+        sum(quantity) as quantity,
+        sum(qty_shipped) as qty_shipped
+    from shipment_items
+    group by shipment_id
+),
+
+package_totals as (
+    select
+        shipment_id,
+        count(*) as packages,
+        sum(billable_weight_value) as billable_weight_value,
+        case when count(distinct billable_weight_unit) = 1 then min(billable_weight_unit) end as billable_weight_unit,
+        list(tracking_ref order by position) filter (where tracking_ref is not null) as tracking_refs
+    from packages
+    group by shipment_id
+),
+
+shipment as (
+    select
+        shipments.*,
+        coalesce(lower(shipments.status) not in ('shipped', 'canceled', 'voided'), true) as is_open,
+        case
+            when lower(shipments.status) = 'shipped'
+                then coalesce(shipments.packed_at, orders.shipped_at, shipments.updated_at)
+        end as shipped_at,
+        orders.unique_id as order_unique_id,
+        orders.order_ref,
+        orders.state as order_state,
+        orders.status as order_status,
+        orders.created_at as order_created_at,
+        orders.requested_ship_date,
+        orders.merchant_id
+    from shipments
+    left join orders
+        on shipments.order_id = orders.id
+)
+
+select
+    shipment.id as shipment_id, -- The shipment; joins shipments.id
+    shipment.unique_id, -- Number of the shipment as people know it
+    shipment.status, -- Status of the shipment, an open set
+    shipment.is_open, -- Whether it is neither shipped nor canceled nor voided
+    shipment.created_at, -- When it was created (UTC)
+    shipment.updated_at, -- When it was last changed (UTC)
+    shipment.packed_at, -- When it was packed (UTC)
+    shipment.shipped_at, -- When it left, where its status is shipped: packed_at, else the order's shipped_at, else updated_at (UTC)
+    shipment.target_ship_date, -- Day by which it should leave
+    case
+        when shipment.is_open or shipment.shipped_at is not null
+            then date_diff(
+                'day', shipment.target_ship_date, (coalesce(shipment.shipped_at, now()) at time zone 'UTC')::date
+            )
+    end as days_after_target, -- Days from target_ship_date to the day it left, or to today while it is open; negative when early
+    shipment.shipping_carrier_code, -- Code of the carrier
+    shipment.shipping_method, -- Code of the shipping method
+    shipment.shipping_service_name, -- Name of the carrier's service
+    shipment.is_international, -- Whether it crosses a border
+    shipment.carrier_shipping_cost, -- What the carrier charges; the service names no currency
+    shipment.total_weight_value, -- Total weight, in total_weight_unit
+    shipment.total_weight_unit, -- Unit of total_weight_value
+    shipment.warehouse_id, -- The warehouse it leaves from; joins warehouses.id
+    warehouses."name" as warehouse_name, -- Name of the warehouse
+    shipment.order_id, -- The order it fulfills; joins orders.id
+    shipment.order_unique_id, -- Number of the order as people know it
+    shipment.order_ref, -- The merchant's own reference of the order
+    shipment.order_state, -- State of the order, an open set
+    shipment.order_status, -- Status of the order, an open set
+    shipment.order_created_at, -- When the order was created (UTC)
+    shipment.requested_ship_date, -- Day on which the order asked for shipping
+    shipment.merchant_id, -- The merchant of the order; joins merchants.id
+    merchants."name" as merchant_name, -- Name of the merchant
+    shipment.retailer_id, -- The retailer; joins retailers.id
+    retailers.code as retailer_code, -- Code of the retailer
+    retailers."name" as retailer_name, -- Name of the retailer
+    shipment.retailer_ship_to_location_id, -- Where it goes; joins retailer_ship_to_locations.id
+    ship_to.code as ship_to_code, -- Code of the place where it goes
+    ship_to.city as ship_to_city, -- City of the place where it goes
+    ship_to.country_id as ship_to_country_id, -- Country of the place where it goes
+    coalesce(item_totals.items, 0) as items, -- Number of shipment items
+    item_totals.quantity, -- Quantity over all items, in pieces
+    item_totals.qty_shipped, -- Quantity shipped over all items, in pieces
+    coalesce(package_totals.packages, 0) as packages, -- Number of packages
+    package_totals.billable_weight_value, -- Weight that the carrier bills over all packages, in billable_weight_unit
+    package_totals.billable_weight_unit, -- Unit of billable_weight_value; null where packages have different units
+    package_totals.tracking_refs -- Tracking numbers of the packages
+from shipment
+left join warehouses
+    on shipment.warehouse_id = warehouses.id
+left join merchants
+    on shipment.merchant_id = merchants.id
+left join retailers
+    on shipment.retailer_id = retailers.id
+left join retailer_ship_to_locations as ship_to
+    on shipment.retailer_ship_to_location_id = ship_to.id
+left join item_totals
+    on shipment.id = item_totals.shipment_id
+left join package_totals
+    on shipment.id = package_totals.shipment_id

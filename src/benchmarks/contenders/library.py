@@ -1,0 +1,33 @@
+"""The product's library without Dagster: what `wms-sync sync` does, as a script would call it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from wms_sync.analytics.refresh import refresh
+from wms_sync.api.client import GlobalApi
+from wms_sync.extract.read import Reading
+from wms_sync.layout import Layout
+from wms_sync.lock import writing
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+
+RUN = "benchmark"
+
+
+def main(result: Path) -> None:
+    """One sync; its phases go to `result`."""
+    settings = Settings.load()
+    with writing(Layout(settings.data_dir), RUN, waiting=print):
+        store = StateStore(settings.database_url)
+        with GlobalApi.from_settings(settings) as api:
+            read = Reading(settings, store, api, run_id=RUN).sync()
+        refreshed = refresh(settings, store, run_id=RUN, say=print)
+        store.close()
+    result.write_text(json.dumps({"read": read.seconds, "refresh": refreshed.seconds}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

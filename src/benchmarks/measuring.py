@@ -1,0 +1,141 @@
+"""What a process costs, seen from outside: wall, CPU and peak memory of it and of everything it starts.
+
+- CPU is user and system time of the process and of every child it waited for (`wait4`).
+- Peak memory is the high-water mark of the resident set of the largest single process (`wait4`), or, where it is more,
+  the largest sum over the process tree of proportional set sizes (`/proc/<pid>/smaps_rollup`: a page shared by forked
+  processes counts once), sampled five times a second while there is more than one process.
+- A process tree is what shares the session of the process, so a worker counts whoever its parent is.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+_LOOK_SECONDS = 0.005
+_SAMPLE_EVERY = 40
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds and MiB. `service_cpu` is what the sandbox used meanwhile, `watched` how long the watched file was there."""
+
+    wall: float
+    cpu: float
+    memory: float
+    service_cpu: float
+    watched: float
+
+
+class ContenderFailed(Exception):
+    """The process that was measured ended badly; the message has the end of its log."""
+
+
+def measure(
+    command: Sequence[str | Path],
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+    service: int | None = None,
+    watched: Path | None = None,
+    accepted: Sequence[int] = (0,),
+) -> tuple[Cost, str]:
+    """Run a command in `folder` to its end; its cost and what it wrote to standard output.
+
+    `service` is the process id of the sandbox. Standard error goes to `log.txt` in the folder.
+    """
+    output, log = folder / "output.txt", folder / "log.txt"
+    service_before = _cpu_of(service)
+    started = monotonic()
+    with output.open("wb") as out, log.open("wb") as err:
+        process = subprocess.Popen(
+            [str(part) for part in command], cwd=folder, env=environment, stdout=out, stderr=err, start_new_session=True
+        )
+    with _Onlooker(process.pid, watched) as onlooker:
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = monotonic() - started
+    process.returncode = os.waitstatus_to_exitcode(status)  # it is waited for; Popen must not try again
+    if process.returncode not in accepted:
+        raise ContenderFailed(f"{command} ended with {process.returncode}:\n{_end_of(output)}\n{_end_of(log)}")
+    cost = Cost(
+        wall=wall,
+        cpu=usage.ru_utime + usage.ru_stime,
+        memory=max(usage.ru_maxrss / 1024, onlooker.memory),
+        service_cpu=_cpu_of(service) - service_before,
+        watched=onlooker.watched,
+    )
+    return cost, output.read_text(encoding="utf-8")
+
+
+class _Onlooker(threading.Thread):
+    """Looks at a process tree, and at one file, until the process is gone."""
+
+    def __init__(self, process: int, watched: Path | None) -> None:
+        super().__init__(name="onlooker", daemon=True)
+        self.memory = 0.0
+        self.watched = 0.0
+        self._process = process
+        self._watched_file = watched
+        self._over = threading.Event()
+
+    def __enter__(self) -> _Onlooker:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self.join()
+
+    def run(self) -> None:
+        """Look at the file often, at the memory now and then."""
+        looks, last = 0, monotonic()
+        while not self._over.wait(_LOOK_SECONDS if self._watched_file else _LOOK_SECONDS * _SAMPLE_EVERY):
+            now = monotonic()
+            if self._watched_file and self._watched_file.exists():
+                self.watched += now - last
+            if not self._watched_file or looks % _SAMPLE_EVERY == 0:
+                self._sample()
+            looks, last = looks + 1, now
+
+    def _sample(self) -> None:
+        tree = list(_session(self._process))
+        if len(tree) > 1:
+            self.memory = max(self.memory, sum(_proportional(process) for process in tree) / 1024)
+
+
+def _session(leader: int) -> Iterator[int]:
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit() and _fields(int(entry.name))[3:4] == [str(leader)]:
+            yield int(entry.name)
+
+
+def _fields(process: int) -> list[str]:
+    """Fields of `/proc/<pid>/stat` from the state on; empty when the process is gone."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def _proportional(process: int) -> int:
+    """KiB of the proportional set size; 0 when the process is gone."""
+    try:
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
+
+
+def _cpu_of(process: int | None) -> float:
+    fields = _fields(process) if process else []
+    return (int(fields[11]) + int(fields[12])) / _TICKS if fields else 0.0
+
+
+def _end_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")[-3000:]

@@ -1,0 +1,74 @@
+"""The sandbox in a process of its own, warmed up, so that it costs every contender the same."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from urllib.parse import urljoin
+
+import httpx
+
+from wms_sync.api.selection import selection
+from wms_sync.api.shipments import PATH
+
+SEED, DAYS, PAGE_SIZE = 11, 30, 1000
+PARALLEL = 4
+_SECONDS = 300.0
+
+
+@dataclass(frozen=True)
+class Service:
+    """A running sandbox. `start` is the first day of its data."""
+
+    base_url: str
+    token: str
+    process: int
+    start: date
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """What the product is told of it."""
+        return {
+            "WMS_BASE_URL": self.base_url,
+            "WMS_API_TOKEN": self.token,
+            "WMS_START_DATE": self.start.isoformat(),
+            "WMS_PAGE_SIZE": str(PAGE_SIZE),
+            "WMS_MAX_PARALLEL_REQUESTS": str(PARALLEL),
+        }
+
+    def warm_up(self, pages: int | None = None) -> int:
+        """Request pages of the full selection, all unless told how many, so that its templates are made; how many."""
+        params = [("sort", "id"), ("limit", str(PAGE_SIZE)), *selection(include_addresses=False)]
+        target, read = f"{self.base_url}{PATH}?{httpx.QueryParams(params)}", 0
+        with self._client() as client:
+            while target and (pages is None or read < pages):
+                page = client.get(target).raise_for_status().json()
+                target, read = urljoin(self.base_url, page["next"]) if page["has_more"] else "", read + 1
+        return read
+
+    def advance(self, *, seconds: int, changed: int, new: int, orders: int) -> None:
+        """Let time pass: so many shipments change, are new, change with their order."""
+        wish = {"seconds": seconds, "changed": changed, "new": new, "orders": orders}
+        with self._client() as client:
+            client.post(f"{self.base_url}/sandbox/advance", json=wish).raise_for_status()
+
+    def _client(self) -> httpx.Client:
+        return httpx.Client(headers={"Authorization": f"Bearer {self.token}"}, timeout=_SECONDS)
+
+
+@contextmanager
+def serving(shipments: int, *, days: int = DAYS) -> Iterator[Service]:
+    """A sandbox with so many shipments over the last `days` days."""
+    command = [sys.executable, "-m", "wms_sync.sandbox", "--port", "0", "--shipments", str(shipments)]
+    command += ["--seed", str(SEED), "--days", str(days)]
+    start = (datetime.now(UTC) - timedelta(days=days + 1)).date()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            ready = process.stdout.readline().split() if process.stdout else []
+            yield Service(base_url=ready[1], token=ready[3], process=process.pid, start=start)
+        finally:
+            process.terminate()

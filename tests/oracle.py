@@ -1,0 +1,222 @@
+"""What the tables must hold, worked out slowly and independently: the service read with plain httpx, the mechanical
+column rule applied to JSON in Python. It shares nothing with the product but the list of field-selection parameters.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+import httpx
+
+from wms_sync.api.selection import selection
+from wms_sync.sandbox.server import SandboxServer
+
+Record = dict[str, Any]
+Row = dict[str, Any]
+Tables = dict[str, dict[tuple[Any, ...], Row]]
+
+AS_JSON = {"custom_fields", "device_info", "media_info", "allocation_options", "automation_data", "container", "infill"}
+LISTS_OF_OBJECTS = {
+    "items",
+    "packages",
+    "reservations",
+    "packaging",
+    "collected_data",
+    "containers",
+    "status_history",
+    "address_candidates",
+    "instructions",
+}
+PARTS = ("id", "ids", "value", "unit", "amount", "currency", "length", "width", "height")
+FIXED_OBJECTS = {"inventory", "export", "regulated_goods", "packaging", "other_shipping_options", "duties_payor"}
+
+
+def service_pages(server: SandboxServer, *, include_addresses: bool = False) -> Iterator[Record]:
+    """Every page of the whole service, newest first page last."""
+    headers = {"Authorization": f"Bearer {server.sandbox.config.token}"}
+    params = [("sort", "id"), ("limit", "500"), *selection(include_addresses=include_addresses)]
+    with httpx.Client(base_url=server.base_url, headers=headers, timeout=60) as http:
+        answer = http.get("/api/global/v1/shipping/shipments", params=params)
+        while True:
+            page: Record = answer.raise_for_status().json()
+            yield page
+            if not page["has_more"]:
+                return
+            answer = http.get(page["next"])
+
+
+def expected_tables(server: SandboxServer) -> Tables:
+    """Rows by table and key, for all that hangs on shipments and orders."""
+    tables: Tables = defaultdict(dict)
+    for page in service_pages(server):
+        _Page(page, tables).flatten()
+    return tables
+
+
+class _Page:
+    def __init__(self, page: Record, tables: Tables) -> None:
+        self._page = page
+        self._tables = tables
+        self._included = {
+            (kind, one["id"]): one for kind, objects in (page.get("included") or {}).items() for one in objects
+        }
+
+    def flatten(self) -> None:
+        for shipment in self._page["collection"]:
+            self._shipment(shipment)
+        for order in (self._page.get("included") or {}).get("Order", ()):
+            self._order(order)
+
+    def _full(self, one: Record) -> Record:
+        return self._included.get((one.get("type"), one.get("id")), one) if one else one
+
+    def _add(self, table: str, key: tuple[Any, ...], record: Record, **more: Any) -> None:
+        self._tables[table][key] = columns(record) | more
+
+    def _shipment(self, shipment: Record) -> None:
+        key = shipment["id"]
+        self._add("shipments", (key,), shipment)
+        for position, reference in enumerate(shipment.get("items") or (), 1):
+            item = self._full(reference)
+            self._add("shipment_items", (key, item["id"]), item, position=position)
+            for number, reserved in enumerate(item.get("reservations") or (), 1):
+                self._add("shipment_item_reservations", (key, item["id"], number), reserved)
+        for position, package in enumerate(shipment.get("packages") or (), 1):
+            self._package(key, position, self._full(package))
+        if shipment.get("packing_solution"):
+            self._packing_solution(key, self._full(shipment["packing_solution"]))
+
+    def _package(self, shipment: int, position: int, package: Record) -> None:
+        self._add("packages", (shipment, position), package)
+        for table, field in (
+            ("package_items", "items"),
+            ("package_packaging", "packaging"),
+            ("package_collected_data", "collected_data"),
+        ):
+            for number, one in enumerate(package.get(field) or (), 1):
+                self._add(table, (shipment, position, number), self._full(one))
+
+    def _packing_solution(self, shipment: int, solution: Record) -> None:
+        self._add("packing_solutions", (shipment,), solution)
+        for position, container in enumerate(solution.get("containers") or (), 1):
+            self._add("packing_solution_containers", (shipment, position), container)
+            for number, item in enumerate(container.get("items") or (), 1):
+                self._add("packing_solution_container_items", (shipment, position, number), item)
+
+    def _order(self, order: Record) -> None:
+        key = order["id"]
+        self._add("orders", (key,), order)
+        for position, reference in enumerate(order.get("items") or (), 1):
+            item = self._full(reference)
+            self._add("order_items", (key, item["id"]), item, position=position)
+        for table, field in (
+            ("order_status_history", "status_history"),
+            ("order_instructions", "instructions"),
+        ):
+            for number, one in enumerate(order.get(field) or (), 1):
+                self._add(table, (key, number), self._full(one))
+
+
+def columns(record: Record) -> Row:
+    """The mechanical rule, for one object."""
+    row: Row = {}
+    for name, value in record.items():
+        if name == "order_item_qty":
+            row["order_item_quantity"] = value
+        elif name == "type":
+            continue
+        else:
+            row.update(_column(name, value))
+    return row
+
+
+def _column(name: str, value: Any) -> Row:
+    if name in AS_JSON:
+        return {name: value}
+    if isinstance(value, dict):
+        return _object(name, value)
+    if isinstance(value, list):
+        return _list(name, value)
+    return {name: value}
+
+
+def _object(name: str, value: Record) -> Row:
+    fields = set(value)
+    if fields == {"type", "id"} or "type" in fields:
+        return {f"{name}_id": value["id"]}
+    if fields <= {"value", "unit", "amount", "currency", "length", "width", "height"}:
+        return {f"{name}_{field}": inner for field, inner in value.items()}
+    if name in FIXED_OBJECTS:
+        return {column: inner for field in value for column, inner in _column(f"{name}_{field}", value[field]).items()}
+    raise AssertionError(f"the rule says nothing of {name}: {value}")
+
+
+def _list(name: str, value: list[Any]) -> Row:
+    if name in LISTS_OF_OBJECTS:
+        return {}
+    if value and isinstance(value[0], dict):
+        return {f"{name}_ids": [one["id"] for one in value]}
+    return {name: value} if value else {}
+
+
+def differences(connection: duckdb.DuckDBPyConnection, expected: Tables) -> list[str]:
+    """Where the database does not equal the service; empty when it does."""
+    found = []
+    for table, rows in expected.items():
+        stored = _stored(connection, table)
+        found += [f"{table} {key}: not in the database" for key in rows.keys() - stored.keys()]
+        found += [f"{table} {key}: not in the service" for key in stored.keys() - rows.keys()]
+        for key in rows.keys() & stored.keys():
+            for column, value in rows[key].items():
+                if column not in stored[key]:
+                    if value is not None or not _all_null(stored[key], column):
+                        found.append(f"{table}: no column for {column} = {value!r}")
+                elif _plain(stored[key][column], value) != _wanted(value):
+                    found.append(f"{table} {key} {column}: {stored[key][column]!r} instead of {value!r}")
+    return found
+
+
+def _stored(connection: duckdb.DuckDBPyConnection, table: str) -> dict[tuple[Any, ...], Row]:
+    from wms_sync.catalogue import table as described
+
+    keys = described(table).keys
+    result = connection.execute(f"select * from {table}")
+    names = [column[0] for column in result.description or []]
+    rows = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+    stored = {tuple(row[key] for key in keys): row for row in rows}
+    assert len(stored) == len(rows), f"{table} holds a key twice"
+    return stored
+
+
+def _all_null(stored: Row, name: str) -> bool:
+    """A null object leaves each of the columns that it would have become null."""
+    parts = [stored[f"{name}_{part}"] for part in PARTS if f"{name}_{part}" in stored]
+    parts += [value for column, value in stored.items() if name in FIXED_OBJECTS and column.startswith(f"{name}_")]
+    return bool(parts or name in LISTS_OF_OBJECTS) and all(part is None for part in parts)
+
+
+def _wanted(value: Any) -> Any:
+    return round(Decimal(str(value)), 4) if isinstance(value, float) else value
+
+
+def _plain(stored: Any, wanted: Any) -> Any:
+    """A stored value in the terms of JSON, read as the wanted value is written."""
+    if stored is None:
+        return None
+    if isinstance(wanted, dict | list) and isinstance(stored, str):
+        return json.loads(stored)
+    if isinstance(wanted, float):
+        return round(Decimal(str(stored)), 4)
+    if isinstance(stored, datetime):
+        return wanted if stored == datetime.fromisoformat(wanted).astimezone(UTC) else stored.isoformat()
+    if isinstance(stored, date):
+        return stored.isoformat()
+    if isinstance(stored, Decimal):
+        return int(stored) if stored == int(stored) else float(stored)
+    return stored

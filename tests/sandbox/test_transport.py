@@ -1,0 +1,106 @@
+"""HTTP around the service: gzip, keep-alive, the Date header, the log, and answers that tests put in its place."""
+
+import gzip
+from collections.abc import Callable
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import httpx
+import pytest
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from wms_sync.sandbox.app import SHIPMENTS, STATUS
+from wms_sync.sandbox.faults import Disconnect, Truncated
+
+
+@pytest.fixture
+def fresh(start: Callable[..., Any]) -> Any:
+    return start(shipments=40, families=30)
+
+
+@pytest.mark.parametrize(
+    ("accepted", "is_compressed"), [("gzip", True), ("deflate, gzip;q=0.5", True), ("identity", False)]
+)
+def test_gzip_only_when_it_is_offered(service, accepted: str, is_compressed: bool):
+    with service.client.stream("GET", SHIPMENTS, headers={"Accept-Encoding": accepted}) as response:
+        raw = b"".join(response.iter_raw())
+    assert (response.headers.get("content-encoding") == "gzip") is is_compressed
+    assert int(response.headers["content-length"]) == len(raw)
+    plain = service.client.get(SHIPMENTS, headers={"Accept-Encoding": "identity"}).content
+    assert (gzip.decompress(raw) if is_compressed else raw) == plain
+
+
+def test_no_accepted_encoding_at_all_means_no_gzip(service):
+    request = service.client.build_request("GET", SHIPMENTS)
+    del request.headers["Accept-Encoding"]
+    response = service.client.send(request)
+    assert "content-encoding" not in response.headers
+    assert response.headers["content-type"] == "application/json"
+
+
+def test_every_answer_has_the_date_of_the_sandbox(service):
+    for path, headers in ((SHIPMENTS, {}), (STATUS, {}), ("/nowhere", {}), (STATUS, {"Authorization": "no"})):
+        response = service.client.get(path, headers=headers)
+        assert response.headers.get_list("date") == ["Sun, 01 Jun 2025 00:00:00 GMT"]
+    assert service.get(("limit", "0")).headers["date"] == "Sun, 01 Jun 2025 00:00:00 GMT"
+
+
+def test_without_a_fixed_now_the_clock_runs(start: Callable[..., Any]):
+    running = start(shipments=5, families=20, now=None)
+    before = parsedate_to_datetime(running.get().headers["date"])
+    running.sandbox.advance(seconds=3600)
+    after = parsedate_to_datetime(running.get().headers["date"])
+    assert 3600 <= (after - before).total_seconds() < 3700
+
+
+def test_connections_are_kept(service):
+    with httpx.Client(base_url=service.client.base_url, headers=service.client.headers) as client:
+        streams = [client.get(STATUS).extensions["network_stream"].get_extra_info("client_addr") for _ in range(4)]
+    assert len(set(streams)) == 1
+
+
+def test_requests_are_logged(fresh):
+    fresh.client.get(SHIPMENTS, params={"limit": "2"}, headers={"User-Agent": "a-reader/1.0"})
+    fresh.client.get("/nowhere")
+    first, second = fresh.sandbox.requests
+    assert (first.method, first.path, first.query, first.status) == ("GET", SHIPMENTS, "limit=2", 200)
+    assert first.user_agent == "a-reader/1.0"
+    assert (second.path, second.status) == ("/nowhere", 404)
+
+
+def test_intercept_answers_in_its_place(fresh):
+    answers: list[Response | None] = [
+        JSONResponse({}, status_code=429, headers={"Retry-After": "2"}),
+        HTMLResponse("<h1>Bad gateway</h1>", status_code=502),
+        None,
+    ]
+    fresh.sandbox.intercept = lambda request: answers.pop(0)
+    found = [fresh.client.get(SHIPMENTS) for _ in range(3)]
+    assert [each.status_code for each in found] == [429, 502, 200]
+    assert found[0].headers["retry-after"] == "2"
+    assert all("date" in each.headers for each in found)
+
+
+def test_intercept_may_be_asynchronous(fresh):
+    async def teapot(request: Request) -> Response:
+        return Response(await request.body(), status_code=418)
+
+    fresh.sandbox.intercept = teapot
+    assert fresh.client.get(STATUS).status_code == 418
+
+
+@pytest.mark.parametrize("answer", [Disconnect(), Truncated(b'{"collection":[]}' * 50)])
+def test_broken_connections(fresh, answer: Response):
+    fresh.sandbox.intercept = lambda request: answer
+    with pytest.raises(httpx.TransportError):
+        fresh.client.get(SHIPMENTS)
+    fresh.sandbox.intercept = None
+    assert fresh.get().status_code == 200
+
+
+def test_rewrite_changes_the_envelope(fresh):
+    plain = fresh.listing(("limit", "3"))
+    fresh.sandbox.rewrite = lambda envelope: envelope | {"has_more": True, "next": None}
+    changed = fresh.listing(("limit", "3"))
+    assert changed == plain | {"has_more": True, "next": None}

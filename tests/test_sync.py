@@ -1,0 +1,161 @@
+"""The whole way, over a socket: after each sync every table equals the service, row by row and value by value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+import duckdb
+import pytest
+
+from tests.conftest import NOW, Bench
+from tests.oracle import differences, expected_tables
+from wms_sync.analytics.refresh import RefreshReport, rebuild, refresh
+from wms_sync.extract.read import ReadReport
+
+
+def say(_: str) -> None:
+    """Nobody listens."""
+
+
+def synced(bench: Bench) -> tuple[ReadReport, RefreshReport]:
+    with bench.api() as api:
+        read = bench.reading(api).sync()
+    return read, refresh(bench.settings, bench.store, run_id="test", say=say)
+
+
+@contextmanager
+def published(bench: Bench) -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect(bench.layout.published, read_only=True) as connection:
+        connection.execute("set timezone = 'UTC'")
+        yield connection
+
+
+def assert_equal(bench: Bench, sandbox) -> None:
+    expected = expected_tables(sandbox)
+    with published(bench) as connection:
+        found = differences(connection, expected)
+    assert not found, f"{len(found)} differences, such as " + "; ".join(sorted(set(found))[:20])
+
+
+def test_after_a_first_sync_every_table_equals_the_service(bench, sandbox):
+    read, refreshed = synced(bench)
+    assert read.progress.records == refreshed.rows["shipments"] == 600
+    assert refreshed.published
+    assert_equal(bench, sandbox)
+
+
+def test_after_changes_every_table_equals_the_service_again(bench, sandbox):
+    synced(bench)
+    for _ in range(3):
+        sandbox.sandbox.advance(
+            seconds=7200, changed=60, new=20, packages_added=15, packages_removed=15, orders=20
+        )
+        sandbox.sandbox.advance(seconds=10)
+        synced(bench)
+        assert_equal(bench, sandbox)
+
+
+def test_with_nothing_new_a_sync_changes_no_row(bench, sandbox):
+    synced(bench)
+    with published(bench) as connection:
+        before = connection.execute("select * exclude (_window_id, _page, _extracted_at) from shipments order by id").fetchall()
+    sandbox.sandbox.advance(seconds=3600)
+    read, _ = synced(bench)
+    assert read.requests <= 3
+    with published(bench) as connection:
+        after = connection.execute("select * exclude (_window_id, _page, _extracted_at) from shipments order by id").fetchall()
+    assert before == after
+    assert_equal(bench, sandbox)
+
+
+def test_a_late_backfill_never_overwrites_fresher_rows(bench, sandbox):
+    """Pages read before a change and merged after it must not bring the old state back."""
+    day = datetime(2026, 3, 25, tzinfo=UTC)
+    with bench.api() as api:
+        bench.reading(api).backfill(day, day + timedelta(days=2))
+    early = bench.store.windows("landed")
+    sandbox.sandbox.advance(seconds=7200, changed=300, orders=100)
+    sandbox.sandbox.advance(seconds=10)
+    with bench.api() as api:
+        bench.reading(api).sync()
+    late_first = refresh(bench.settings, bench.store, run_id="test", say=say)
+    assert {window.id for window in early} <= set(late_first.windows)
+    assert_equal(bench, sandbox)
+
+
+def test_the_order_in_which_windows_are_merged_does_not_matter(bench, sandbox):
+    synced(bench)
+    sandbox.sandbox.advance(seconds=7200, changed=200, packages_removed=50, orders=50)
+    sandbox.sandbox.advance(seconds=10)
+    synced(bench)
+    with bench.api() as api:
+        bench.reading(api).backfill(datetime(2026, 3, 11, tzinfo=UTC), NOW)
+    refresh(bench.settings, bench.store, run_id="test", say=say)
+    assert_equal(bench, sandbox)
+
+
+def test_a_rebuild_makes_the_same_tables_without_a_call_to_the_service(bench, sandbox):
+    synced(bench)
+    sandbox.sandbox.advance(seconds=7200, changed=60, packages_removed=20)
+    sandbox.sandbox.advance(seconds=10)
+    synced(bench)
+    served = len(sandbox.sandbox.requests)
+    report = rebuild(bench.settings, bench.store, run_id="test", say=say)
+    assert len(sandbox.sandbox.requests) == served
+    assert report.published
+    assert_equal(bench, sandbox)
+
+
+def test_a_refresh_without_a_working_file_goes_on_from_the_published_one(bench, sandbox):
+    synced(bench)
+    bench.layout.working_database.unlink()
+    sandbox.sandbox.advance(seconds=3600, changed=30)
+    sandbox.sandbox.advance(seconds=10)
+    _, refreshed = synced(bench)
+    assert len(refreshed.windows) == 1
+    assert_equal(bench, sandbox)
+
+
+def test_without_any_database_the_receipts_decide_and_all_is_merged_again(bench, sandbox):
+    synced(bench)
+    bench.layout.working_database.unlink()
+    bench.layout.published.unlink()
+    report = refresh(bench.settings, bench.store, run_id="test", say=say)
+    assert len(report.windows) == len(bench.store.windows("loaded"))
+    assert_equal(bench, sandbox)
+
+
+def test_every_column_that_an_analyst_sees_has_a_comment(bench):
+    synced(bench)
+    with published(bench) as connection:
+        silent = connection.execute(
+            "select schema_name, table_name, column_name from duckdb_columns() "
+            "where not internal and coalesce(trim(comment), '') = ''"
+        ).fetchall()
+        tables = connection.execute(
+            "select table_name from duckdb_tables() where not internal and coalesce(trim(comment), '') = ''"
+        ).fetchall()
+    assert silent == []
+    assert tables == []
+
+
+def test_rows_can_be_traced_to_their_page(bench):
+    synced(bench)
+    with published(bench) as connection:
+        window, page, shipment = connection.execute(
+            "select _window_id, _page, id from shipments order by id desc limit 1"
+        ).fetchall()[0]
+    landed = {one.number: one for one in bench.store.pages(window)}
+    assert (bench.layout.window(window) / landed[page].file).exists()
+    assert landed[page].last_id >= shipment
+
+
+@pytest.mark.parametrize("include", [False, True])
+def test_personal_data_is_stored_only_when_it_is_asked_for(sandbox, bench, settings_for, include):
+    bench.settings = settings_for(sandbox, include_addresses=include)
+    _, refreshed = synced(bench)
+    personal = {name: rows for name, rows in refreshed.rows.items() if name.startswith("pii_")}
+    assert set(personal) == {"pii_order_addresses", "pii_order_address_candidates", "pii_retailer_ship_to_contacts"}
+    assert all((rows > 0) == include for rows in personal.values())
