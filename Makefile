@@ -27,7 +27,7 @@ lint: $(STAMP)
 	$(BIN)/sqlfluff lint --processes 2 sql
 
 ui: $(STAMP)
-	$(BIN)/wms-sync ui
+	$(BIN)/python -m pipelines.ui
 
 # an environment of its own, so that the competitors' dependencies touch nothing else
 .venv-bench/.installed: $(STAMP) .requirements/bench.txt

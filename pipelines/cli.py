@@ -21,7 +21,6 @@ import click
 from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.settings import Settings
 
-DONE_WITH_DOUBTS = 3
 INTERRUPTED = 130
 DAY = click.DateTime(formats=["%Y-%m-%d"])
 
@@ -53,9 +52,10 @@ def main() -> None:
 @explained
 def sync() -> int:
     """Read everything changed since the sync cursor, now: the nightly job. Nothing new is a success."""
+    settings = _for_service()
     from pipelines.cli_runs import run_sync
 
-    return run_sync(Settings.load())
+    return run_sync(settings)
 
 
 @main.command()
@@ -64,11 +64,11 @@ def sync() -> int:
 @explained
 def backfill(start: datetime, end: datetime) -> int:
     """Read whole days again: [from, to), by when shipments were last changed."""
-    from pipelines.cli_runs import run_backfill
-
-    settings = Settings.load()
+    settings = _for_service()
     first, after = start.date(), end.date()
     _refuse_bad_range(settings, first, after)
+    from pipelines.cli_runs import run_backfill
+
     return run_backfill(settings, first, after)
 
 
@@ -76,9 +76,10 @@ def backfill(start: datetime, end: datetime) -> int:
 @explained
 def rebuild() -> int:
     """Make every table again from the raw pages on disk, without one call to the service."""
+    settings = Settings.load()
     from pipelines.cli_runs import run_rebuild
 
-    return run_rebuild(Settings.load())
+    return run_rebuild(settings)
 
 
 @main.command()
@@ -137,6 +138,13 @@ def demo(data_dir: Path) -> int:
     from pipelines.cli_demo import run_demo
 
     return run_demo(data_dir)
+
+
+def _for_service() -> Settings:
+    """Settings with a service in them; what is missing is said before anything heavy is imported."""
+    settings = Settings.load()
+    settings.require_service()
+    return settings
 
 
 def _refuse_bad_range(settings: Settings, first: date, after: date) -> None:

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pipelines.cli_runs import run_sync
+from pipelines.local_sandbox import TOKEN, local_sandbox
 from wms_sync import sql_files
 from wms_sync.durable import make_private
 from wms_sync.errors import SettingsError
@@ -24,7 +21,6 @@ from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 
 SHIPMENTS, SEED, DAYS = 5000, 7, 30
-TOKEN = "sandbox-token"  # noqa: S105 - the sandbox's, which guards made-up data
 CHANGES = {"seconds": 3600, "changed": 120, "new": 40, "orders": 30, "retailers": 3}
 MARK = ".wms-sync-demo"
 QUERIES = ("queries/demo_shipped_per_day.sql", "queries/demo_retailers.sql", "queries/demo_tables.sql")
@@ -33,7 +29,7 @@ QUERIES = ("queries/demo_shipped_per_day.sql", "queries/demo_retailers.sql", "qu
 def run_demo(data_dir: Path) -> int:
     """Sandbox, first sync, changes, second sync, some queries."""
     _empty(data_dir)
-    with _sandbox() as base_url:
+    with local_sandbox(shipments=SHIPMENTS, seed=SEED, days=DAYS) as base_url:
         start = (datetime.now(UTC) - timedelta(days=DAYS + 1)).date()
         settings = Settings.load(
             _env_file=None, base_url=base_url, api_token=TOKEN, data_dir=data_dir, start_date=start, state_url=None
@@ -65,20 +61,6 @@ def _empty(data_dir: Path) -> None:
     (make_private(data_dir) / MARK).touch()
 
 
-@contextmanager
-def _sandbox() -> Iterator[str]:
-    command = [sys.executable, "-m", "wms_sync.sandbox", "--port", "0", "--shipments", str(SHIPMENTS)]
-    command += ["--seed", str(SEED), "--days", str(DAYS), "--token", TOKEN]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own module
-        try:
-            ready = process.stdout.readline() if process.stdout else ""
-            if not ready.startswith("sandbox: "):
-                raise SettingsError("The sandbox did not start; try `wms-sync sandbox` to see why.")
-            yield ready.split()[1]
-        finally:
-            process.terminate()
-
-
 def _let_time_pass(base_url: str) -> None:
     answer = httpx.post(
         f"{base_url}/sandbox/advance", json=CHANGES, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60
@@ -105,7 +87,7 @@ def _show(published: Path) -> None:
 def _next_steps(published: Path) -> str:
     shown = published.relative_to(Path.cwd()) if published.is_relative_to(Path.cwd()) else published
     return f"""\
-  tables     .venv/bin/python -c "import duckdb; duckdb.connect('{shown}', read_only=True).sql('show all tables').show()"
+  tables     in Python: import duckdb; duckdb.connect("{shown}", read_only=True).sql("show all tables")
   columns    select table_name, column_name, comment from duckdb_columns() where schema_name = 'main'
   status     WMS_DATA_DIR={shown.parent} .venv/bin/wms-sync status
   Dagster    make ui: the same jobs, a backfill of days, checks and the catalogue in the browser

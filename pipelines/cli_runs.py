@@ -20,7 +20,6 @@ DONE_WITH_DOUBTS = 3
 
 def run_sync(settings: Settings) -> int:
     """The nightly job, now."""
-    settings.require_service()
     with progress() as (watcher, say):
         outcome = sync_job(settings, watcher=watcher, say=say)
     return report(outcome)
@@ -28,7 +27,6 @@ def run_sync(settings: Settings) -> int:
 
 def run_backfill(settings: Settings, start: date, end: date) -> int:
     """Whole days again."""
-    settings.require_service()
     with progress() as (watcher, say):
         outcome = backfill_job(settings, start, end, watcher=watcher, say=say)
     return report(outcome)

@@ -28,7 +28,10 @@ def read_lines(report: ReadReport) -> Iterator[str]:
 def refresh_lines(report: RefreshReport) -> Iterator[str]:
     """What a refresh of the tables did, checks included."""
     merged = sum(report.merged.values())
-    yield f"merged    {merged:,} rows of {len(report.windows)} windows into {len(report.rows)} tables, {report.seconds:.1f} s"
+    yield (
+        f"merged    {merged:,} rows of {len(report.windows)} windows into {len(report.rows)} tables, "
+        f"{report.seconds:.1f} s"
+    )
     for outcome in report.checks:
         if not outcome.passed:
             label = "REFUSED" if outcome.refuses else outcome.check.severity

@@ -4,29 +4,31 @@ They look at what is covered, not at when something last ran: a night that ran a
 the service stood still is not fresh. Both warn and never block.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
+from pipelines.days import PAGES
+from pipelines.operation import Operation
 from wms_sync.extract.plan import missing, sync_cursor
+from wms_sync.intervals import Interval
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 
 NO_GAP = "coverage_has_no_gap"
 FRESH = "sync_cursor_is_fresh"
-FRESH_WITHIN = timedelta(hours=26)
+HOUR = timedelta(hours=1)
+FRESH_WITHIN = 26 * HOUR
 """A night and two hours: one missed night shows."""
 
 
-def specs(key: dg.AssetKey) -> Sequence[dg.AssetCheckSpec]:
-    """Both checks as Dagster lists them."""
-    return (
+@dg.multi_asset_check(
+    name="coverage",
+    specs=[
         dg.AssetCheckSpec(
             NO_GAP,
-            asset=key,
+            asset=PAGES,
             description=(
                 "From WMS_START_DATE to the newest moment that was read, nothing is missing. A gap is closed by the "
                 "next sync, or by materialising its days."
@@ -34,15 +36,23 @@ def specs(key: dg.AssetKey) -> Sequence[dg.AssetCheckSpec]:
         ),
         dg.AssetCheckSpec(
             FRESH,
-            asset=key,
-            description=f"The sync cursor is at most {FRESH_WITHIN} old, whenever the last run was.",
+            asset=PAGES,
+            description=f"The sync cursor is at most {FRESH_WITHIN // HOUR} hours old, whenever the last run was.",
         ),
-    )
+    ],
+)
+def coverage_checks(
+    context: dg.AssetCheckExecutionContext, operation: dg.ResourceParam[Operation]
+) -> Iterator[dg.AssetCheckResult]:
+    """Both checks after a read, or on their own."""
+    store = StateStore(operation.settings.database_url)
+    try:
+        yield from results(operation.settings, store)
+    finally:
+        store.close()
 
 
-def results(
-    settings: Settings, store: StateStore, key: dg.AssetKey, now: datetime | None = None
-) -> Sequence[dg.AssetCheckResult]:
+def results(settings: Settings, store: StateStore, now: datetime | None = None) -> Sequence[dg.AssetCheckResult]:
     """Both checks as coverage stands."""
     now = now or datetime.now(UTC)
     covered = store.covered()
@@ -50,34 +60,19 @@ def results(
     gaps = missing(settings.start, newest, covered)
     cursor = sync_cursor(settings.start, covered)
     return (
-        _result(
-            NO_GAP,
-            key,
-            passed=not gaps,
-            metadata={
-                "covered_to": dg.MetadataValue.timestamp(newest),
-                "gaps": dg.MetadataValue.md(
-                    "\n".join(f"- {gap.start:%Y-%m-%d %H:%M:%S} to {gap.end:%Y-%m-%d %H:%M:%S} UTC" for gap in gaps)
-                    or "none"
-                ),
-            },
-        ),
+        _result(NO_GAP, passed=not gaps, metadata={"covered_to": _moment(newest), "gaps": _listed(gaps)}),
         _result(
             FRESH,
-            key,
             passed=now - cursor <= FRESH_WITHIN,
-            metadata={
-                "sync_cursor": dg.MetadataValue.timestamp(cursor),
-                "hours_behind": round((now - cursor) / timedelta(hours=1), 1),
-            },
+            metadata={"sync_cursor": _moment(cursor), "hours_behind": round((now - cursor) / HOUR, 1)},
         ),
     )
 
 
-def evaluation(result: dg.AssetCheckResult, key: dg.AssetKey) -> dg.AssetCheckEvaluation:
+def evaluation(result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
     """A result as an event of its own, for a sensor: there is no run to belong to."""
     return dg.AssetCheckEvaluation(
-        asset_key=key,
+        asset_key=PAGES,
         check_name=str(result.check_name),
         passed=result.passed,
         severity=result.severity,
@@ -85,9 +80,16 @@ def evaluation(result: dg.AssetCheckResult, key: dg.AssetKey) -> dg.AssetCheckEv
     )
 
 
-def _result(
-    name: str, key: dg.AssetKey, *, passed: bool, metadata: dict[str, dg.MetadataValue | float]
-) -> dg.AssetCheckResult:
+def _result(name: str, *, passed: bool, metadata: dict[str, dg.MetadataValue | float]) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
-        check_name=name, asset_key=key, passed=passed, severity=dg.AssetCheckSeverity.WARN, metadata=metadata
+        check_name=name, asset_key=PAGES, passed=passed, severity=dg.AssetCheckSeverity.WARN, metadata=metadata
     )
+
+
+def _moment(moment: datetime) -> dg.MetadataValue:
+    return dg.MetadataValue.timestamp(moment)
+
+
+def _listed(gaps: Sequence[Interval]) -> dg.MetadataValue:
+    lines = [f"- {gap.start:%Y-%m-%d %H:%M:%S} to {gap.end:%Y-%m-%d %H:%M:%S} UTC" for gap in gaps]
+    return dg.MetadataValue.md("\n".join(lines) or "none")

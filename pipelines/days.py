@@ -19,6 +19,8 @@ from wms_sync.settings import Settings
 
 RANGE_START = "dagster/asset_partition_range_start"
 RANGE_END = "dagster/asset_partition_range_end"
+PAGES = dg.AssetKey("shipment_pages")
+"""The asset whose partitions these are."""
 
 
 def daily(settings: Settings) -> dg.DailyPartitionsDefinition:

@@ -10,7 +10,7 @@ import warnings
 
 import dagster as dg
 
-from pipelines import jobs, schedules, sensors
+from pipelines import coverage, jobs, schedules, sensors
 from pipelines.alerts import failed_run_alerts
 from pipelines.operation import Operation
 from pipelines.shipment_pages import shipment_pages
@@ -24,11 +24,12 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
         # backfill policies are used as documented; that they are called beta tells an operator nothing
         warnings.simplefilter("ignore", dg.BetaWarning)
         pages, analytics = shipment_pages(settings), analytics_tables()
-    shipments = jobs.shipments(pages, analytics)
+    shipments = jobs.shipments(pages)
     tables_only = jobs.tables_only(analytics)
     alerts = [] if settings.alert_webhook_url is None else [failed_run_alerts(settings.alert_webhook_url)]
     return dg.Definitions(
         assets=[pages, analytics],
+        asset_checks=[coverage.coverage_checks],
         jobs=[shipments, tables_only, jobs.rebuild],
         schedules=[schedules.nightly(settings, shipments)],
         sensors=[

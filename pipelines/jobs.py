@@ -3,25 +3,26 @@
 Both steps of `shipments` run in one process: what they need is imported once.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import dagster as dg
 
-from pipelines import metadata, tables
+from pipelines import tables
 from pipelines.failures import explained
 from pipelines.operation import Operation
-from wms_sync.analytics.refresh import rebuild as rebuild_tables
+from wms_sync.analytics.refresh import rebuild as rebuild_report
 
 SHIPMENTS, TABLES, REBUILD = "shipments", "tables", "rebuild"
 
 AssetJob = Any  # Dagster does not export the type of what define_asset_job returns
 
 
-def shipments(pages: dg.AssetsDefinition, analytics: dg.AssetsDefinition) -> AssetJob:
+def shipments(pages: dg.AssetsDefinition) -> AssetJob:
     """Read pages, then load the tables: one run for a range of days, the nightly job, `wms-sync sync`."""
     return dg.define_asset_job(
         SHIPMENTS,
-        selection=dg.AssetSelection.assets(pages, analytics),
+        selection=dg.AssetSelection.assets(pages),
         description="Reads the chosen days (or, in mode sync, what is not covered) and loads the tables.",
         executor_def=dg.in_process_executor,
     )
@@ -37,19 +38,13 @@ def tables_only(analytics: dg.AssetsDefinition) -> AssetJob:
     )
 
 
-@dg.op(name="rebuild_tables", description="Every table again from raw pages, without one call to the service.")
-def rebuild_op(context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]) -> None:
+@dg.op(out=dg.Out(dg.Nothing), description="Every table again from raw pages, without one call to the service.")
+def rebuild_tables(context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]) -> Iterator[tables.Logged]:
     """Make the tables again, check, publish; the tables' assets show it as their newest materialisation."""
     with explained(), operation.writing("rebuild", context.log) as store:
-        report = rebuild_tables(operation.settings, store, run_id=context.run_id, say=operation.say(context.log))
+        report = rebuild_report(operation.settings, store, run_id=context.run_id, say=operation.say(context.log))
     operation.refreshed = report
-    context.add_output_metadata(dict(metadata.of_refresh(report)))
-    if not report.published:
-        raise tables.refusal(report)
-    for relation in tables.relations():
-        context.log_event(
-            dg.AssetMaterialization(tables.key(relation), metadata=metadata.of_table(relation.slug, report))
-        )
+    yield from tables.logged(report)
 
 
 @dg.job(
@@ -59,4 +54,4 @@ def rebuild_op(context: dg.OpExecutionContext, operation: dg.ResourceParam[Opera
 )
 def rebuild() -> None:
     """The rebuild is no partition and no asset of its own: it makes the same tables from the same pages."""
-    rebuild_op()
+    rebuild_tables()

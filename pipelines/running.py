@@ -15,6 +15,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import dagster as dg
+from dagster._core.errors import DagsterExecutionInterruptedError  # not exported by dagster
 
 from pipelines import jobs
 from pipelines.days import DayRange
@@ -110,6 +111,8 @@ def run_job(
             )
         except dg.Failure as failure:
             raise _cause(failure) from None
+        except DagsterExecutionInterruptedError:
+            raise KeyboardInterrupt from None
     return RunOutcome(result.run_id, operation.read, operation.refreshed)
 
 

@@ -1,4 +1,4 @@
-"""Sensors: the tables follow the pages, and coverage is watched when nothing runs."""
+"""Sensors: the tables follow the pages, whoever landed them, and coverage is watched when nothing runs."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ import dagster as dg
 from dagster._core.execution.backfill import BulkActionsFilter, BulkActionStatus  # not exported by dagster
 
 from pipelines import coverage, jobs
-from pipelines.shipment_pages import KEY as PAGES
+from pipelines.days import PAGES
 from wms_sync.layout import Layout
 from wms_sync.lock import writer
 from wms_sync.settings import Settings
@@ -39,7 +39,7 @@ def tables_follow_pages(settings: Settings, tables_only: jobs.AssetJob) -> dg.Se
         job=tables_only,
         minimum_interval_seconds=FOLLOW_SECONDS,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Loads the tables after shipment_pages was materialised alone.",
+        description="Loads the tables when pages are landed and the run that landed them did not.",
     )
     def tables_follow_pages(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         if busy := _busy(context.instance, settings):
@@ -64,8 +64,8 @@ def coverage_is_watched(settings: Settings) -> dg.SensorDefinition:
     )
     def coverage_is_watched(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         with _opened(settings) as store:
-            found = coverage.results(settings, store, PAGES)
-        return dg.SensorResult(asset_events=[coverage.evaluation(result, PAGES) for result in found])
+            found = coverage.results(settings, store)
+        return dg.SensorResult(asset_events=[coverage.evaluation(result) for result in found])
 
     return coverage_is_watched
 

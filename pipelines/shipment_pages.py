@@ -1,15 +1,22 @@
-"""The partitioned asset: raw pages of list shipments, as received.
+"""The partitioned asset: raw pages of list shipments, as received; the tables are loaded behind them in the same run.
 
 A range of days is one run (`BackfillPolicy.single_run`). In mode `days` exactly the chosen days are read again; in mode
 `sync` coverage decides what is read and the partitions only show it.
+
+The asset is a graph of two ops, `read_pages` and `load_tables`. That the tables are loaded by an op, which logs their
+materialisations, and not by selecting their assets into the run, is for speed: Dagster 1.13.27 stores a planned event
+for each asset of a run and each day of its range, also for assets without partitions. Measured with the 36 assets
+behind this one, 1,000 days: 140 to 240 s, against 10 s in this way, whatever the storage.
 """
 
+from collections.abc import Iterator
 from enum import Enum
+from typing import Any
 
 import dagster as dg
 
-from pipelines import coverage, metadata
-from pipelines.days import daily
+from pipelines import metadata, tables
+from pipelines.days import PAGES, daily
 from pipelines.failures import explained
 from pipelines.operation import Operation
 from wms_sync.api.client import GlobalApi
@@ -17,7 +24,7 @@ from wms_sync.extract.read import Reading, ReadReport
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 
-KEY = dg.AssetKey("shipment_pages")
+NAME = PAGES.path[-1]
 
 
 class Mode(Enum):
@@ -28,44 +35,60 @@ class Mode(Enum):
 
 
 class ReadConfig(dg.Config):
-    """`days` reads the chosen days again, whole; `sync` reads everything that is not covered yet."""
+    """`DAYS` reads the chosen days again, whole; `SYNC` reads everything that is not covered yet."""
 
     mode: Mode = Mode.DAYS
 
 
 def run_config(mode: Mode) -> dict[str, object]:
     """The run configuration that reads in this mode."""
-    return {"ops": {KEY.path[-1]: {"config": {"mode": mode.name}}}}
+    return {"ops": {NAME: {"config": {"mode": mode.name}}}}
+
+
+@dg.op(out=dg.Out(dg.Nothing), description="Reads pages of list shipments into raw/shipments.")
+def read_pages(context: dg.OpExecutionContext, config: ReadConfig, operation: dg.ResourceParam[Operation]) -> None:
+    """One read of the library; what it did is the metadata of each of its days."""
+    with explained(), operation.writing(_purpose(context, config), context.log) as store:
+        report = _read(context, config, operation, store)
+    operation.read = report
+
+
+@dg.op(ins={"pages": dg.In(dg.Nothing)}, out=dg.Out(dg.Nothing), description=tables.LOADS)
+def load_tables(
+    context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]
+) -> Iterator[dg.Output[None] | tables.Logged]:
+    """The days count as read before the tables are loaded, so that a load that fails does not ask for them again."""
+    yield dg.Output(None, metadata={} if operation.read is None else dict(metadata.of_read(operation.read)))
+    yield from tables.logged(tables.refreshed(context, operation))
+
+
+@dg.config_mapping
+def _config_of_the_asset(config: ReadConfig) -> dict[str, object]:
+    return {"read_pages": {"config": {"mode": config.mode.name}}}
 
 
 def shipment_pages(settings: Settings) -> dg.AssetsDefinition:
     """The asset, with a partition for each day that can be read."""
 
-    @dg.asset(
-        key=KEY,
+    @dg.graph_asset(
+        name=NAME,
+        config=_config_of_the_asset,
         partitions_def=daily(settings),
         backfill_policy=dg.BackfillPolicy.single_run(),
-        check_specs=coverage.specs(KEY),
         group_name="raw",
         kinds={"json"},
         description=(
             "Pages of list shipments as the service sent them, under raw/shipments. A partition is a day of updated_at "
-            "(UTC). Materialising days reads exactly these days again; the tables follow."
+            "(UTC). Materialising days reads exactly these days again, in one run that loads the tables too."
         ),
     )
-    def shipment_pages(
-        context: dg.AssetExecutionContext, config: ReadConfig, operation: dg.ResourceParam[Operation]
-    ) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster compares the class
-        with explained(), operation.writing(_purpose(context, config), context.log) as store:
-            report = _read(context, config, operation, store)
-            checked = coverage.results(operation.settings, store, KEY)
-        operation.read = report
-        return dg.MaterializeResult(metadata=metadata.of_read(report), check_results=checked)
+    def shipment_pages() -> Any:  # noqa: ANN401 - a node of the graph, not a value
+        return load_tables(read_pages())
 
     return shipment_pages
 
 
-def _read(context: dg.AssetExecutionContext, config: ReadConfig, operation: Operation, store: StateStore) -> ReadReport:
+def _read(context: dg.OpExecutionContext, config: ReadConfig, operation: Operation, store: StateStore) -> ReadReport:
     with GlobalApi.from_settings(operation.settings, say=operation.say(context.log)) as api:
         reading = Reading(operation.settings, store, api, run_id=context.run_id, watcher=operation.watcher(context.log))
         if config.mode is Mode.SYNC:
@@ -74,7 +97,7 @@ def _read(context: dg.AssetExecutionContext, config: ReadConfig, operation: Oper
         return reading.backfill(days.start, days.end)
 
 
-def _purpose(context: dg.AssetExecutionContext, config: ReadConfig) -> str:
+def _purpose(context: dg.OpExecutionContext, config: ReadConfig) -> str:
     if config.mode is Mode.SYNC:
         return "sync"
     days = context.partition_time_window

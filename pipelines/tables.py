@@ -8,18 +8,20 @@ published file as it was and fails the run.
 import re
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import dagster as dg
 
 from pipelines import metadata
+from pipelines.days import PAGES
 from pipelines.failures import explained
 from pipelines.operation import Operation
-from pipelines.shipment_pages import KEY as PAGES
 from wms_sync.analytics.checks import Check, CheckOutcome, checks
 from wms_sync.analytics.refresh import RefreshReport, refresh
 from wms_sync.catalogue import Mart, Relation, marts, ops_tables, tables
 
-STEP = "load_tables"
+LOADS = "Loads every landed window, checks the tables and publishes analytics.duckdb."
+Logged = dg.AssetCheckEvaluation | dg.AssetMaterialization
 _SOURCE = re.compile(r"\b(?:from|join)\s+(?:main\.)?(?P<name>\w+)", re.IGNORECASE)
 
 
@@ -61,45 +63,59 @@ def check_spec(check: Check) -> dg.AssetCheckSpec:
 
 
 def analytics_tables() -> dg.AssetsDefinition:
-    """All tables and marts as one step."""
+    """All tables and marts as one step, for runs without pages."""
 
     @dg.multi_asset(
-        name=STEP,
+        name="analytics_tables",
         specs=[spec(relation) for relation in relations()],
         check_specs=[check_spec(check) for check in checks()],
         backfill_policy=dg.BackfillPolicy.single_run(),
-        description="Loads every landed window, checks the tables and publishes analytics.duckdb.",
+        description=LOADS,
     )
     def analytics_tables(
         context: dg.AssetExecutionContext, operation: dg.ResourceParam[Operation]
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
-        with explained(), operation.writing("loading the tables", context.log) as store:
-            report = refresh(operation.settings, store, run_id=context.run_id, say=operation.say(context.log))
-        operation.refreshed = report
-        yield from materialised(report)
+        report = refreshed(context, operation)
+        for outcome in report.checks:
+            yield dg.AssetCheckResult(**_found(outcome))
+        _refuse_unpublished(report)
+        for relation in relations():
+            yield dg.MaterializeResult(asset_key=key(relation), metadata=metadata.of_table(relation.slug, report))
 
     return analytics_tables
 
 
-def materialised(report: RefreshReport) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
-    """The outcome of each check, and the tables when they were published; fails when they were not."""
-    yield from (check_result(outcome) for outcome in report.checks)
+def logged(report: RefreshReport) -> Iterator[Logged]:
+    """What an op logs of a refresh or rebuild: every check, and the tables when they were published."""
+    for outcome in report.checks:
+        yield dg.AssetCheckEvaluation(**_found(outcome), blocking=outcome.check.blocking)
+    _refuse_unpublished(report)
+    for relation in relations():
+        yield dg.AssetMaterialization(key(relation), metadata=metadata.of_table(relation.slug, report))
+
+
+def refreshed(context: dg.OpExecutionContext | dg.AssetExecutionContext, operation: Operation) -> RefreshReport:
+    """One refresh of the library, as the only writer."""
+    with explained(), operation.writing("loading the tables", context.log) as store:
+        report = refresh(operation.settings, store, run_id=context.run_id, say=operation.say(context.log))
+    operation.refreshed = report
+    return report
+
+
+def _found(outcome: CheckOutcome) -> dict[str, Any]:
+    severe = outcome.check.severity == "error"
+    return {
+        "check_name": outcome.check.name,
+        "asset_key": _keys()[outcome.check.table],
+        "passed": outcome.passed,
+        "severity": dg.AssetCheckSeverity.ERROR if severe else dg.AssetCheckSeverity.WARN,
+        "metadata": metadata.of_outcome(outcome),
+    }
+
+
+def _refuse_unpublished(report: RefreshReport) -> None:
     if not report.published:
         raise refusal(report)
-    for relation in relations():
-        yield dg.MaterializeResult(asset_key=key(relation), metadata=metadata.of_table(relation.slug, report))
-
-
-def check_result(outcome: CheckOutcome) -> dg.AssetCheckResult:
-    """What a check found, with the first offending rows."""
-    severe = outcome.check.severity == "error"
-    return dg.AssetCheckResult(
-        check_name=outcome.check.name,
-        asset_key=_keys()[outcome.check.table],
-        passed=outcome.passed,
-        severity=dg.AssetCheckSeverity.ERROR if severe else dg.AssetCheckSeverity.WARN,
-        metadata=metadata.of_outcome(outcome),
-    )
 
 
 def refusal(report: RefreshReport) -> dg.Failure:

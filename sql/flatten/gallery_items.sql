@@ -8,7 +8,7 @@ with stated as (
         _extracted_at,
         id as gallery_id,
         unnest(items) as item,
-        generate_subscripts(items, 1) as position
+        generate_subscripts(items, 1)::integer as position
     from gallery
 ),
 

@@ -8,7 +8,7 @@ with stated as (
         _extracted_at,
         id as order_id,
         unnest(address_candidates) as candidate,
-        generate_subscripts(address_candidates, 1) as position
+        generate_subscripts(address_candidates, 1)::integer as position
     from "order"
 ),
 

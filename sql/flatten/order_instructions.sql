@@ -8,7 +8,7 @@ with stated as (
         _extracted_at,
         id as order_id,
         unnest(instructions) as instruction,
-        generate_subscripts(instructions, 1) as position
+        generate_subscripts(instructions, 1)::integer as position
     from "order"
 ),
 

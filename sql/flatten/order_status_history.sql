@@ -8,7 +8,7 @@ with stated as (
         _extracted_at,
         id as order_id,
         unnest(status_history) as entry,
-        generate_subscripts(status_history, 1) as position
+        generate_subscripts(status_history, 1)::integer as position
     from "order"
 ),
 

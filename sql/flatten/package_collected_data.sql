@@ -9,7 +9,7 @@ with collected as (
         shipment_id,
         position as package_position,
         unnest(collected_data) as entry,
-        generate_subscripts(collected_data, 1) as position
+        generate_subscripts(collected_data, 1)::integer as position
     from package
 )
 

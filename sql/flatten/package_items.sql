@@ -9,7 +9,7 @@ with stated as (
         shipment_id,
         position as package_position,
         unnest(items) as item,
-        generate_subscripts(items, 1) as position
+        generate_subscripts(items, 1)::integer as position
     from package
 ),
 

@@ -9,7 +9,7 @@ with packaging as (
         shipment_id,
         position as package_position,
         unnest(packaging) as part,
-        generate_subscripts(packaging, 1) as position
+        generate_subscripts(packaging, 1)::integer as position
     from package
 )
 

@@ -8,7 +8,7 @@ with container as (
         _extracted_at,
         shipment_id,
         unnest(containers) as container,
-        generate_subscripts(containers, 1) as container_position
+        generate_subscripts(containers, 1)::integer as container_position
     from packing_solution
 ),
 
@@ -20,7 +20,7 @@ placed as (
         shipment_id,
         container_position,
         unnest(container.items) as item,
-        generate_subscripts(container.items, 1) as position
+        generate_subscripts(container.items, 1)::integer as position
     from container
 )
 

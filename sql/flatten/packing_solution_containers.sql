@@ -8,7 +8,7 @@ with placed as (
         _extracted_at,
         shipment_id,
         unnest(containers) as container,
-        generate_subscripts(containers, 1) as position
+        generate_subscripts(containers, 1)::integer as position
     from packing_solution
 )
 

@@ -26,7 +26,7 @@ reserved as (
         stated.shipment_id,
         stated.item.id as shipment_item_id,
         unnest(coalesce(included.item, stated.item).reservations) as reservation,
-        generate_subscripts(coalesce(included.item, stated.item).reservations, 1) as position
+        generate_subscripts(coalesce(included.item, stated.item).reservations, 1)::integer as position
     from stated
     left join included
         on included._page = stated._page and included.item.id = stated.item.id

@@ -9,7 +9,7 @@ with stated as (
         _extracted_at,
         id as shipment_id,
         unnest(items) as item,
-        generate_subscripts(items, 1) as position
+        generate_subscripts(items, 1)::integer as position
     from shipment
 ),
 

@@ -1,5 +1,12 @@
--- grain: Retailers with volumes and lateness
+-- grain: Retailers by volume, with lateness
 -- source: marts.retailer_performance
-select *
+select
+    retailer_code as code,
+    retailer_name as retailer,
+    shipments,
+    shipments_shipped as shipped,
+    shipped_late as late,
+    open_late
 from marts.retailer_performance
+order by shipments desc, code
 limit 5

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ _SAMPLE_EVERY = 40
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds and MiB. `service_cpu` is what the sandbox used meanwhile, `watched` how long the watched file was there."""
+    """Seconds and MiB. `service_cpu`: what the sandbox used meanwhile. `watched`: how long the watched file stood."""
 
     wall: float
     cpu: float
@@ -70,6 +71,7 @@ def measure(
         service_cpu=_cpu_of(service) - service_before,
         watched=onlooker.watched,
     )
+    print(f"{cost.wall:8.1f} s  {' '.join(map(str, command[-4:]))}", file=sys.stderr, flush=True)
     return cost, output.read_text(encoding="utf-8")
 
 

@@ -42,7 +42,7 @@ class Service:
 
     def warm_up(self, pages: int | None = None) -> int:
         """Request pages of the full selection, all unless told how many, so that its templates are made; how many."""
-        params = [("sort", "id"), ("limit", str(PAGE_SIZE)), *selection(include_addresses=False)]
+        params = (("sort", "id"), ("limit", str(PAGE_SIZE)), *selection(include_addresses=False))
         target, read = f"{self.base_url}{PATH}?{httpx.QueryParams(params)}", 0
         with self._client() as client:
             while target and (pages is None or read < pages):

@@ -20,7 +20,8 @@ def fresh(start: Callable[..., Any]) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("accepted", "is_compressed"), [("gzip", True), ("deflate, gzip;q=0.5", True), ("identity", False)]
+    ("accepted", "is_compressed"),
+    [("gzip", True), ("deflate, gzip;q=0.5", True), ("identity", False), ("gzip;q=0", False), ("br", False)],
 )
 def test_gzip_only_when_it_is_offered(service, accepted: str, is_compressed: bool):
     with service.client.stream("GET", SHIPMENTS, headers={"Accept-Encoding": accepted}) as response:

@@ -1,17 +1,10 @@
 -- grain: one row a page
 -- source: raw pages of a batch, as received or repaired
--- notes: strict: a value that does not fit fails the read loudly
+-- notes: strict: a value that does not fit fails the read loudly; a join with the batch would copy every page once more
 insert into page by name
-with batch as (
+with raw as (
     select
-        unnest($files) as filename,
-        unnest($numbers) as number,
-        unnest($extracted_at) as extracted_at
-),
-
-raw as (
-    select
-        filename,
+        list_position($files, filename) as place,
         collection,
         included
     from read_json(
@@ -25,9 +18,8 @@ raw as (
 
 select
     $window_id as _window_id,
-    batch.number::integer as _page,
-    batch.extracted_at::timestamptz as _extracted_at,
-    raw.collection,
-    unnest(raw.included)
+    list_extract($numbers, place)::integer as _page,
+    list_extract($extracted_at, place)::timestamptz as _extracted_at,
+    collection,
+    unnest(included)
 from raw
-inner join batch on raw.filename = batch.filename

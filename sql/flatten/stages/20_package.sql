@@ -8,7 +8,7 @@ with stated as (
         _extracted_at,
         id as shipment_id,
         unnest(packages) as package,
-        generate_subscripts(packages, 1) as position
+        generate_subscripts(packages, 1)::integer as position
     from shipment
 ),
 

@@ -62,7 +62,12 @@ def main(result: Path) -> None:
     read = monotonic() - started
     pages, shipments = decode(files)
     result.write_text(
-        json.dumps({"read": read, "decode": monotonic() - started - read, "pages": pages, "shipments": shipments})
+        json.dumps(
+            {
+                "phases": {"read": read, "decode": monotonic() - started - read},
+                "rows": {"pages": pages, "shipments": shipments},
+            }
+        )
     )
 
 

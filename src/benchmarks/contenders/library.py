@@ -26,7 +26,7 @@ def main(result: Path) -> None:
             read = Reading(settings, store, api, run_id=RUN).sync()
         refreshed = refresh(settings, store, run_id=RUN, say=print)
         store.close()
-    result.write_text(json.dumps({"read": read.seconds, "refresh": refreshed.seconds}))
+    result.write_text(json.dumps({"phases": {"read": read.seconds, "refresh": refreshed.seconds}}))
 
 
 if __name__ == "__main__":

@@ -37,16 +37,20 @@ class FlattenedWindow:
         return [str(parquet / table / part) for part in self.parts.get(table, [])]
 
 
-def flattened_window(layout: Layout, store: StateStore, flattener: Flattener, window_id: str) -> FlattenedWindow:
-    """The window's Parquet files, made from its raw pages where they are not there yet."""
-    manifest = layout.parquet / MANIFESTS / f"{window_id}.json"
-    if manifest.exists():
-        return msgspec.json.decode(manifest.read_bytes(), type=FlattenedWindow)
-    return flatten_window(layout, store, flattener, window_id)
+def is_flattened(layout: Layout, window_id: str) -> bool:
+    """Whether all Parquet files of the window are there."""
+    return _manifest(layout, window_id).exists()
 
 
-def flatten_window(layout: Layout, store: StateStore, flattener: Flattener, window_id: str) -> FlattenedWindow:
+def flattened_window(layout: Layout, window_id: str) -> FlattenedWindow:
+    """The Parquet files of a window that is flattened."""
+    return msgspec.json.decode(_manifest(layout, window_id).read_bytes(), type=FlattenedWindow)
+
+
+def flatten_window(layout: Layout, store: StateStore, flattener: Flattener, window_id: str) -> None:
     """Flatten a window's raw pages, replacing what Parquet there may be."""
+    manifest = _manifest(layout, window_id)
+    manifest.unlink(missing_ok=True)
     rows: dict[str, int] = {}
     parts: dict[str, list[str]] = {}
     quarantined = drift = 0
@@ -59,9 +63,12 @@ def flatten_window(layout: Layout, store: StateStore, flattener: Flattener, wind
             parts.setdefault(table, []).append(file.name)
         quarantined += done.quarantined
         drift += done.drift
-    window = FlattenedWindow(rows, parts, quarantined, drift)
-    write_whole(make_private(layout.parquet / MANIFESTS) / f"{window_id}.json", msgspec.json.encode(window))
-    return window
+    make_private(manifest.parent)
+    write_whole(manifest, msgspec.json.encode(FlattenedWindow(rows, parts, quarantined, drift)))
+
+
+def _manifest(layout: Layout, window_id: str) -> Path:
+    return layout.parquet / MANIFESTS / f"{window_id}.json"
 
 
 def _batches(pages: Sequence[LandedPage]) -> Iterator[list[LandedPage]]:

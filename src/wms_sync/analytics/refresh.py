@@ -15,7 +15,7 @@ import duckdb
 
 from wms_sync.analytics import database
 from wms_sync.analytics.checks import CheckOutcome, run_checks
-from wms_sync.analytics.flattened import FlattenedWindow, flatten_window, flattened_window
+from wms_sync.analytics.flattened import flatten_window, flattened_window, is_flattened
 from wms_sync.analytics.merge import Batch, Merger, receipts
 from wms_sync.analytics.publish import publish
 from wms_sync.analytics.windows import write_windows
@@ -65,21 +65,34 @@ class Refresh:
 
     def run(self) -> RefreshReport:
         """Bring the working file up to date, check it and publish it."""
+        self._flatten(again=False)
         _restore(self._layout)
-        return self._finish(self._layout.working_database, flattened_window)
+        return self._finish(self._layout.working_database)
 
     def rebuild(self) -> RefreshReport:
         """Make every table again from the raw pages, in a file of its own that then takes the working file's place."""
+        self._flatten(again=True)
         fresh = self._layout.work / "rebuild.duckdb"
         for leftover in self._layout.work.glob("rebuild.duckdb*"):
             leftover.unlink()
-        return self._finish(fresh, flatten_window)
+        return self._finish(fresh)
 
-    def _finish(
-        self, path: Path, flattened: Callable[[Layout, StateStore, Flattener, str], FlattenedWindow]
-    ) -> RefreshReport:
+    def _flatten(self, *, again: bool) -> None:
+        """Parquet for every window that has none. Done before the tables are opened: each may use all the memory."""
+        windows = [
+            window for window in self._store.windows(*KNOWN) if again or not is_flattened(self._layout, window.id)
+        ]
+        if not windows:
+            return
+        work = make_private(self._layout.work / "flatten")
+        with Flattener(work_dir=work, memory_limit=self._settings.memory_limit) as flattener:
+            for number, window in enumerate(windows, start=1):
+                flatten_window(self._layout, self._store, flattener, window.id)
+                self._say(f"flattened {number} of {len(windows)} windows")
+
+    def _finish(self, path: Path) -> RefreshReport:
         with database.opened(path, memory_limit=self._settings.memory_limit) as connection:
-            self._load(connection, flattened)
+            self._load(connection)
             write_windows(connection, self._store)
             outcomes = run_checks(connection)
             rows = _counted(connection)
@@ -99,23 +112,18 @@ class Refresh:
             seconds=monotonic() - self._started,
         )
 
-    def _load(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        flattened: Callable[[Layout, StateStore, Flattener, str], FlattenedWindow],
-    ) -> None:
+    def _load(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Merge what has no receipt yet; a receipt without a state (killed in between) only needs the state."""
         known = receipts(connection)
+        windows = self._store.windows(*KNOWN)
+        pending = [window for window in windows if window.id not in known]
+        self._store.loaded([window.id for window in windows if window.id in known and window.state == "landed"])
         merger = Merger(connection, self._layout.parquet, include_addresses=self._settings.include_addresses)
-        known_windows = self._store.windows(*KNOWN)
-        pending = [window for window in known_windows if window.id not in known]
-        work = make_private(self._layout.work / "flatten")
-        with Flattener(work_dir=work, memory_limit=self._settings.memory_limit) as flattener:
-            for windows in _batches(pending):
-                batch = [(window, flattened(self._layout, self._store, flattener, window.id)) for window in windows]
-                self._note(batch, merger.merge(batch))
-                self._store.loaded([window.id for window in windows])
-                self._say(f"merged {len(self._windows)} of {len(pending)} windows")
-        self._store.loaded([window.id for window in known_windows if window.state == "landed"])
+        for part in _batches(pending):
+            batch = [(window, flattened_window(self._layout, window.id)) for window in part]
+            self._note(batch, merger.merge(batch))
+            self._store.loaded([window.id for window in part])
+            self._say(f"merged {len(self._windows)} of {len(pending)} windows")
 
     def _note(self, batch: Batch, rows: Mapping[str, int]) -> None:
         for window, flattened in batch:

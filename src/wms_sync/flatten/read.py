@@ -7,7 +7,7 @@ was.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +16,10 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.catalogue import quote
+from wms_sync.flatten.findings import Drift, Misfit, whole_page
 from wms_sync.flatten.gate import Gate, Verdict
 from wms_sync.flatten.page import Page
-from wms_sync.flatten.repair import Drift, Misfit, repair, whole_page
+from wms_sync.flatten.repair import repair
 from wms_sync.flatten.shape import shape_of
 
 # What DuckDB raises for what stands in a file; running out of memory or of disk is not among them.
@@ -57,19 +58,23 @@ class PageReader:
             examined = pool.submit(self._examine, pages)
             is_read = self._insert({page: page.path for page in pages}, window_id)
             verdicts = examined.result()
-        suspects = {page for page, verdict in verdicts.items() if not verdict.fits}
-        if is_read:
-            self._take_out(suspects)
-        else:
-            suspects |= {
-                page for page in pages if page not in suspects and not self._insert({page: page.path}, window_id)
-            }
-        cost = sum((self._mend(page, window_id) for page in sorted(suspects, key=_number)), start=Read())
+        cost = sum((self._settle(page, verdicts[page], window_id, is_read=is_read) for page in pages), start=Read())
         self._drop_repeated(set().union(*(verdict.repeated for verdict in verdicts.values())))
         return cost
 
     def _examine(self, pages: Iterable[Page]) -> dict[Page, Verdict]:
         return {page: self._gate.examine(page.content()) for page in pages}
+
+    def _settle(self, page: Page, verdict: Verdict, window_id: str, *, is_read: bool) -> Read:
+        """See to it that one page is in the table as it should be."""
+        if not verdict.fits:
+            verdict = self._gate.examine(page.content())  # the gate may have learned since
+        if verdict.fits and (is_read or self._insert({page: page.path}, window_id)):
+            self._list_drift(page, window_id, verdict.drift)
+            return Read(drift=len(verdict.drift))
+        if is_read:
+            self._connection.execute("delete from page where _page = ?", [page.number])
+        return self._mend(page, window_id)
 
     def _insert(self, files: dict[Page, Path], window_id: str) -> bool:
         try:
@@ -87,11 +92,6 @@ class PageReader:
             return False
         return True
 
-    def _take_out(self, pages: Collection[Page]) -> None:
-        if pages:
-            numbers = [page.number for page in pages]
-            self._connection.execute("delete from page where _page in (select unnest($1))", [numbers])
-
     def _mend(self, page: Page, window_id: str) -> Read:
         content = page.content()
         repaired = repair(content, self._shape, self._unreadable)
@@ -100,6 +100,7 @@ class PageReader:
             if repaired.content is not None:
                 misfits = [*misfits, whole_page(content, "DuckDB cannot read it, not even repaired")]
             removed = page.records
+        self._gate.learn(repaired.drift)
         self._quarantine(page, window_id, misfits)
         self._list_drift(page, window_id, repaired.drift)
         return Read(len(misfits), len(repaired.drift), removed)
@@ -147,10 +148,6 @@ class PageReader:
         statement = sql_files.read("flatten/page/repeated.sql")
         for kind in kinds:
             self._connection.execute(statement.format(kind=quote(kind)))
-
-
-def _number(page: Page) -> int:
-    return page.number
 
 
 def _provenance(page: Page, window_id: str) -> dict[str, str | int]:

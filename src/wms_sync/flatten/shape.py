@@ -15,6 +15,7 @@ from duckdb.sqltypes import DuckDBPyType
 
 from wms_sync import sql_files
 
+ENVELOPE = frozenset({"collection", "included", "has_more", "next", "previous", "meta"})
 # Their id is the key of a row, wherever they stand.
 _KEYED_BY_ID = {"Gallery", "GalleryItem", "OrderItem", "ShipmentItem"}
 
@@ -40,6 +41,11 @@ class Thing:
     name: str
     keyed: bool
     fields: Mapping[str, Node] = field(hash=False)
+
+    @property
+    def is_kind(self) -> bool:
+        """Whether it is an object of the service's own, and not a part of one."""
+        return "." not in self.name
 
 
 Node = Value | Many | Thing

@@ -134,7 +134,7 @@ class Passage:
 
     def _change_orders(self) -> tuple[Indexes, Indexes]:
         store = self._store
-        firsts = np.unique(store.order_first)
+        firsts = np.nonzero(store.order_first == np.arange(len(store)))[0]
         orders = firsts[self._choose(len(firsts), self._wish.orders)].astype(np.int64)
         moments = self._moments(len(orders))
         store.order_updated[orders] = moments

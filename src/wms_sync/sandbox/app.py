@@ -50,7 +50,12 @@ class ServedRequest:
 
 
 class Sandbox:
-    """The service and its data. `requests` are those served so far, the oldest first."""
+    """The service and its data, an ASGI application.
+
+    `requests` are those served so far, the oldest first. Tests may set `intercept`, which is asked before anything else
+    and answers instead unless it returns None (see also `faults`), and `rewrite`, which is given the envelope of each
+    listing and returns the one to send.
+    """
 
     def __init__(self, config: SandboxConfig | None = None) -> None:
         self.config = config or SandboxConfig()
@@ -118,8 +123,7 @@ class Sandbox:
             query = read_query(request.query_params.multi_items())
         except ParameterError as offence:
             return bad_parameters(offence)
-        compressed = "gzip" in request.headers.get("accept-encoding", "").lower()
-        return await run_in_threadpool(self._respond, request.url.path, query, compressed)
+        return await run_in_threadpool(self._respond, request.url.path, query, offers_gzip(request))
 
     def _respond(self, path: str, query: ListQuery, compressed: bool) -> Response:
         with self._lock:
@@ -139,3 +143,12 @@ class Sandbox:
         except (TypeError, ValueError) as error:
             return bad_parameters(ParameterError("advance", str(error)))
         return JSONResponse(outcome.as_json())
+
+
+def offers_gzip(request: Request) -> bool:
+    """Whether Accept-Encoding names gzip, and not with q=0."""
+    for offer in request.headers.get("accept-encoding", "").lower().split(","):
+        coding, _, quality = offer.replace(" ", "").partition(";q=")
+        if coding == "gzip":
+            return not quality or bool(quality.strip("0."))
+    return False

@@ -20,6 +20,7 @@ from wms_sync.sandbox.tracking import TrackingNumbers
 
 Mask = NDArray[np.bool_]
 _KEPT_RESULTS = 16
+_PORTION = 20_000
 
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "eq": lambda value, other: value == other,
@@ -71,8 +72,7 @@ class Matcher:
 
     def _meets(self, field: str, condition: Condition, at: Indexes) -> Mask:
         if field in TEXT_FIELDS or condition.operator in TEXTUAL:
-            texts = self._texts(field, at)
-            return np.array([_any_text(each, condition) for each in texts], bool)
+            return self._text_meets(field, condition, at)
         values, is_null = self._values(field, at)
         if condition.operator == "null":
             return is_null if condition.value else ~is_null
@@ -80,6 +80,14 @@ class Matcher:
             return np.isin(values, np.array(_storable(condition.value), np.int64)) & ~is_null
         compared: Mask = _COMPARE[condition.operator](values, condition.value)
         return compared & ~is_null
+
+    def _text_meets(self, field: str, condition: Condition, at: Indexes) -> Mask:
+        """By portions, so that the texts of a million shipments are never held at once."""
+        met: list[bool] = []
+        for start in range(0, len(at), _PORTION):
+            texts = self._texts(field, at[start : start + _PORTION])
+            met += [_any_text(each, condition) for each in texts]
+        return np.array(met, bool)
 
     def _values(self, field: str, at: Indexes) -> tuple[Indexes, Mask]:
         store = self._store
@@ -95,10 +103,8 @@ class Matcher:
         """What each shipment has in a field, as shown; nothing where it is null."""
         if field == "unique_id":
             return [[f"{value:010}"] for value in unique_number(self._store.ids[at]).tolist()]
-        if field == "tracking_number":
-            return self._tracking.of(at, "tracking_ref")
-        if field == "alt_tracking_number":
-            return self._tracking.of(at, "alt_tracking_number")
+        if field in ("tracking_number", "alt_tracking_number"):
+            return self._tracking.of(at, field)
         values, is_null = self._values(field, at)
         write = _integer_text if field in ("id", "retailer_id") else _time_text
         known = zip(values.tolist(), is_null.tolist(), at.tolist(), strict=True)

@@ -16,6 +16,9 @@ from wms_sync.sandbox import texts
 from wms_sync.sandbox.clock import as_datetime
 from wms_sync.sandbox.store import DAY, NO_TIME, Indexes, Store
 
+ALTERNATIVE = 7 * 10**12
+"""What the digits of an alternative tracking number are ahead of the first one's."""
+
 ITEMS, PACKAGES, GALLERY_ITEMS, ORDER_ITEMS, HISTORY = 5, 5, 12, 5, 8
 
 _SHIPMENT_BLOCKS: dict[str, tuple[int, int, int]] = {
@@ -103,7 +106,7 @@ def slot_rows(store: Store, at: Indexes) -> list[tuple[object, ...]]:
     columns: list[Sequence[object]] = [ids.tolist(), unique_number(ids).tolist()]
     columns.append(_words(texts.SHIPMENT_STATUSES, store.statuses(at)))
     columns += _block_columns(_SHIPMENT_BLOCKS, at)
-    for shift in (0, 7 * 10**12):
+    for shift in (0, ALTERNATIVE):
         columns += [(tracking_number(ids, revisions, k) + shift).tolist() for k in range(PACKAGES)]
     siblings = store.ids[np.minimum(first + 1, len(store.ids) - 1)]
     columns += [(first * 104_729 % 10**9).tolist(), store.order_revision[first].tolist()]

@@ -2,51 +2,43 @@
 
 import re
 
+import numpy as np
+
 from wms_sync.sandbox.families import make_family
 from wms_sync.sandbox.heads import MOST_PACKAGES
-from wms_sync.sandbox.slots import POSITION, slot_rows
+from wms_sync.sandbox.slots import ALTERNATIVE, tracking_number
 from wms_sync.sandbox.store import Indexes, Store
 
-_PIECES = re.compile(r"^(.*)\{\{(\w+)\}\}(.*)$", re.DOTALL)
+_PIECES = re.compile(r"(.*)\{\{\w+\}\}(.*)", re.DOTALL)
 
-Pieces = tuple[str, int, str] | None
-"""What stands before the number, the number's slot, what stands behind it."""
+Pieces = tuple[str, str] | None
+"""What stands before the number and behind it; None where a package has no number."""
+
+_FIELDS = {"tracking_number": ("tracking_ref", 0), "alt_tracking_number": ("alt_tracking_number", ALTERNATIVE)}
+"""A filter's field: the field of the package, and what is added to its digits."""
 
 
 class TrackingNumbers:
-    """Both tracking numbers of every package that a shipment shows now."""
+    """The tracking numbers of every package that a shipment shows now."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._pieces: dict[int, list[dict[str, list[Pieces]]]] = {}
+        self._pieces: dict[tuple[int, int, str], list[Pieces]] = {}
 
     def of(self, at: Indexes, field: str) -> list[list[str]]:
-        """For each shipment the numbers in `tracking_ref` or `alt_tracking_number` of its packages."""
+        """For each shipment the numbers that a filter's field means."""
+        store, (name, shift) = self._store, _FIELDS[field]
+        ids, revisions = store.ids[at], store.revision[at].astype(np.int64)
+        digits = [(tracking_number(ids, revisions, k) + shift).tolist() for k in range(MOST_PACKAGES)]
+        columns = (store.family[at].tolist(), store.part[at].tolist(), store.shown[at].tolist())
         found: list[list[str]] = []
-        for start in range(0, len(at), 10_000):
-            chunk = at[start : start + 10_000]
-            rows = slot_rows(self._store, chunk)
-            found += [self._numbers(index, row, field) for index, row in zip(chunk.tolist(), rows, strict=True)]
+        for row, (family, part, shown) in enumerate(zip(*columns, strict=True)):
+            pieces = self._pieces.get((family, part, name)) or self._cut(family, part, name)
+            found.append([f"{piece[0]}{digits[k][row]}{piece[1]}" for k, piece in enumerate(pieces[:shown]) if piece])
         return found
 
-    def _numbers(self, index: int, row: tuple[object, ...], field: str) -> list[str]:
-        family, part = int(self._store.family[index]), int(self._store.part[index])
-        pieces = self._of_family(family)[part][field][: int(self._store.shown[index])]
-        return [f"{piece[0]}{row[piece[1]]}{piece[2]}" for piece in pieces if piece]
-
-    def _of_family(self, family: int) -> list[dict[str, list[Pieces]]]:
-        if family not in self._pieces:
-            made = make_family(self._store.seed, family)
-            self._pieces[family] = [
-                {
-                    field: [_cut(package.package.get(field)) for package in part.packages(MOST_PACKAGES)]
-                    for field in ("tracking_ref", "alt_tracking_number")
-                }
-                for part in made.shipments
-            ]
-        return self._pieces[family]
-
-
-def _cut(text: str | None) -> Pieces:
-    found = _PIECES.match(text or "")
-    return (found[1], POSITION[found[2]], found[3]) if found else None
+    def _cut(self, family: int, part: int, name: str) -> list[Pieces]:
+        packages = make_family(self._store.seed, family).shipments[part].packages(MOST_PACKAGES)
+        marked = [_PIECES.fullmatch(package.package.get(name) or "") for package in packages]
+        self._pieces[family, part, name] = [mark and (mark[1], mark[2]) for mark in marked]
+        return self._pieces[family, part, name]

@@ -1,0 +1,31 @@
+"""The sandbox as a child process, for the demo and for a first look at the UI."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from wms_sync.errors import WmsSyncError
+
+TOKEN = "sandbox-token"  # noqa: S105 - the sandbox's, which guards made-up data
+
+
+class SandboxNotStarted(WmsSyncError):
+    """The sandbox's process ended before it served."""
+
+
+@contextmanager
+def local_sandbox(*, shipments: int, seed: int, days: int) -> Iterator[str]:
+    """Run a sandbox on a free port; gives its base URL. It ends with the block, or with this process."""
+    command = [sys.executable, "-m", "wms_sync.sandbox", "--port", "0", "--shipments", str(shipments)]
+    command += ["--seed", str(seed), "--days", str(days), "--token", TOKEN]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own module
+        try:
+            ready = process.stdout.readline() if process.stdout else ""
+            if not ready.startswith("sandbox: "):
+                raise SandboxNotStarted("The sandbox did not start; try `wms-sync sandbox` to see why.")
+            yield ready.split()[1]
+        finally:
+            process.terminate()

@@ -1,0 +1,230 @@
+# mypy: disable-error-code="import-not-found,untyped-decorator,no-any-return"
+# dlt is not installed where this is checked: it has an environment of its own.
+"""dlt as fast as its documentation and its code let it be: pages to DuckDB through Parquet, merged on the key.
+
+It asks for the same pages as the product (the selection is handed over as JSON), in the same windows, four at a time,
+with gzip. `collection` and each kind under `included` are resources; nested lists become child tables by dlt's own
+normalizer. What is tuned, and why ("performance" is https://dlthub.com/docs/reference/performance):
+
+- Pages, not rows, are yielded, and windows are read in dlt's thread pool (`parallelized`, `EXTRACT__WORKERS`).
+  (performance: "Yield pages instead of rows", "Extract")
+- Answers are parsed with dlt's own orjson from bytes; `RESTClient` would use `response.json()`, which is the standard
+  library's parser. (performance: "Use built-in JSON parser")
+- Incremental on `updated_at`: the cursor is the window's upper bound, so that it is evaluated once a window and not
+  once a row, and `primary_key=()` switches its own deduplication off, which the merge does anyway. (dlt issue 1710)
+- Objects that every page repeats unchanged (retailers, products, buildings ...) are handed on once. The product
+  does not do that; dlt saves their normalisation.
+- Types that a sample could mistake (a whole number where others have decimals) are declared, and free-form objects and
+  lists of scalars are JSON columns, as in the product's tables: fewer columns and tables, no variant columns, and no
+  normalisation that has to be repeated because two workers inferred different types. `max_table_nesting` ends at the
+  deepest child table that the product has.
+- Two normalising processes, forked: spawned ones import dlt again. Extract files rotate so that both have work.
+  (performance: "Normalize", "Controlling intermediary file size and rotation")
+- Buffers of 25,000 rows: fewer conversions to Arrow, fewer row groups, and no rotation of a Parquet file because a
+  later row has a new column. (performance: "Controlling in-memory buffers"; default 5,000)
+- No compression of intermediate files: they are read once, from the page cache.
+- Parquet as the loader's format (DuckDB reads it natively; the default is INSERT VALUES), two load workers, no unique
+  indexes (`create_indexes` is off by default). (dlt's DuckDB destination: "Data loading")
+- `delete-insert`, dlt's default strategy: `upsert` wants keys that are unique in what is loaded, and overlapping
+  windows do not promise that.
+- No telemetry, no progress, logs at CRITICAL, finished jobs deleted.
+"""
+
+from __future__ import annotations
+
+import json as standard_json
+import os
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
+
+TUNING = {
+    "EXTRACT__WORKERS": "4",
+    "EXTRACT__MAX_PARALLEL_ITEMS": "8",
+    "SOURCES__DATA_WRITER__FILE_MAX_ITEMS": "25000",
+    "DATA_WRITER__BUFFER_MAX_ITEMS": "25000",
+    "DATA_WRITER__DISABLE_COMPRESSION": "true",
+    "NORMALIZE__WORKERS": "2",
+    "LOAD__WORKERS": "2",
+    "LOAD__DELETE_COMPLETED_JOBS": "true",
+    "RUNTIME__LOG_LEVEL": "CRITICAL",
+    "RUNTIME__DLTHUB_TELEMETRY": "false",
+}
+os.environ.update(TUNING)  # before dlt is imported: it reads some of them then
+
+import dlt  # noqa: E402
+from dlt.common.json import json  # noqa: E402
+from dlt.sources.helpers import requests  # noqa: E402
+
+RECORDS_PER_WINDOW = 10_000
+LISTING = "/api/global/v1/shipping/shipments"
+
+KINDS = {
+    "ShipmentItem": "shipment_items",
+    "ShipmentPackingSolution": "packing_solutions",
+    "Gallery": "galleries",
+    "GalleryItem": "gallery_items",
+    "Order": "orders",
+    "OrderItem": "order_items",
+    "OrderAddressCandidate": "order_address_candidates",
+    "OrderStatusHistory": "order_status_history",
+    "OrderInstruction": "order_instructions",
+    "ThirdPartyBillingGroup": "third_party_billing_groups",
+    "Brand": "brands",
+    "Merchant": "merchants",
+    "Retailer": "retailers",
+    "RetailerShipToLocation": "retailer_ship_to_locations",
+    "Warehouse": "warehouses",
+    "Product": "products",
+    "PackagingContainer": "packaging_containers",
+    "PackagingSupplies": "packaging_supplies",
+    "PackagingDataCollection": "packaging_data_collection",
+    "PackagingInstruction": "packaging_instructions",
+    "PackagingInfill": "packaging_infill",
+}
+REPEATED = frozenset(list(KINDS)[list(KINDS).index("ThirdPartyBillingGroup") :])
+"""Kinds of few objects, which nearly every page repeats."""
+
+JSON_COLUMNS = {
+    "Shipment": ("packing_solution_providers",),
+    "GalleryItem": ("device_info", "media_info"),
+    "Order": (
+        "custom_fields",
+        "shipments",
+        "generate_sscc",
+        "other_shipping_options",
+        "allocation_options",
+        "automation_data",
+    ),
+    "Merchant": ("custom_fields", "brands"),
+    "Retailer": ("custom_fields", "allowed_shipping_methods"),
+    "Product": ("custom_fields", "barcodes", "export__hs_country_extension"),
+    "PackagingContainer": ("container_options",),
+    "PackagingSupplies": ("supplies_options",),
+    "PackagingDataCollection": ("data_collection_options",),
+    "PackagingInstruction": ("instruction_options",),
+    "PackagingInfill": ("infill_options",),
+}
+NESTING = 4
+"""The product's deepest column: shipment, packages, items, weight, value."""
+
+DECIMALS = "re:(__(value|amount|length|width|height)|quantity|percent|divisor|cost|cartons|_qty|^qty_.*)$"
+
+
+class Repetitions:
+    """Lets the objects of one kind through that have not been seen like this."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, dict[str, Any]] = {}
+
+    def without(self, objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Those that are new or differ from what was seen."""
+        fresh = [one for one in objects if self._seen.get(one["id"]) != one]
+        self._seen.update((one["id"], one) for one in fresh)
+        return fresh
+
+
+class Listing:
+    """The pages of one window, one after the other, over a connection that is kept alive."""
+
+    def __init__(self) -> None:
+        self._base_url = os.environ["WMS_BASE_URL"]
+        self._selection = standard_json.loads(Path(os.environ["BENCH_SELECTION"]).read_text())
+        self._session = requests.Client(request_timeout=300).session
+        self._session.headers["Authorization"] = f"Bearer {os.environ['WMS_API_TOKEN']}"
+        self._session.headers["Accept-Encoding"] = "gzip"
+
+    def count(self, after: datetime, before: datetime) -> int:
+        """How many shipments match."""
+        params = [("filter", _within(after, before)), ("sort", "id"), ("limit", "1"), ("count", "1")]
+        return int(json.loadb(self._get(LISTING, params))["meta"]["count"])
+
+    def pages(self, after: datetime, before: datetime) -> Iterator[dict[str, Any]]:
+        """Decoded pages."""
+        limit = ("limit", os.environ["WMS_PAGE_SIZE"])
+        params = [("filter", _within(after, before)), ("sort", "id"), limit, *self._selection]
+        target = LISTING
+        while target:
+            page = json.loadb(self._get(target, params))
+            target, params = (page["next"] if page["has_more"] else ""), []
+            yield page
+
+    def _get(self, target: str, params: list[tuple[str, str]]) -> bytes:
+        return self._session.get(urljoin(self._base_url, target), params=params).content
+
+
+def _within(after: datetime, before: datetime) -> str:
+    return f'updated_at{{gt:"{after - timedelta(seconds=1):%Y-%m-%dT%H:%M:%SZ}",lt:"{before:%Y-%m-%dT%H:%M:%SZ}"}}'
+
+
+@dlt.source(max_table_nesting=NESTING)
+def shipping() -> Iterator[Any]:
+    """Shipments and everything that comes with them."""
+    listing = Listing()
+
+    start_date = datetime.fromisoformat(os.environ["WMS_START_DATE"]).replace(tzinfo=UTC)
+    since = dlt.sources.incremental("updated_at", initial_value=start_date, primary_key=())
+
+    @dlt.resource(selected=False)
+    def windows(updated_at: Any = since) -> Iterator[dict[str, datetime]]:  # noqa: ANN401 - dlt fills the default in
+        start, end = updated_at.last_value, datetime.now(UTC).replace(microsecond=0)
+        parts = max(1, -(-listing.count(start, end) // RECORDS_PER_WINDOW))
+        cuts = [start + (end - start) * number / parts for number in range(parts)]
+        cuts = [cut.replace(microsecond=0) for cut in cuts]
+        for after, before in zip(cuts, [*cuts[1:], end], strict=True):
+            yield {"after": after, "updated_at": before}
+
+    @dlt.transformer(data_from=windows, selected=False, parallelized=True)
+    def pages(window: dict[str, datetime]) -> Iterator[dict[str, Any]]:
+        yield from listing.pages(window["after"], window["updated_at"])
+
+    yield windows
+    yield pages
+    yield pages | _resource("shipments", "Shipment", lambda page: page["collection"])
+    for kind, name in KINDS.items():
+        repetitions = Repetitions() if kind in REPEATED else None
+        yield pages | _resource(name, kind, _included(kind, repetitions))
+
+
+def _included(kind: str, repetitions: Repetitions | None) -> Any:  # noqa: ANN401 - a function of a page
+    if repetitions is None:
+        return lambda page: page["included"].get(kind)
+    return lambda page: repetitions.without(page["included"].get(kind, []))
+
+
+def _resource(name: str, kind: str, select: Any) -> Any:  # noqa: ANN401 - dlt's own types are not at hand here
+    @dlt.transformer(
+        name=name,
+        primary_key="id",
+        write_disposition="merge",
+        columns={column: {"data_type": "json"} for column in JSON_COLUMNS.get(kind, ())},
+    )
+    def objects(page: dict[str, Any]) -> Any:  # noqa: ANN401
+        return select(page) or None
+
+    return objects
+
+
+def main(result: Path) -> None:
+    """One run of the pipeline; the seconds of its steps go to `result`."""
+    folder = Path(os.environ["WMS_DATA_DIR"])
+    folder.mkdir(parents=True, exist_ok=True)
+    pipeline = dlt.pipeline(
+        "shipping",
+        pipelines_dir=str(folder / "pipelines"),
+        destination=dlt.destinations.duckdb(str(folder / "dlt.duckdb")),
+        dataset_name="main_data",
+    )
+    source = shipping()
+    source.schema.update_preferred_types({DECIMALS: "double"})
+    pipeline.run(source, loader_file_format="parquet")
+    steps = pipeline.last_trace.steps if pipeline.last_trace else []
+    seconds = {step.step: (step.finished_at - step.started_at).total_seconds() for step in steps if step.finished_at}
+    result.write_text(standard_json.dumps({"phases": seconds}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,40 @@
+"""Peak memory of the first sync at N and at three times N: it must not grow with the number of shipments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.report import Figure, Section
+from benchmarks.runs import Folder, Run
+from benchmarks.service import serving
+
+TIMES = 3
+WARM_PAGES = 5
+MIB_HOPED = 1024.0
+
+
+def memory(shipments: int, scratch: Path) -> Section:
+    """One first sync a size."""
+    runs = {size: _first_sync(size, scratch / "memory") for size in (shipments, TIMES * shipments)}
+    small, large = (run.cost.memory for run in runs.values())
+    return Section(
+        name="memory",
+        title="Peak memory of the first sync",
+        rows=[
+            {"shipments": size, "peak MiB": round(run.cost.memory), "wall s": run.cost.wall, "CPU s": run.cost.cpu}
+            for size, run in runs.items()
+        ],
+        figures=[
+            Figure(f"peak at {TIMES * shipments:,}", large, "MiB", MIB_HOPED),
+            Figure(f"peak at {TIMES * shipments:,} / peak at {shipments:,}", large / small, most=1.1),
+        ],
+    )
+
+
+def _first_sync(shipments: int, path: Path) -> Run:
+    with serving(shipments) as service:
+        service.warm_up(WARM_PAGES)
+        folder = Folder(path, service)
+        run = folder.command_line("sync")
+        folder.remove()
+    return run

@@ -1,0 +1,104 @@
+"""Runs of the contenders: the command, its environment, a folder of its own, and what it says of itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import duckdb
+
+from benchmarks.measuring import Cost, measure
+from benchmarks.service import Service
+from wms_sync.api.selection import selection
+from wms_sync.layout import Layout
+
+DLT_PYTHON = Path(__file__).parents[2] / ".venv-bench" / "bin" / "python"
+DONE, DONE_WITH_DOUBTS = 0, 3
+_PHASE = re.compile(r"^(?P<word>landed|merged)\b.* (?P<seconds>[\d.,]+) s$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A contender's run: its cost, and what it says of itself: seconds by phase, rows by table where it keeps none."""
+
+    cost: Cost
+    phases: Mapping[str, float]
+    rows: Mapping[str, int] = field(default_factory=dict)
+
+
+class Folder:
+    """The folder of one installation: empty at first, the current folder of its processes, so no `.env` is read."""
+
+    def __init__(self, path: Path, service: Service) -> None:
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir(parents=True)
+        self.path = path.absolute()
+        self._service = service
+
+    @property
+    def layout(self) -> Layout:
+        """Where the product's files are."""
+        return Layout(self.path / "data")
+
+    def command_line(self, *arguments: str, dagster_home: Path | None = None) -> Run:
+        """`wms-sync` as a user runs it. Phases: `read`, `refresh` as it prints them, `publish` as seen from outside."""
+        home = {"DAGSTER_HOME": str(dagster_home)} if dagster_home else {}
+        cost, output = measure(
+            [Path(sys.executable).with_name("wms-sync"), *arguments],
+            folder=self.path,
+            environment=self._environment(home),
+            service=self._service.process,
+            watched=self.layout.work / "publishing.duckdb",
+            accepted=(DONE, DONE_WITH_DOUBTS),
+        )
+        said = {found["word"]: float(found["seconds"].replace(",", "")) for found in _PHASE.finditer(output)}
+        return Run(cost, {"read": said["landed"], "refresh": said["merged"], "publish": cost.watched})
+
+    def script(self, command: Sequence[str | Path]) -> Run:
+        """A contender that writes `phases`, and perhaps `rows`, to the file that is its last argument."""
+        chosen = self.path / "selection.json"
+        chosen.write_text(json.dumps(selection(include_addresses=False)))
+        result = self.path / "result.json"
+        cost, _ = measure(
+            [*command, result],
+            folder=self.path,
+            environment=self._environment({"BENCH_SELECTION": str(chosen)}),
+            service=self._service.process,
+        )
+        return Run(cost, **json.loads(result.read_text()))
+
+    def remove(self) -> None:
+        """Give the disk back."""
+        shutil.rmtree(self.path)
+
+    def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))}
+        return {**inherited, **self._service.settings, "WMS_DATA_DIR": str(self.layout.root), **more}
+
+
+def module(name: str) -> list[str]:
+    """The command of a contender that runs in this environment."""
+    return [sys.executable, "-m", f"benchmarks.contenders.{name}"]
+
+
+def dlt_script() -> list[str | Path]:
+    """The command of dlt, in its environment."""
+    return [DLT_PYTHON, Path(__file__).parent / "contenders" / "dlt_pipeline.py"]
+
+
+def rows_by_table(database: Path, schemas: Sequence[str]) -> dict[str, int]:
+    """How many rows each table holds, dlt's own tables aside."""
+    query = "select schema_name, table_name from duckdb_tables() where schema_name in (select unnest(?)) order by all"
+    counted = {}
+    with duckdb.connect(database, read_only=True) as connection:
+        for schema, table in connection.execute(query, [list(schemas)]).fetchall():
+            if not table.startswith("_dlt"):
+                row = connection.execute(f'select count(*) from "{schema}"."{table}"').fetchone()
+                counted[f"{schema}.{table}"] = int(row[0]) if row else 0
+    return counted

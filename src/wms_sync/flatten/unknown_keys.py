@@ -1,0 +1,90 @@
+"""The unknown keys that the gate has learned: counted in decoded pages, at the cost of the objects that have them.
+
+A learned key is a raw field of its type's struct, so what is walked here are structs, and of those only the branches
+that lead to a type with a learned key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import Raw
+
+from wms_sync.flatten.findings import TEXT_LIMIT, Drift
+from wms_sync.flatten.shape import Many, Node, Thing
+
+ABSENT = Raw()
+# Keys without end (an object used as a map) are no field that was added: they stay on the slow way.
+MOST = 100
+
+
+@dataclass(frozen=True)
+class _Route:
+    """How to get from a value to its unknown keys: its own, and the fields that lead on."""
+
+    holder: str
+    own: dict[str, str]
+    onward: dict[str, _Route]
+    is_list: bool
+
+
+class UnknownKeys:
+    """Keys learned, by the type that does not know them."""
+
+    def __init__(self, root: Thing) -> None:
+        self._root = root
+        self._keys: set[tuple[str, str]] = set()
+        self._route: _Route | None = None
+
+    def learn(self, drift: Iterable[Drift]) -> bool:
+        """Remember the keys; whether any was new and there was room."""
+        new = {(found.holder, found.key) for found in drift} - self._keys
+        if not new or len(new) + len(self._keys) > MOST:
+            return False
+        self._keys |= new
+        self._route = self._route_of(self._root)
+        return True
+
+    def of(self, thing: Thing) -> dict[str, str]:
+        """The attributes that hold a type's unknown keys, with the keys."""
+        keys = sorted(key for holder, key in self._keys if holder == thing.name)
+        return {f"unknown_{number}": key for number, key in enumerate(keys)}
+
+    def count(self, page: Any) -> list[Drift]:  # noqa: ANN401 - a generated struct
+        """The drift of a decoded page."""
+        drift: dict[tuple[str, str], Drift] = {}
+        if self._route is not None:
+            _count(page, self._route, drift)
+        return list(drift.values())
+
+    def _route_of(self, node: Node) -> _Route | None:
+        if isinstance(node, Many):
+            route = self._route_of(node.element)
+            return route and _Route(route.holder, route.own, route.onward, is_list=True)
+        if not isinstance(node, Thing):
+            return None
+        routes = {name: self._route_of(child) for name, child in node.fields.items()}
+        onward = {name: route for name, route in routes.items() if route is not None}
+        own = self.of(node)
+        return _Route(node.name, own, onward, is_list=False) if own or onward else None
+
+
+def _count(value: Any, route: _Route, drift: dict[tuple[str, str], Drift]) -> None:  # noqa: ANN401 - structs
+    for element in value if route.is_list else [value]:
+        for attribute, key in route.own.items():
+            raw = getattr(element, attribute)
+            if raw is not ABSENT:
+                _add(drift, route.holder, key, raw)
+        for name, onward in route.onward.items():
+            below = getattr(element, name)
+            if below is not None:
+                _count(below, onward, drift)
+
+
+def _add(drift: dict[tuple[str, str], Drift], holder: str, key: str, raw: Raw) -> None:
+    found = drift.setdefault((holder, key), Drift(holder, key, "null", occurrences=0))
+    found.occurrences += 1
+    if found.example == "null":
+        found.example = bytes(raw)[: 4 * TEXT_LIMIT].decode(errors="ignore")[:TEXT_LIMIT]

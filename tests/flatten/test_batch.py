@@ -1,0 +1,149 @@
+"""Flattening a batch: files, counts, and what happens to a page that is broken."""
+
+import gzip
+import json
+from dataclasses import replace
+
+import duckdb
+import pytest
+import zstandard
+
+from wms_sync.flatten.batch import Flattener, flatten
+from wms_sync.flatten.errors import PageDamagedError, RecordsLostError
+
+from .conftest import EXTRACTED_AT
+
+
+def page_with(*ids, **more):
+    return json.dumps({"collection": [{"type": "Shipment", "id": one, **more} for one in ids], "included": {}}).encode()
+
+
+def rows(path, columns="*"):
+    with duckdb.connect() as connection:
+        connection.execute("set timezone = 'UTC'")
+        return connection.execute(f"select {columns} from read_parquet(?) order by all", [str(path)]).fetchall()
+
+
+def test_a_file_a_table_named_by_window_and_part(flattener, land, tmp_path):
+    done = flattener.flatten(land(page_with(1)), window_id="2024-w", part=7, parquet_dir=tmp_path / "parquet")
+
+    assert done.files == {"shipments": tmp_path / "parquet" / "shipments" / "2024-w-00007.parquet"}
+    assert done.rows["shipments"] == 1
+    assert done.rows["orders"] == 0
+    assert not (tmp_path / "parquet" / "orders" / "2024-w-00007.parquet").exists()
+    assert [path for path in (tmp_path / "parquet").rglob(".*")] == []
+
+
+def test_each_row_names_its_window_page_and_time(flattener, land, tmp_path):
+    done = flattener.flatten(land(page_with(1), page_with(2)), window_id="w", part=1, parquet_dir=tmp_path)
+
+    found = rows(done.files["shipments"], "id, _window_id, _page, _extracted_at::timestamp")
+    assert found == [(1, "w", 1, EXTRACTED_AT.replace(tzinfo=None)), (2, "w", 2, EXTRACTED_AT.replace(tzinfo=None))]
+
+
+def test_flattening_again_replaces_the_files(flattener, land, tmp_path):
+    flattener.flatten(land(page_with(1, order={"id": 5}), page_with(2)), window_id="w", part=1, parquet_dir=tmp_path)
+    again = flattener.flatten(land(page_with(3)), window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert rows(again.files["shipments"], "id") == [(3,)]
+
+
+def test_a_file_of_an_earlier_try_goes_when_the_table_has_no_rows_any_more(flattener, land, tmp_path):
+    first = flattener.flatten(land(page_with(1, packages=[{}])), window_id="w", part=1, parquet_dir=tmp_path)
+    assert first.files["packages"].exists()
+
+    flattener.flatten(land(page_with(1)), window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert not first.files["packages"].exists()
+
+
+def test_a_broken_page_does_not_touch_the_others(flattener, land, tmp_path):
+    pages = land(page_with(1), page_with("x"), page_with(2, created_at="never"), b"<html>", page_with(3))
+
+    done = flattener.flatten(pages, window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert rows(done.files["shipments"], "id, _page") == [(1, 1), (2, 3), (3, 5)]
+    assert done.records_removed == 2
+    assert rows(done.files["ops_quarantine"], "_page, page_key, path") == [
+        (2, "w/00002", "$.collection[0]"),
+        (3, "w/00003", "$.collection[0].created_at"),
+        (4, "w/00004", "$"),
+    ]
+
+
+def test_a_repaired_page_leaves_no_file_behind(land, tmp_path):
+    work = tmp_path / "work"
+
+    flatten(land(page_with(1, created_at="never")), window_id="w", part=1, parquet_dir=tmp_path, work_dir=work)
+
+    assert list(work.rglob("*.json")) == []
+
+
+def test_an_unknown_key_is_counted_on_every_page_once_the_gate_knows_it(land, tmp_path):
+    pages = land(*(page_with(number, colour="red", packages=[{"wrapped": None}]) for number in range(1, 5)))
+
+    with Flattener(work_dir=tmp_path / "work") as flattener:
+        first = flattener.flatten(pages[:2], window_id="w", part=1, parquet_dir=tmp_path)
+        second = flattener.flatten(pages[2:], window_id="w", part=2, parquet_dir=tmp_path)
+
+    what = "path, example, occurrences"
+    expected = [("Shipment.colour", '"red"', 1), ("Shipment.colour", '"red"', 1)]
+    expected += [("ShipmentPackage.wrapped", "null", 1), ("ShipmentPackage.wrapped", "null", 1)]
+    assert rows(first.files["ops_schema_drift"], what) == expected
+    assert rows(second.files["ops_schema_drift"], what) == expected
+    assert (first.drift, second.drift, second.rows["shipments"]) == (4, 4, 2)
+
+
+def test_a_misfit_is_found_behind_a_key_that_the_gate_has_learned(land, tmp_path):
+    pages = land(page_with(1, colour="red"), page_with(2, colour="red", is_international="perhaps"))
+
+    done = flatten(pages, window_id="w", part=1, parquet_dir=tmp_path, work_dir=tmp_path / "work")
+
+    assert (done.quarantined, done.drift) == (1, 2)
+
+
+@pytest.mark.parametrize("ending", ["gz", "zst"])
+def test_pages_are_read_compressed(flattener, land, tmp_path, ending):
+    (plain,) = land(page_with(1))
+    compress = gzip.compress if ending == "gz" else zstandard.compress
+    path = tmp_path / f"page-00001.json.{ending}"
+    path.write_bytes(compress(plain.path.read_bytes()))
+
+    done = flattener.flatten([replace(plain, path=path)], window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert done.rows["shipments"] == 1
+
+
+@pytest.mark.parametrize("ending", ["gz", "zst"])
+def test_a_file_that_is_cut_short_is_an_error_and_no_quarantine(flattener, land, tmp_path, ending):
+    (plain,) = land(page_with(*range(500)))
+    compress = gzip.compress if ending == "gz" else zstandard.compress
+    path = tmp_path / f"page-00001.json.{ending}"
+    path.write_bytes(compress(plain.path.read_bytes())[:-20])
+
+    with pytest.raises(PageDamagedError, match="backfill"):
+        flattener.flatten([replace(plain, path=path)], window_id="w", part=1, parquet_dir=tmp_path)
+
+
+def test_a_shipment_that_is_on_no_row_refuses_the_batch(flattener, land, tmp_path):
+    (page,) = land(page_with(1, 2))
+
+    with pytest.raises(RecordsLostError) as caught:
+        flattener.flatten([replace(page, records=3)], window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert (caught.value.expected, caught.value.rows, caught.value.removed) == (3, 2, 0)
+
+
+def test_after_an_error_the_flattener_is_good_for_the_next_batch(flattener, land, tmp_path):
+    (page,) = land(page_with(1))
+    with pytest.raises(RecordsLostError):
+        flattener.flatten([replace(page, records=2)], window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert flattener.flatten([page], window_id="w", part=1, parquet_dir=tmp_path).rows["shipments"] == 1
+
+
+def test_no_pages_are_no_rows(flattener, tmp_path):
+    done = flattener.flatten([], window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert done.files == {}
+    assert set(done.rows.values()) == {0}

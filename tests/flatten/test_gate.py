@@ -1,0 +1,111 @@
+"""The gate passes what DuckDB reads without a loss, and nothing on which DuckDB would be silent."""
+
+import json
+
+import duckdb
+import pytest
+
+from wms_sync.flatten.findings import Drift
+from wms_sync.flatten.gate import Gate
+from wms_sync.flatten.shape import create_types, shape_of
+
+
+@pytest.fixture(scope="module")
+def shape():
+    with duckdb.connect() as connection:
+        create_types(connection)
+        return shape_of(connection)
+
+
+@pytest.fixture
+def gate(shape):
+    return Gate(shape)
+
+
+def page(*shipments, **envelope):
+    return json.dumps({"collection": list(shipments), **envelope}).encode()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("infill_product_id", 7),
+        ("infill_product_id", 1.5),
+        ("infill_product_id", True),
+        ("is_international", 1),
+        ("order", {"type": "Order", "id": "12"}),
+        ("order", None),
+        ("carrier_shipping_cost", "12.34"),
+        ("target_ship_date", "2024-01-31T00:00:00Z"),
+        ("items", []),
+        ("items", None),
+        ("packing_solution_providers", ["a", None]),
+    ],
+)
+def test_what_loses_nothing_passes(gate, key, value):
+    assert gate.examine(page({"id": 1, key: value})).fits
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("id", None),
+        ("id", 1.5),
+        ("id", 2**63),
+        ("order", {"id": 1.5}),
+        ("order", {"id": "1.5"}),
+        ("order", {"id": True}),
+        ("order", {"id": 1, "status": "new"}),
+        ("is_international", 5),
+        ("is_international", "yes"),
+        ("target_ship_date", "2024-01-31T10:00:00Z"),
+        ("target_ship_date", "2024-01-31x"),
+        ("unique_id", {"a": 1}),
+        ("unique_id", ["a"]),
+        ("carrier_shipping_cost", True),
+        ("created_at", 1704067200),
+        ("items", [None]),
+        ("items", [{"sku": "no id"}]),
+        ("no_such_key", None),
+    ],
+)
+def test_what_duckdb_would_take_silently_does_not_pass(gate, key, value):
+    assert not gate.examine(page({"id": 1, key: value})).fits
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"<html>", b"[]", b"{}", b'{"collection": null}', b'{"collection": []} {}', b'{"collection": [NaN]}']
+)
+def test_what_is_no_page_does_not_pass(gate, content):
+    assert not gate.examine(content).fits
+
+
+def test_kinds_that_name_an_object_twice_are_told(gate):
+    twice = page(included={"Order": [{"id": 1}, {"id": 1}], "Brand": [{"id": 1}, {"id": 2}]})
+    assert gate.examine(twice).repeated == {"Order"}
+
+
+def test_a_learned_key_passes_and_is_counted_wherever_its_type_stands(gate):
+    content = page(
+        {"id": 1, "packages": [{"a b": 1}, {"a b": None}]},
+        included={"ShipmentPackage": [{"id": 5, "a b": 2}], "Zone": []},
+        warnings=["slow"],
+    )
+    assert not gate.examine(content).fits
+
+    gate.learn([Drift(holder, key, "", 1) for holder, key in (("ShipmentPackage", "a b"), ("included", "Zone"))])
+    assert not gate.examine(content).fits
+    gate.learn([Drift("Page", "warnings", "", 1)])
+
+    verdict = gate.examine(content)
+    assert verdict.fits
+    assert {(found.path, found.occurrences, found.example) for found in verdict.drift} == {
+        ("ShipmentPackage.a b", 3, "1"),
+        ("included.Zone", 1, "[]"),
+        ("Page.warnings", 1, '["slow"]'),
+    }
+
+
+def test_keys_without_end_are_not_learned(gate):
+    gate.learn([Drift("Shipment", f"key_{number}", "", 1) for number in range(1000)])
+    assert not gate.examine(page({"id": 1, "key_1": 1})).fits

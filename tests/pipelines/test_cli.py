@@ -1,0 +1,157 @@
+"""The command line as processes: what it prints, how it ends, what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytest
+
+COMMAND = str(Path(sys.executable).with_name("wms-sync"))
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def environment(sandbox, tmp_path) -> dict[str, str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))}
+    return inherited | {
+        "WMS_BASE_URL": sandbox.base_url,
+        "WMS_API_TOKEN": sandbox.sandbox.config.token,
+        "WMS_DATA_DIR": str(tmp_path / "data"),
+        "WMS_START_DATE": "2026-03-01",
+        "WMS_PAGE_SIZE": "100",
+    }
+
+
+@pytest.fixture
+def run(environment, tmp_path) -> Run:
+    def start(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [COMMAND, *arguments], env=environment | changes, cwd=tmp_path, capture_output=True, text=True, timeout=120
+        )
+
+    return start
+
+
+def shipments(tmp_path: Path) -> int:
+    with duckdb.connect(tmp_path / "data" / "analytics.duckdb", read_only=True) as connection:
+        return int(connection.execute("select count(*) from shipments").fetchall()[0][0])
+
+
+def test_sync_status_backfill_and_rebuild(run, sandbox, tmp_path):
+    first = run("sync")
+    assert first.returncode == 0, first.stderr
+    assert "600 shipments in" in first.stdout
+    assert "published" in first.stdout
+    assert shipments(tmp_path) == 600
+
+    sandbox.sandbox.advance(seconds=3600, new=25)
+    sandbox.sandbox.advance(seconds=10)
+    assert run("sync").returncode == 0
+    assert shipments(tmp_path) == 625
+
+    again = run("backfill", "--from", "2026-03-20", "--to", "2026-03-22")
+    assert again.returncode == 0, again.stderr
+    assert "2026-03-20 00:00:00 UTC to 2026-03-22 00:00:00 UTC" in again.stdout
+    assert shipments(tmp_path) == 625
+
+    served = len(sandbox.sandbox.requests)
+    assert run("rebuild").returncode == 0
+    assert len(sandbox.sandbox.requests) == served
+    assert shipments(tmp_path) == 625
+
+    status = json.loads(run("status", "--json").stdout)
+    assert status["rows"]["shipments"] == 625
+    assert status["gaps"] == []
+    assert set(status["windows"]) == {"loaded"}
+    assert [one for one in status["needs_a_hand"] if "hours behind" not in one] == []  # the sandbox's clock is frozen
+
+
+def test_doctor_finds_nothing_wrong_and_names_what_is(run):
+    well = run("doctor")
+    assert well.returncode == 0, well.stdout
+    assert "fail" not in well.stdout
+    ill = run("doctor", WMS_API_TOKEN="wr0ng-t0ken")
+    assert ill.returncode == 1
+    assert "WMS_API_TOKEN" in ill.stdout
+    assert "wr0ng-t0ken" not in ill.stdout
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "named"),
+    [
+        ({"WMS_API_TOKEN": "wr0ng-t0ken"}, 2, "WMS_API_TOKEN"),
+        ({"WMS_API_TOKEN": ""}, 2, "WMS_API_TOKEN"),
+        ({"WMS_BASE_URL": ""}, 2, "WMS_BASE_URL"),
+        ({"WMS_BASE_URL": "http://example.com"}, 2, "WMS_BASE_URL"),
+        ({"WMS_PAGE_SIZE": "5000"}, 2, "WMS_PAGE_SIZE"),
+        ({"WMS_STATE_URL": "nonsense"}, 2, "WMS_STATE_URL"),
+    ],
+)
+def test_what_is_wrong_is_one_clear_message(run, tmp_path, changes, code, named):
+    ended = run("sync", **changes)
+    assert ended.returncode == code
+    assert named in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert len([line for line in ended.stderr.splitlines() if line.startswith("wms-sync:")]) == 1
+    assert "wr0ng-t0ken" not in ended.stderr + ended.stdout
+    assert not (tmp_path / "data" / "analytics.duckdb").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("backfill", "--from", "2026-03-05", "--to", "2026-03-05"),
+        ("backfill", "--from", "2025-01-01", "--to", "2026-03-05"),
+        ("backfill", "--from", "yesterday", "--to", "2026-03-05"),
+        ("nonsense",),
+    ],
+)
+def test_wrong_usage_ends_with_two(run, arguments):
+    assert run(*arguments).returncode == 2
+
+
+def test_an_unreachable_service_says_so_while_it_tries_again(environment, tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        nobody = f"http://127.0.0.1:{free.getsockname()[1]}"
+    process = subprocess.Popen(
+        [COMMAND, "sync"], env=environment | {"WMS_BASE_URL": nobody}, cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    with process:
+        assert process.stderr is not None
+        first = process.stderr.readline()
+        assert "No answer from" in first
+        assert "Trying again" in first
+        process.send_signal(signal.SIGINT)
+        rest = process.stderr.read()
+    assert "interrupted" in rest
+    assert "Traceback" not in rest
+    assert process.returncode == 130
+
+
+def test_a_sync_that_is_interrupted_goes_on_where_it_stopped(run, environment, sandbox, tmp_path):
+    def slowly(_):
+        time.sleep(0.3)
+
+    sandbox.sandbox.intercept = slowly
+    with subprocess.Popen(
+        [COMMAND, "sync"], env=environment, cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    ) as process:
+        while not list((tmp_path / "data").glob("raw/shipments/*/page-*")):
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=60) == 130
+    sandbox.sandbox.intercept = None
+    ended = run("sync")
+    assert ended.returncode == 0, ended.stderr
+    assert shipments(tmp_path) == 600

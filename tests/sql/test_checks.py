@@ -1,0 +1,121 @@
+"""The checks of `sql/checks`: they run, find what they are for, and find nothing in an empty database."""
+
+import duckdb
+import pytest
+
+from wms_sync import sql_files
+from wms_sync.catalogue import marts, ops_tables, quote, table, tables
+
+CHECKS = sql_files.listed("checks")
+BELONGS = [path for path in CHECKS if "_belong_to_" in path]
+
+
+@pytest.fixture
+def database():
+    with duckdb.connect() as connection:
+        connection.execute("set timezone = 'UTC'")
+        for schema in ("pii", "ops", "marts"):
+            connection.execute(f"create schema {quote(schema)}")
+        for one in (*tables(), *ops_tables(), *marts()):
+            connection.execute(one.create)
+        yield connection
+
+
+def offenders(database, name):
+    return database.execute(sql_files.read(f"checks/{name}.sql")).fetchall()
+
+
+def insert(database, slug, **values):
+    names = ", ".join(quote(name) for name in values)
+    marks = ", ".join("?" for _ in values)
+    database.execute(f"insert into {table(slug).qualified} ({names}) values ({marks})", list(values.values()))
+
+
+def load(database, window_id, run_id, loaded_at):
+    insert(
+        database,
+        "ops_loads",
+        **{column.name: 0 for column in table("ops_loads").columns if column.type in {"integer", "bigint"}},
+        **{column.name: loaded_at for column in table("ops_loads").columns if column.type == "timestamptz"},
+        **{"window_id": window_id, "run_id": run_id, "reason": "sync"},
+    )
+
+
+@pytest.mark.parametrize("path", CHECKS)
+def test_a_check_finds_nothing_in_an_empty_database(path, database):
+    assert database.execute(sql_files.read(path)).fetchall() == []
+
+
+@pytest.mark.parametrize("path", CHECKS)
+def test_a_check_says_what_it_is(path):
+    head = sql_files.headers(sql_files.read(path))
+    assert head["severity"] in {"error", "warn"}
+    assert head["blocking"] in {"yes", "no"}
+    assert head["severity"] == "error" or head["blocking"] == "no"
+    assert table(head["table"])
+    assert head["description"].endswith(".")
+
+
+@pytest.mark.parametrize("one", tables(), ids=lambda one: one.slug)
+def test_a_repeated_or_missing_key_is_found_in_every_table(one, database):
+    keys = {key: "1" for key in one.keys}
+    insert(database, one.slug, **keys)
+    assert offenders(database, f"{one.slug}_have_unique_keys") == []
+
+    insert(database, one.slug, **keys)
+    insert(database, one.slug, **(keys | {one.keys[0]: None}))
+
+    assert len(offenders(database, f"{one.slug}_have_unique_keys")) == 2
+
+
+@pytest.mark.parametrize("path", BELONGS)
+def test_a_child_without_its_parent_is_found(path, database):
+    one = table(sql_files.headers(sql_files.read(path))["table"])
+    insert(database, one.slug, **{key: "1" for key in one.keys})
+    assert len(offenders(database, sql_files.stem(path))) == 1
+
+
+def test_every_table_that_hangs_on_another_is_checked_for_its_parent():
+    checked = {sql_files.headers(sql_files.read(path))["table"] for path in BELONGS}
+    assert checked == {one.slug for one in tables() if not one.is_root}
+
+
+def test_a_few_dangling_references_are_normal_and_many_are_not(database):
+    insert(database, "orders", id=1)
+    for number in range(200):
+        insert(database, "shipments", id=number, order_id=1)
+    insert(database, "shipments", id=1000, order_id=2)
+    assert offenders(database, "few_shipments_refer_to_a_missing_order") == []
+
+    for number in range(10):
+        insert(database, "shipments", id=2000 + number, order_id=3)
+    assert offenders(database, "few_shipments_refer_to_a_missing_order") == [(211, 11)]
+
+
+def test_only_the_latest_run_is_asked_for_quarantine_and_drift(database):
+    for window, run, hour in (("w1", "old", 1), ("w2", "new", 2), ("w3", "new", 3)):
+        load(database, window, run, f"2024-01-01 {hour:02}:00:00+00")
+    insert(database, "ops_quarantine", page_key="w1/00001", position=1, _window_id="w1", path="$.old")
+    insert(database, "ops_schema_drift", page_key="w1/00001", path="Order.old", _window_id="w1", occurrences=1)
+    assert offenders(database, "nothing_was_quarantined_in_the_latest_load") == []
+    assert offenders(database, "no_unknown_key_came_in_the_latest_load") == []
+
+    insert(database, "ops_quarantine", page_key="w2/00001", position=1, _window_id="w2", path="$.new")
+    for window in ("w2", "w3"):
+        insert(
+            database, "ops_schema_drift", page_key=window, path="Order.x", _window_id=window, occurrences=2, example="1"
+        )
+
+    assert [row[2] for row in offenders(database, "nothing_was_quarantined_in_the_latest_load")] == ["$.new"]
+    assert offenders(database, "no_unknown_key_came_in_the_latest_load") == [("Order.x", "1", 4)]
+
+
+def test_dates_that_cannot_be_are_found(database):
+    insert(database, "shipments", id=1, created_at="2024-01-02", packed_at="2024-01-01")
+    insert(database, "shipments", id=2, updated_at="2030-01-01", _extracted_at="2024-01-01")
+    insert(database, "shipments", id=3, created_at="2024-01-02", target_ship_date="0024-01-05")
+    insert(database, "shipments", id=4, created_at="2024-01-02", target_ship_date="2024-01-05")
+
+    assert [row[0] for row in offenders(database, "shipments_are_packed_after_they_are_created")] == [1]
+    assert [row[0] for row in offenders(database, "shipments_are_not_from_the_future")] == [2]
+    assert [row[0] for row in offenders(database, "target_ship_dates_are_near_the_creation")] == [3]

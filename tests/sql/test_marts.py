@@ -1,0 +1,137 @@
+"""The marts: what they say of a few shipments whose answers are known."""
+
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+
+import duckdb
+import pytest
+
+from wms_sync.catalogue import marts, ops_tables, quote, table, tables
+
+TODAY = datetime.now(UTC).date()
+
+
+@pytest.fixture
+def database():
+    with duckdb.connect() as connection:
+        # not UTC, as with an analyst's own connection: the marts' days are UTC all the same
+        connection.execute("set timezone = 'Pacific/Auckland'")
+        for schema in ("pii", "ops", "marts"):
+            connection.execute(f"create schema {quote(schema)}")
+        for one in (*tables(), *ops_tables(), *marts()):
+            connection.execute(one.create)
+        yield connection
+
+
+def insert(database, slug, **values):
+    names = ", ".join(quote(name) for name in values)
+    marks = ", ".join("?" for _ in values)
+    database.execute(f"insert into {table(slug).qualified} ({names}) values ({marks})", list(values.values()))
+
+
+def ask(database, query):
+    return database.execute(query).fetchall()
+
+
+def test_a_shipment_stands_beside_its_order_retailer_warehouse_and_totals(database):
+    insert(database, "shipments", id=1, status="packed", order_id=2, retailer_id=3, warehouse_id=4)
+    insert(database, "orders", id=2, unique_id="O-2", merchant_id=5)
+    insert(database, "retailers", id=3, code="ACME")
+    insert(database, "warehouses", id=4, name="West")
+    insert(database, "merchants", id=5, name="Maker")
+    for position, quantity in ((1, 2), (2, "1.5")):
+        insert(database, "shipment_items", shipment_id=1, id=position, position=position, quantity=quantity)
+    for position, tracking in ((2, "1Z2"), (1, "1Z1"), (3, None)):
+        insert(
+            database,
+            "packages",
+            shipment_id=1,
+            position=position,
+            tracking_ref=tracking,
+            billable_weight_value=2.5,
+            billable_weight_unit="lb",
+        )
+
+    assert ask(
+        database,
+        "select order_unique_id, retailer_code, warehouse_name, merchant_name, items, quantity, packages, "
+        "billable_weight_value, billable_weight_unit, tracking_refs, is_open from marts.shipment_overview",
+    ) == [("O-2", "ACME", "West", "Maker", 2, Decimal("3.5000"), 3, 7.5, "lb", ["1Z1", "1Z2"], True)]
+
+
+def test_a_shipment_whose_order_is_not_there_is_still_shown(database):
+    insert(database, "shipments", id=1, order_id=2)
+
+    assert ask(database, "select shipment_id, order_id, items, packages from marts.shipment_overview") == [(1, 2, 0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("status", "is_open"),
+    [("new", True), ("packed", True), ("never heard of", True), (None, True), ("Shipped", False), ("voided", False)],
+)
+def test_what_is_not_known_to_be_closed_is_open(database, status, is_open):
+    insert(database, "shipments", id=1, status=status)
+
+    assert ask(database, "select is_open from marts.shipment_overview") == [(is_open,)]
+
+
+def test_shipped_per_day_counts_by_the_day_in_utc(database):
+    insert(database, "warehouses", id=4, name="West")
+    for number, packed_at, target in (
+        (1, "2024-01-05 23:30:00+00", "2024-01-04"),
+        (2, "2024-01-05 00:30:00+00", "2024-01-05"),
+        (3, "2024-01-06 00:30:00+00", "2024-01-06"),
+    ):
+        insert(
+            database,
+            "shipments",
+            id=number,
+            status="shipped",
+            shipping_carrier_code="ups",
+            warehouse_id=4,
+            packed_at=packed_at,
+            target_ship_date=target,
+        )
+    insert(database, "shipments", id=9, status="packed", shipping_carrier_code="ups", packed_at="2024-01-05")
+    insert(database, "packages", shipment_id=1, position=1)
+
+    assert ask(
+        database,
+        "select day, shipping_carrier_code, warehouse_name, shipments, packages, shipments_late "
+        "from marts.shipped_per_day order by day",
+    ) == [(date(2024, 1, 5), "ups", "West", 2, 1, 1), (date(2024, 1, 6), "ups", "West", 1, 0, 0)]
+
+
+def test_when_a_shipment_left_falls_back_to_its_order_and_its_last_change(database):
+    insert(database, "orders", id=7, shipped_at="2024-01-08 12:00:00+00")
+    insert(database, "shipments", id=1, status="shipped", order_id=7, updated_at="2024-01-09 12:00:00+00")
+    insert(database, "shipments", id=2, status="shipped", updated_at="2024-01-09 12:00:00+00")
+
+    assert ask(database, "select day, shipments from marts.shipped_per_day order by day") == [
+        (date(2024, 1, 8), 1),
+        (date(2024, 1, 9), 1),
+    ]
+
+
+def test_open_shipments_past_their_target_are_those_of_yesterday_and_before(database):
+    for number, (status, days) in enumerate([("new", -3), ("new", 0), ("new", 2), ("canceled", -3), ("shipped", -3)]):
+        insert(database, "shipments", id=number, status=status, target_ship_date=TODAY + timedelta(days=days))
+    insert(database, "shipments", id=99, status="new")
+
+    assert ask(database, "select shipment_id, days_late from marts.open_shipments_past_target") == [(0, 3)]
+
+
+def test_a_retailer_is_there_without_shipments_and_a_shipment_without_its_retailer(database):
+    insert(database, "retailers", id=1, code="BUSY")
+    insert(database, "retailers", id=2, code="IDLE")
+    day = "2024-01-05"
+    insert(database, "shipments", id=1, retailer_id=1, status="shipped", packed_at="2024-01-07", target_ship_date=day)
+    insert(database, "shipments", id=2, retailer_id=1, status="shipped", packed_at="2024-01-04", target_ship_date=day)
+    insert(database, "shipments", id=3, retailer_id=1, status="new", target_ship_date=day)
+    insert(database, "shipments", id=4, retailer_id=3, status="new")
+
+    assert ask(
+        database,
+        "select retailer_id, retailer_code, shipments, shipments_open, shipments_shipped, shipped_late, "
+        "share_shipped_late, open_late from marts.retailer_performance order by retailer_id",
+    ) == [(1, "BUSY", 3, 1, 2, 1, 0.5, 1), (2, "IDLE", 0, 0, 0, 0, None, 0), (3, None, 1, 1, 0, 0, None, 0)]
