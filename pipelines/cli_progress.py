@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
@@ -20,7 +21,7 @@ def progress() -> Iterator[tuple[Watcher, Say]]:
     """A watcher for the read and a function for sentences, fit for where standard error goes."""
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
-        yield PlainLines(console.print), console.print
+        yield PlainLines(_line), _line
         return
     with _bar(console) as bar:
         task = bar.add_task("reading", total=None, pages=0, speed="")
@@ -31,6 +32,10 @@ def progress() -> Iterator[tuple[Watcher, Say]]:
             bar.update(task, completed=now.records, total=now.expected or None, pages=now.pages, speed=speed)
 
         yield watch, bar.console.print
+
+
+def _line(text: str) -> None:
+    click.echo(text, err=True)
 
 
 def _bar(console: Console) -> Bar:

@@ -15,6 +15,7 @@ import duckdb
 import httpx
 
 from wms_sync.api.selection import selection
+from wms_sync.catalogue import table as described
 from wms_sync.sandbox.server import SandboxServer
 
 Record = dict[str, Any]
@@ -40,7 +41,7 @@ FIXED_OBJECTS = {"inventory", "export", "regulated_goods", "packaging", "other_s
 def service_pages(server: SandboxServer, *, include_addresses: bool = False) -> Iterator[Record]:
     """Every page of the whole service, newest first page last."""
     headers = {"Authorization": f"Bearer {server.sandbox.config.token}"}
-    params = [("sort", "id"), ("limit", "500"), *selection(include_addresses=include_addresses)]
+    params = httpx.QueryParams([("sort", "id"), ("limit", "500"), *selection(include_addresses=include_addresses)])
     with httpx.Client(base_url=server.base_url, headers=headers, timeout=60) as http:
         answer = http.get("/api/global/v1/shipping/shipments", params=params)
         while True:
@@ -183,8 +184,6 @@ def differences(connection: duckdb.DuckDBPyConnection, expected: Tables) -> list
 
 
 def _stored(connection: duckdb.DuckDBPyConnection, table: str) -> dict[tuple[Any, ...], Row]:
-    from wms_sync.catalogue import table as described
-
     keys = described(table).keys
     result = connection.execute(f"select * from {table}")
     names = [column[0] for column in result.description or []]

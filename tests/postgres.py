@@ -28,23 +28,18 @@ def postgres(folder: Path) -> Iterator[str]:
     data = folder / "data"
     data.mkdir(parents=True)
     as_root = os.geteuid() == 0
-    user = {"user": UNPRIVILEGED, "group": UNPRIVILEGED} if as_root else {}
+    user = UNPRIVILEGED if as_root else None
     if as_root:
         folder.parent.chmod(0o755)
         os.chown(folder, UNPRIVILEGED, UNPRIVILEGED)
         os.chown(data, UNPRIVILEGED, UNPRIVILEGED)
     options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"
-    subprocess.run(
-        [binaries / "initdb", "-D", data, "-U", "wms", "-A", "trust", "-E", "UTF8", "--no-sync"],
-        check=True, capture_output=True, **user,
-    )  # fmt: skip
-    subprocess.run(
-        [binaries / "pg_ctl", "-D", data, "-o", options, "-l", folder / "log", "-w", "start"],
-        check=True, stdout=subprocess.DEVNULL, **user,
-    )  # fmt: skip
+    initdb = [str(binaries / "initdb"), "-D", str(data), "-U", "wms", "-A", "trust", "-E", "UTF8", "--no-sync"]
+    start = [str(binaries / "pg_ctl"), "-D", str(data), "-o", options, "-l", str(folder / "log"), "-w", "start"]
+    stop = [str(binaries / "pg_ctl"), "-D", str(data), "-m", "immediate", "stop"]
+    subprocess.run(initdb, check=True, stdout=subprocess.DEVNULL, user=user, group=user)
+    subprocess.run(start, check=True, stdout=subprocess.DEVNULL, user=user, group=user)
     try:
         yield f"postgresql+psycopg://wms@/postgres?host={folder}"
     finally:
-        subprocess.run(
-            [binaries / "pg_ctl", "-D", data, "-m", "immediate", "stop"], check=True, stdout=subprocess.DEVNULL, **user
-        )
+        subprocess.run(stop, check=True, stdout=subprocess.DEVNULL, user=user, group=user)

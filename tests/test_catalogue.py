@@ -1,4 +1,4 @@
-"""The catalogue: every file of `sql/tables` says what the tables are, completely, and the specification's fields are all there."""
+"""The catalogue: the files of `sql/tables` are complete, agree with `sql/flatten`, and have every field specified."""
 
 import duckdb
 import pytest
@@ -11,8 +11,8 @@ from wms_sync.flatten.write import create_stages
 PROVENANCE = ("_window_id", "_page", "_extracted_at")
 SCHEMAS = ("pii", "ops", "marts")
 
-# Sections 2.2 to 2.5 and 4.5 of the specification, field by field. Behind the colon what shape a field has; nothing is a
-# scalar, `own` a field whose columns are listed by name, `table` one that is a table (named in brackets).
+# Sections 2.2 to 2.5 and 4.5 of the specification, field by field. Behind the colon stands the shape of a field:
+# nothing is a scalar, `kinds` a reference to several kinds, `table` a table of its own, named in brackets.
 SPECIFIED = {
     "retailers": """
         type id code name status fulfillment_model parent_retailer:reference legal_name dba default_duties_payor

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -33,7 +34,7 @@ def minutes(intervals) -> set[int]:
 def test_union_keeps_every_moment_and_leaves_no_touching_neighbours(intervals):
     merged = union(intervals)
     assert minutes(merged) == minutes(intervals)
-    assert all(left.end < right.start for left, right in zip(merged, merged[1:], strict=False))
+    assert all(left.end < right.start for left, right in pairwise(merged))
 
 
 @given(many, many)
@@ -47,7 +48,7 @@ def test_slices_cover_the_whole_without_overlap(whole, parts):
     cut = slices(whole, parts)
     assert cut[0].start == whole.start
     assert cut[-1].end == whole.end
-    assert all(left.end == right.start for left, right in zip(cut, cut[1:], strict=False))
+    assert all(left.end == right.start for left, right in pairwise(cut))
     assert len(cut) <= parts
 
 

@@ -32,6 +32,12 @@ def published(bench: Bench) -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
+def shipments_as_published(bench: Bench) -> list[tuple[object, ...]]:
+    query = "select * exclude (_window_id, _page, _extracted_at) from shipments order by id"
+    with published(bench) as connection:
+        return connection.execute(query).fetchall()
+
+
 def assert_equal(bench: Bench, sandbox) -> None:
     expected = expected_tables(sandbox)
     with published(bench) as connection:
@@ -49,9 +55,7 @@ def test_after_a_first_sync_every_table_equals_the_service(bench, sandbox):
 def test_after_changes_every_table_equals_the_service_again(bench, sandbox):
     synced(bench)
     for _ in range(3):
-        sandbox.sandbox.advance(
-            seconds=7200, changed=60, new=20, packages_added=15, packages_removed=15, orders=20
-        )
+        sandbox.sandbox.advance(seconds=7200, changed=60, new=20, packages_added=15, packages_removed=15, orders=20)
         sandbox.sandbox.advance(seconds=10)
         synced(bench)
         assert_equal(bench, sandbox)
@@ -59,14 +63,11 @@ def test_after_changes_every_table_equals_the_service_again(bench, sandbox):
 
 def test_with_nothing_new_a_sync_changes_no_row(bench, sandbox):
     synced(bench)
-    with published(bench) as connection:
-        before = connection.execute("select * exclude (_window_id, _page, _extracted_at) from shipments order by id").fetchall()
+    before = shipments_as_published(bench)
     sandbox.sandbox.advance(seconds=3600)
     read, _ = synced(bench)
     assert read.requests <= 3
-    with published(bench) as connection:
-        after = connection.execute("select * exclude (_window_id, _page, _extracted_at) from shipments order by id").fetchall()
-    assert before == after
+    assert shipments_as_published(bench) == before
     assert_equal(bench, sandbox)
 
 

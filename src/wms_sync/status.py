@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import duckdb
@@ -72,7 +72,7 @@ def status(settings: Settings, store: StateStore) -> Status:
 @dataclass(frozen=True)
 class _Published:
     at: datetime | None = None
-    rows: dict[str, int] | None = None  # type: ignore[assignment]
+    rows: dict[str, int] = field(default_factory=dict)
     last_loads: tuple[dict[str, object], ...] = ()
     quarantined: int = 0
     unknown_keys: int = 0
@@ -80,7 +80,7 @@ class _Published:
     @classmethod
     def read(cls, layout: Layout) -> _Published:
         if not layout.published.exists():
-            return cls(rows={})
+            return cls()
         at = datetime.fromtimestamp(layout.published.stat().st_mtime, UTC)
         with duckdb.connect(layout.published, read_only=True) as connection:
             connection.execute("set timezone = 'UTC'")

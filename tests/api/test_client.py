@@ -189,6 +189,12 @@ def envelope(ids, *, has_more=False, following=None):
     return JSONResponse(content | {"meta": {"count": len(ids)}})
 
 
+def read_two_pages(api: GlobalApi) -> None:
+    pager = Pager()
+    pager.accept(listing(api).first(START, NOW))
+    pager.accept(listing(api).at("/n"))
+
+
 @pytest.mark.parametrize(
     ("first", "second", "reason"),
     [
@@ -202,10 +208,8 @@ def envelope(ids, *, has_more=False, following=None):
 def test_guards_stop_a_listing_that_could_lose_or_repeat_records(sandbox, api, first, second, reason):
     answers = [first, second]
     sandbox.sandbox.intercept = lambda _: envelope(answers[0][0], has_more=answers[0][1], following=answers.pop(0)[2])
-    pager = Pager()
     with pytest.raises(ProtocolError, match=reason):
-        pager.accept(listing(api).first(START, NOW))
-        pager.accept(listing(api).at("/n"))
+        read_two_pages(api)
 
 
 def test_a_short_page_ends_nothing(sandbox, api):

@@ -33,7 +33,7 @@ def test_a_sync_reads_only_gaps_and_the_overlap_before_them(covered, end, overla
     }
     assert read <= allowed
     assert all(
-        EPOCH <= one.start and one.end <= max(end, EPOCH) for one in sync_intervals(EPOCH, end, covered, overlap)
+        one.start >= EPOCH and one.end <= max(end, EPOCH) for one in sync_intervals(EPOCH, end, covered, overlap)
     )
 
 

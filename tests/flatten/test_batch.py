@@ -31,7 +31,7 @@ def test_a_file_a_table_named_by_window_and_part(flattener, land, tmp_path):
     assert done.rows["shipments"] == 1
     assert done.rows["orders"] == 0
     assert not (tmp_path / "parquet" / "orders" / "2024-w-00007.parquet").exists()
-    assert [path for path in (tmp_path / "parquet").rglob(".*")] == []
+    assert list((tmp_path / "parquet").rglob(".*")) == []
 
 
 def test_each_row_names_its_window_page_and_time(flattener, land, tmp_path):

@@ -74,7 +74,8 @@ def test_what_duckdb_would_take_silently_does_not_pass(gate, key, value):
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"<html>", b"[]", b"{}", b'{"collection": null}', b'{"collection": []} {}', b'{"collection": [NaN]}']
+    "content",
+    [b"", b"<html>", b"[]", b"{}", b'{"collection": null}', b'{"collection": []} {}', b'{"collection": [NaN]}'],
 )
 def test_what_is_no_page_does_not_pass(gate, content):
     assert not gate.examine(content).fits

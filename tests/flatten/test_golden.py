@@ -1,7 +1,7 @@
 """Golden pages: `golden/<scenario>/page-*.json` in, the rows of `golden/<scenario>/expected/<table>.json` out.
 
-A row lists its columns that are not null, without `_window_id`, `_extracted_at` and `page_key`; `_page` where a scenario
-has several pages. A table that is not expected must have no rows.
+A row lists its columns that are not null, without `_window_id`, `_extracted_at` and `page_key`; `_page` where a
+scenario has several pages. A table that is not expected must have no rows.
 """
 
 import json

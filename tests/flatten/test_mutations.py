@@ -1,4 +1,4 @@
-"""Whatever a page holds, each of its values ends as a value, a row of quarantine, or a line of drift; and no shipment is lost.
+"""Whatever a page holds, each value ends as a value, a row of quarantine or a line of drift; and no shipment is lost.
 
 Golden pages are mutated at random places and read; then the page is walked beside what was read of it.
 """
@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from wms_sync import sql_files
 from wms_sync.catalogue import table
 from wms_sync.flatten.page import Page
 from wms_sync.flatten.read import PageReader
 from wms_sync.flatten.shape import Many, Thing, create_types, shape_of
-from wms_sync import sql_files
 
 from .conftest import page_of
 

@@ -37,7 +37,9 @@ def load(database, window_id, run_id, loaded_at):
         "ops_loads",
         **{column.name: 0 for column in table("ops_loads").columns if column.type in {"integer", "bigint"}},
         **{column.name: loaded_at for column in table("ops_loads").columns if column.type == "timestamptz"},
-        **{"window_id": window_id, "run_id": run_id, "reason": "sync"},
+        window_id=window_id,
+        run_id=run_id,
+        reason="sync",
     )
 
 
@@ -58,7 +60,7 @@ def test_a_check_says_what_it_is(path):
 
 @pytest.mark.parametrize("one", tables(), ids=lambda one: one.slug)
 def test_a_repeated_or_missing_key_is_found_in_every_table(one, database):
-    keys = {key: "1" for key in one.keys}
+    keys = dict.fromkeys(one.keys, "1")
     insert(database, one.slug, **keys)
     assert offenders(database, f"{one.slug}_have_unique_keys") == []
 
@@ -71,7 +73,7 @@ def test_a_repeated_or_missing_key_is_found_in_every_table(one, database):
 @pytest.mark.parametrize("path", BELONGS)
 def test_a_child_without_its_parent_is_found(path, database):
     one = table(sql_files.headers(sql_files.read(path))["table"])
-    insert(database, one.slug, **{key: "1" for key in one.keys})
+    insert(database, one.slug, **dict.fromkeys(one.keys, "1"))
     assert len(offenders(database, sql_files.stem(path))) == 1
 
 

@@ -78,7 +78,7 @@ class _Walk:
         if not isinstance(document, dict) or not isinstance(document.get("collection"), list):
             self._misfit(_PAGE, _ROOT, document, "the page is no object with a list under collection")
             return None
-        for key in document.keys() - ENVELOPE:
+        for key in sorted(document.keys() - ENVELOPE):
             self._unknown("Page", key, document[key])
         records = document["collection"]
         mended = {"collection": self._many(records, shape.collection, _PAGE, (_ROOT, "collection"))}

@@ -15,7 +15,7 @@ from duckdb.sqltypes import DuckDBPyType
 
 from wms_sync import sql_files
 
-ENVELOPE = frozenset({"collection", "included", "has_more", "next", "previous", "meta"})
+ENVELOPE = ("collection", "included", "has_more", "next", "previous", "meta")
 # Their id is the key of a row, wherever they stand.
 _KEYED_BY_ID = {"Gallery", "GalleryItem", "OrderItem", "ShipmentItem"}
 

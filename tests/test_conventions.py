@@ -1,0 +1,112 @@
+"""Conventions as tests: imports go one way, what users see is in the README and nothing else is, SQL is files."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from pipelines.cli import main
+from wms_sync import sql_files
+from wms_sync.catalogue import marts, ops_tables, tables
+from wms_sync.settings import PREFIX, Settings
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+STEPS = ["state", "api", "extract", "flatten", "analytics"]
+"""Each may import those before it and not those behind it."""
+
+
+def modules(folder: str) -> list[Path]:
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def imported(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", modules("src/wms_sync"), ids=str)
+def test_the_library_imports_no_orchestrator(path):
+    assert not [name for name in imported(path) if name.split(".")[0] in {"dagster", "pipelines", "benchmarks"}]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_packages_import_only_what_comes_before_them(step):
+    later = {f"wms_sync.{one}" for one in STEPS[STEPS.index(step) + 1 :]}
+    for path in modules(f"src/wms_sync/{step}"):
+        assert not {".".join(name.split(".")[:2]) for name in imported(path)} & later, path
+
+
+def test_the_sandbox_and_the_client_share_nothing():
+    for path in modules("src/wms_sync/sandbox"):
+        foreign = {
+            name for name in imported(path) if name.startswith("wms_sync.") and not name.startswith("wms_sync.sandbox")
+        }
+        assert not foreign, path
+    for path in modules("src/wms_sync"):
+        if "sandbox" not in path.parts:
+            assert not [name for name in imported(path) if name.startswith("wms_sync.sandbox")], path
+
+
+@pytest.mark.parametrize("path", [*modules("src"), *modules("pipelines")], ids=str)
+def test_every_module_says_what_it_is(path):
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("path", [*modules("src"), *modules("pipelines")], ids=str)
+def test_a_package_file_holds_its_charter_and_nothing_else(path):
+    if path.name == "__init__.py":
+        assert len(ast.parse(path.read_text(encoding="utf-8")).body) == 1
+
+
+def test_no_test_patches_a_function():
+    patching = re.compile(r"monkeypatch\.setattr|mock\.patch|MagicMock|unittest\.mock")
+    for path in modules("tests"):
+        if path != Path(__file__):
+            assert not patching.search(path.read_text(encoding="utf-8")), path
+
+
+def test_settings_are_in_the_readme_and_nothing_else_is():
+    documented = set(re.findall(rf"`({PREFIX}[A-Z_]+)` \|", README))
+    assert documented == {PREFIX + name.upper() for name in Settings.model_fields}
+
+
+def test_commands_are_in_the_readme_and_nothing_else_is():
+    documented = set(re.findall(r"^\| `wms-sync ([a-z]+)", README, re.MULTILINE))
+    assert documented == set(main.commands)
+
+
+def test_tables_and_marts_are_in_the_readme():
+    for relation in (*tables(), *ops_tables(), *marts()):
+        assert f"`{relation.name}`" in README, relation.name
+
+
+def test_make_targets_in_the_readme_exist():
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"`?make ([a-z]+)", README)) <= targets
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "sql").rglob("*.sql")), ids=str)
+def test_an_sql_file_holds_one_statement_and_says_what_it_is(path):
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("--"), "no header comment"
+    if path.parent.name == "types":
+        return  # a file a group of types
+    assert {"source", "description"} & set(sql_files.headers(text)), "says neither its source nor what it finds"
+    if "{" not in re.sub(r"--.*|'[^']*'|\$\w+|columns = \{[^}]*\}", "", text):
+        assert len(duckdb.extract_statements(text)) == 1
+
+
+def test_no_path_of_a_machine_and_no_package_index_is_committed():
+    forbidden = re.compile(r"/(?:root|home)/\w|index-url|files\.pythonhosted|/simple/")
+    folders = [*modules("src"), *modules("pipelines"), *(ROOT / ".requirements").iterdir(), ROOT / "Makefile"]
+    assert not [str(path) for path in folders if forbidden.search(path.read_text(encoding="utf-8"))]
