@@ -59,5 +59,5 @@ def _message(event: dg.DagsterEvent) -> str:
     failure = event.step_failure_data
     if failure.user_failure_data is not None and failure.user_failure_data.description:
         return failure.user_failure_data.description
-    kind = failure.error.cls_name if failure.error is not None else None
-    return f"{kind or 'an error'}; the run's log has the details"
+    error = failure.error.cause or failure.error if failure.error is not None else None
+    return f"{error.cls_name if error is not None else 'an error'}; the run's log has the details"

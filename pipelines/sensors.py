@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
-from dagster._core.execution.backfill import BulkActionsFilter, BulkActionStatus  # not exported by dagster
 
 from pipelines import coverage, jobs
 from pipelines.days import PAGES
@@ -77,9 +76,6 @@ def _busy(instance: dg.DagsterInstance, settings: Settings) -> str | None:
     since = datetime.now(UTC) - FORGOTTEN_AFTER
     if instance.get_runs_count(dg.RunsFilter(statuses=UNFINISHED, created_after=since)):
         return "a run is queued or in progress"
-    requested = BulkActionsFilter(statuses=[BulkActionStatus.REQUESTED], created_after=since)
-    if any(key != PAGES for one in instance.get_backfills(requested) for key in one.asset_selection or ()):
-        return "a backfill of tables is in progress and will load them"
     return None
 
 

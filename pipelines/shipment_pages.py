@@ -19,6 +19,7 @@ from pipelines import metadata, tables
 from pipelines.days import PAGES, daily
 from pipelines.failures import explained
 from pipelines.operation import Operation
+from wms_sync.analytics.ahead import FlattenAhead
 from wms_sync.api.client import GlobalApi
 from wms_sync.extract.read import Reading, ReadReport
 from wms_sync.settings import Settings
@@ -89,8 +90,19 @@ def shipment_pages(settings: Settings) -> dg.AssetsDefinition:
 
 
 def _read(context: dg.OpExecutionContext, config: ReadConfig, operation: Operation, store: StateStore) -> ReadReport:
-    with GlobalApi.from_settings(operation.settings, say=operation.say(context.log)) as api:
-        reading = Reading(operation.settings, store, api, run_id=context.run_id, watcher=operation.watcher(context.log))
+    settings = operation.settings
+    with (
+        GlobalApi.from_settings(settings, say=operation.say(context.log)) as api,
+        FlattenAhead(settings, store) as ahead,
+    ):
+        reading = Reading(
+            settings,
+            store,
+            api,
+            run_id=context.run_id,
+            watcher=operation.watcher(context.log),
+            landed=ahead.landed,
+        )
         if config.mode is Mode.SYNC:
             return reading.sync()
         days = context.partition_time_window

@@ -22,7 +22,7 @@ from wms_sync.catalogue import Mart, Relation, marts, ops_tables, tables
 
 LOADS = "Loads every landed window, checks the tables and publishes analytics.duckdb."
 Logged = dg.AssetCheckEvaluation | dg.AssetMaterialization
-_SOURCE = re.compile(r"\b(?:from|join)\s+(?:main\.)?(?P<name>\w+)", re.IGNORECASE)
+_SOURCE = re.compile(r"\b(?:from|join)\s+(?:(?P<schema>\w+)\.)?(?P<name>\w+)", re.IGNORECASE)
 
 
 def key(relation: Relation) -> dg.AssetKey:
@@ -97,7 +97,7 @@ def logged(report: RefreshReport) -> Iterator[Logged]:
 def refreshed(context: dg.OpExecutionContext | dg.AssetExecutionContext, operation: Operation) -> RefreshReport:
     """One refresh of the library, as the only writer."""
     with explained(), operation.writing("loading the tables", context.log) as store:
-        report = refresh(operation.settings, store, run_id=context.run_id, say=operation.say(context.log))
+        report = refresh(operation.settings, store, run_id=context.run.run_id, say=operation.say(context.log))
     operation.refreshed = report
     return report
 
@@ -131,6 +131,6 @@ def refusal(report: RefreshReport) -> dg.Failure:
 
 
 def _sources(mart: Mart) -> list[dg.AssetKey]:
-    """The tables that a mart selects from."""
-    names = sorted({found["name"] for found in _SOURCE.finditer(mart.create)})
-    return [_keys()[f"main.{name}"] for name in names if f"main.{name}" in _keys()]
+    """The tables and marts that a mart selects from; names of its own stages are none of these."""
+    names = {f"{found['schema'] or 'main'}.{found['name']}" for found in _SOURCE.finditer(mart.create)}
+    return [_keys()[name] for name in sorted(names) if name in _keys()]

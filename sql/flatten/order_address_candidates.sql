@@ -29,7 +29,7 @@ resolved as (
         coalesce(included.candidate, stated.candidate) as candidate
     from stated
     left join included
-        on included._page = stated._page and included.candidate.id = stated.candidate.id
+        on stated._page = included._page and stated.candidate.id = included.candidate.id
 )
 
 select

@@ -29,7 +29,7 @@ resolved as (
         coalesce(included.instruction, stated.instruction) as instruction
     from stated
     left join included
-        on included._page = stated._page and included.instruction.id = stated.instruction.id
+        on stated._page = included._page and stated.instruction.id = included.instruction.id
 )
 
 select

@@ -29,7 +29,7 @@ resolved as (
         coalesce(included.entry, stated.entry) as entry
     from stated
     left join included
-        on included._page = stated._page and included.entry.id = stated.entry.id
+        on stated._page = included._page and stated.entry.id = included.entry.id
 )
 
 select

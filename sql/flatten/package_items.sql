@@ -31,7 +31,7 @@ resolved as (
         coalesce(included.item, stated.item) as item
     from stated
     left join included
-        on included._page = stated._page and included.item.id = stated.item.id
+        on stated._page = included._page and stated.item.id = included.item.id
 )
 
 select

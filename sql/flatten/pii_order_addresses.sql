@@ -40,7 +40,7 @@ resolved as (
         coalesce(included.address, stated.address) as address
     from stated
     left join included
-        on included._page = stated._page and included.address.id = stated.address.id
+        on stated._page = included._page and stated.address.id = included.address.id
 )
 
 select

@@ -29,7 +29,7 @@ reserved as (
         generate_subscripts(coalesce(included.item, stated.item).reservations, 1)::integer as position
     from stated
     left join included
-        on included._page = stated._page and included.item.id = stated.item.id
+        on stated._page = included._page and stated.item.id = included.item.id
 )
 
 select

@@ -147,3 +147,12 @@ def test_no_pages_are_no_rows(flattener, tmp_path):
 
     assert done.files == {}
     assert set(done.rows.values()) == {0}
+
+
+def test_a_page_whose_text_duckdb_cuts_inside_a_letter_when_it_complains_is_quarantined(flattener, land, tmp_path):
+    for shift in range(4):  # one of them ends between the bytes of a letter
+        content = json.dumps({"collection": ["x" * shift + "é" * 300]}, ensure_ascii=False).encode()
+
+        done = flattener.flatten(land(content), window_id="w", part=1, parquet_dir=tmp_path)
+
+        assert (done.quarantined, done.records_removed) == (1, 1)

@@ -46,6 +46,11 @@ query Runs { runsOrError(limit: 100) { ... on Runs { results {
   runId status jobName tags { key value } assetSelection { path }
 } } } }
 """
+BACKFILL = """
+query Backfill($id: String!) { partitionBackfillOrError(backfillId: $id) {
+  __typename ... on PartitionBackfill { status }
+} }
+"""
 LOCATION = """
 query Location { workspaceOrError { ... on Workspace { locationEntries { locationOrLoadError {
   __typename
@@ -129,6 +134,15 @@ class DagsterDev:
             return runs if len(runs) >= count and done else None
 
         return self.wait(found, f"{count} runs to end")
+
+    def ended_backfill(self, backfill: str) -> str:
+        """Waits until Dagster's daemon calls the backfill done; its status."""
+
+        def ended() -> str | None:
+            status: str = self.query(BACKFILL, id=backfill)["partitionBackfillOrError"]["status"]
+            return None if status in {"REQUESTED", "CANCELING", "FAILING"} else status
+
+        return self.wait(ended, f"the backfill {backfill} to end")
 
     def runs(self) -> list[Run]:
         """Every run, the oldest first; `tags` as a dictionary."""

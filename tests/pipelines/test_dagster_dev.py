@@ -10,6 +10,8 @@ import pytest
 from pipelines import coverage, tables
 from pipelines.days import RANGE_END, RANGE_START
 from tests.pipelines.dagster_dev import DagsterDev, Run
+from wms_sync.api.client import GlobalApi
+from wms_sync.extract.read import Reading
 from wms_sync.sandbox.server import SandboxServer
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
@@ -91,6 +93,14 @@ class Days:
         return starts[0] == self.start and ends[-1] == self.end and starts[1:] == ends[:-1]
 
 
+def land_without_tables(settings: Settings, days: Days) -> None:
+    """As a run does that is killed between its two steps."""
+    store = StateStore(settings.database_url)
+    with GlobalApi.from_settings(settings) as api:
+        Reading(settings, store, api, run_id="elsewhere").backfill(days.start, days.end)
+    store.close()
+
+
 def range_of(run: Run) -> tuple[str, str]:
     return run["tags"][RANGE_START], run["tags"][RANGE_END]
 
@@ -99,16 +109,21 @@ def test_every_choice_of_days_is_one_run_that_reads_exactly_them_and_ends_in_fre
     dagster: DagsterDev, settings: Settings
 ):
     """One test, because Dagster looks for requested backfills every 30 seconds: two are launched side by side."""
-    alone, of_job, of_all = Days("2026-03-11"), Days("2026-03-03"), Days("2026-03-07")
+    alone, landed = Days("2026-03-11"), Days("2026-03-15")
+    of_job, of_all = Days("2026-03-03"), Days("2026-03-07")
 
-    # shipment_pages alone: the sensor brings the tables
+    # shipment_pages alone: its run loads the tables
     run_id = dagster.launch_range(PAGES, (coverage.NO_GAP, coverage.FRESH), alone.names)
-    [pages] = dagster.finished_runs(1)
-    assert (pages["runId"], pages["status"]) == (run_id, "SUCCESS")
-    [followed] = dagster.finished_runs(1, job="tables")
-    assert followed["tags"]["dagster/sensor_name"] == "tables_follow_pages"
+    [run] = dagster.finished_runs(1)
+    assert (run["runId"], run["status"]) == (run_id, "SUCCESS")
     assert alone.windows_cover_them_exactly(settings, run_id)
     assert alone.published(settings) == alone.served(settings)
+
+    # pages that another process landed and left: the sensor brings the tables
+    land_without_tables(settings, landed)
+    [followed] = dagster.finished_runs(1, job="tables")
+    assert followed["tags"]["dagster/sensor_name"] == "tables_follow_pages"
+    assert landed.published(settings) == landed.served(settings)
 
     # the job, and the assets with their tables
     everything = [PAGES, *(list(tables.key(relation).path) for relation in tables.relations())]
@@ -119,18 +134,17 @@ def test_every_choice_of_days_is_one_run_that_reads_exactly_them_and_ends_in_fre
     assert of_job.windows_cover_them_exactly(settings, run["runId"])
     assert of_job.published(settings) == of_job.served(settings)
 
-    pages, *rest = dagster.finished_runs(2, (BACKFILL_TAG, asset_backfill))
-    assert range_of(pages) == of_all.range
-    assert len(rest) == 1
-    assert RANGE_START not in rest[0]["tags"]
-    assert of_all.windows_cover_them_exactly(settings, pages["runId"])
+    [run] = dagster.finished_runs(1, (BACKFILL_TAG, asset_backfill))
+    assert range_of(run) == of_all.range
+    assert of_all.windows_cover_them_exactly(settings, run["runId"])
     assert of_all.published(settings) == of_all.served(settings)
 
-    # nothing that was not asked for: no other run, no other day
-    assert len(dagster.runs()) == 5
+    # nothing that was not asked for: no other run, also not for the tables of the second backfill, and no other day
+    assert dagster.ended_backfill(asset_backfill) == "COMPLETED_SUCCESS", dagster.log
+    assert len(dagster.runs()) == 4
     assert {run["status"] for run in dagster.runs()} == {"SUCCESS"}
     store = StateStore(settings.database_url)
     assert [(one.start, one.end) for one in store.covered()] == [
-        (days.start, days.end) for days in (of_job, of_all, alone)
+        (days.start, days.end) for days in (of_job, of_all, alone, landed)
     ]
     store.close()

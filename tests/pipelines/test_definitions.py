@@ -50,6 +50,22 @@ def test_tables_stand_behind_the_pages_and_marts_behind_tables(graph):
     for mart in marts():
         assert graph.get(tables.key(mart)).parent_keys
         assert dg.AssetKey("shipment_pages") not in graph.get(tables.key(mart)).parent_keys
+    overview = graph.get(dg.AssetKey(["marts", "shipment_overview"])).parent_keys
+    assert overview >= {dg.AssetKey("shipments"), dg.AssetKey("orders"), dg.AssetKey("retailers")}
+
+
+def test_days_of_the_pages_are_read_and_then_loaded_in_one_process(settings):
+    job = definitions.build(settings).resolve_job_def("shipments")
+    ops = {op.name for op in job.all_node_defs if isinstance(op, dg.OpDefinition)}
+    assert ops == {"read_pages", "load_tables", "coverage"}
+    assert job.executor_def.name == "in_process"
+
+
+def test_coverage_is_checked_on_the_pages(graph):
+    assert {key.name for key in graph.asset_check_keys if key.asset_key == dg.AssetKey("shipment_pages")} == {
+        "coverage_has_no_gap",
+        "sync_cursor_is_fresh",
+    }
 
 
 def test_every_check_of_the_library_is_an_asset_check_that_blocks_when_it_should(graph):

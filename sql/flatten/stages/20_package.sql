@@ -1,4 +1,5 @@
 -- grain: one row a package of a shipment
+-- kept: yes
 -- source: Shipment.packages, with included.ShipmentPackage where it is there
 -- notes: the columns are the place and the fields of the type shipment_package
 with stated as (
@@ -28,4 +29,4 @@ select
     unnest(coalesce(included.package, stated.package))
 from stated
 left join included
-    on included._page = stated._page and included.package.id = stated.package.id
+    on stated._page = included._page and stated.package.id = included.package.id

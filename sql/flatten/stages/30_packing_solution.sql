@@ -1,4 +1,5 @@
 -- grain: one row a shipment that has a packing solution
+-- kept: yes
 -- source: Shipment.packing_solution, with included.ShipmentPackingSolution where it is there
 -- notes: an empty object is no packing solution
 with included as (
@@ -17,6 +18,6 @@ select
 from shipment
 left join included
     on
-        included._page = shipment._page
-        and included.packing_solution.id = shipment.packing_solution.id
+        shipment._page = included._page
+        and shipment.packing_solution.id = included.packing_solution.id
 where shipment.packing_solution.id is not null or shipment.packing_solution.containers is not null

@@ -1,4 +1,5 @@
 -- grain: one row a gallery of a page
+-- kept: yes
 -- source: included.Gallery, and galleries that stand in a shipment or a package with more than type and id
 -- notes: the included one wins over those inside
 with stated as (

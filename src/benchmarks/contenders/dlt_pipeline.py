@@ -18,8 +18,12 @@ normalizer. What is tuned, and why ("performance" is https://dlthub.com/docs/ref
   lists of scalars are JSON columns, as in the product's tables: fewer columns and tables, no variant columns, and no
   normalisation that has to be repeated because two workers inferred different types. `max_table_nesting` ends at the
   deepest child table that the product has.
-- Two normalising processes, forked: spawned ones import dlt again. Extract files rotate so that both have work.
-  (performance: "Normalize", "Controlling intermediary file size and rotation")
+- Two normalising processes, forked: spawned ones import dlt again. Extract files do not rotate: dlt deals them out by
+  number, in order of table name, and with one file a table both processes get half of the work (49 and 51 % of the CPU
+  time, measured); with files of 25,000 rows it would be 30 and 70 %. (performance: "Normalize"; dlt
+  `normalize/worker.py`, `group_worker_files`)
+- Python's garbage collector is off: dlt holds millions of dictionaries and makes no cycles worth collecting. Measured
+  on 10,000 shipments: 23 s become 14 s.
 - Buffers of 25,000 rows: fewer conversions to Arrow, fewer row groups, and no rotation of a Parquet file because a
   later row has a new column. (performance: "Controlling in-memory buffers"; default 5,000)
 - No compression of intermediate files: they are read once, from the page cache.
@@ -32,6 +36,7 @@ normalizer. What is tuned, and why ("performance" is https://dlthub.com/docs/ref
 
 from __future__ import annotations
 
+import gc
 import json as standard_json
 import os
 import sys
@@ -44,7 +49,6 @@ from urllib.parse import urljoin
 TUNING = {
     "EXTRACT__WORKERS": "4",
     "EXTRACT__MAX_PARALLEL_ITEMS": "8",
-    "SOURCES__DATA_WRITER__FILE_MAX_ITEMS": "25000",
     "DATA_WRITER__BUFFER_MAX_ITEMS": "25000",
     "DATA_WRITER__DISABLE_COMPRESSION": "true",
     "NORMALIZE__WORKERS": "2",
@@ -54,6 +58,7 @@ TUNING = {
     "RUNTIME__DLTHUB_TELEMETRY": "false",
 }
 os.environ.update(TUNING)  # before dlt is imported: it reads some of them then
+gc.disable()
 
 import dlt  # noqa: E402
 from dlt.common.json import json  # noqa: E402

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -15,6 +16,7 @@ import duckdb
 
 from wms_sync.analytics import database
 from wms_sync.analytics.checks import CheckOutcome, run_checks
+from wms_sync.analytics.errors import AnalyticsError
 from wms_sync.analytics.flattened import flatten_window, flattened_window, is_flattened
 from wms_sync.analytics.merge import Batch, Merger, receipts
 from wms_sync.analytics.publish import publish
@@ -137,13 +139,32 @@ class Refresh:
 def refresh(settings: Settings, store: StateStore, *, run_id: str, say: Say) -> RefreshReport:
     """Load what is landed, check, publish. The caller holds the writer's lock."""
     say(f"refreshing the tables (run {run_id})")
-    return Refresh(settings, store, say).run()
+    with _explained():
+        return Refresh(settings, store, say).run()
 
 
 def rebuild(settings: Settings, store: StateStore, *, run_id: str, say: Say) -> RefreshReport:
     """Make every table again from raw pages, without one call to the service. The caller holds the writer's lock."""
     say(f"rebuilding every table from raw pages (run {run_id})")
-    return Refresh(settings, store, say).rebuild()
+    with _explained():
+        return Refresh(settings, store, say).rebuild()
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """What DuckDB or the disk refuses, with what to do; the published file is as it was."""
+    try:
+        yield
+    except duckdb.OutOfMemoryException as error:
+        raise AnalyticsError(
+            f"DuckDB needs more memory than WMS_MEMORY_LIMIT allows, or has no disk to spill to ({error}). Raise the "
+            "limit, or lower WMS_PAGE_SIZE, and run again: what is landed is not asked for again."
+        ) from error
+    except (duckdb.Error, OSError) as error:
+        raise AnalyticsError(
+            f"The tables could not be refreshed ({type(error).__name__}: {error}). Nothing was published; what is "
+            "landed is not asked for again. Look at the disk (`wms-sync doctor`) and run again."
+        ) from error
 
 
 def _restore(layout: Layout) -> None:

@@ -7,7 +7,7 @@ windows of about ten pages, so that they can be read in parallel, flattened in b
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -45,10 +45,20 @@ class ReadReport:
 
 
 class Reading:
-    """One read over one client; make a new one for the next."""
+    """One read over one client; make a new one for the next.
+
+    ``watcher`` is told of each page, ``landed`` of each window that is complete on disk, both from reading threads.
+    """
 
     def __init__(
-        self, settings: Settings, store: StateStore, api: GlobalApi, *, run_id: str, watcher: Watcher | None = None
+        self,
+        settings: Settings,
+        store: StateStore,
+        api: GlobalApi,
+        *,
+        run_id: str,
+        watcher: Watcher | None = None,
+        landed: Callable[[str], None] | None = None,
     ) -> None:
         self._settings = settings
         self._store = store
@@ -56,6 +66,7 @@ class Reading:
         self._run_id = run_id
         self._listing = ShipmentListing(api, page_size=settings.page_size, include_addresses=settings.include_addresses)
         self._tally = Tally(watcher)
+        self._landed = landed
 
     def sync(self) -> ReadReport:
         """Read everything since the start date that is not covered, and the overlap."""
@@ -186,13 +197,18 @@ class Reading:
 
     def _read_window(self, reader: WindowReader, window: Window) -> None:
         """Read a window; one that the service's count disproves is read anew, ``ATTEMPTS`` times at most."""
-        for _ in range(ATTEMPTS - 1):
+        for attempt in range(1, ATTEMPTS + 1):
             try:
-                return reader.read(window)
+                reader.read(window)
             except WindowIncomplete:
+                if attempt == ATTEMPTS:
+                    raise
                 window = self._begin(window.reason, window.interval)
                 self._store.begin_windows([window])
-        return reader.read(window)
+            else:
+                if self._landed is not None:
+                    self._landed(window.id)
+                return
 
 
 def _joined(leaves: Iterable[tuple[Interval, int]], limit: int) -> list[tuple[Interval, int]]:

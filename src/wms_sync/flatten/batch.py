@@ -69,7 +69,6 @@ class Flattener:
         self._connection.execute("set timezone = 'UTC'")
         create_types(self._connection)
         self._create_tables()
-        create_stages(self._connection)
         self._reader = PageReader(self._connection, work_dir)
 
     def __enter__(self) -> Self:
@@ -89,6 +88,7 @@ class Flattener:
         started = time.monotonic()
         try:
             read = self._reader.read(pages, window_id) if pages else Read()
+            create_stages(self._connection)
             rows, files = write_tables(
                 self._connection, parquet_dir, f"{window_id}-{part:05d}.parquet", parallel=self._threads
             )
@@ -103,6 +103,7 @@ class Flattener:
         self._connection.execute(sql_files.read("flatten/page/create.sql"))
         for slug in ("ops_quarantine", "ops_schema_drift"):
             self._connection.execute(table(slug).create)
+        create_stages(self._connection)
 
     def _drop_tables(self) -> None:
         self._connection.execute("drop table page")

@@ -23,7 +23,8 @@ from wms_sync.flatten.repair import repair
 from wms_sync.flatten.shape import shape_of
 
 # What DuckDB raises for what stands in a file; running out of memory or of disk is not among them.
-_CONTENT_ERRORS = (duckdb.InvalidInputException, duckdb.DataError)
+# Its message quotes the file, cut anywhere: in the middle of a letter, Python cannot even decode the message.
+_CONTENT_ERRORS = (duckdb.InvalidInputException, duckdb.DataError, UnicodeDecodeError)
 _ROOM = 64 * 1024  # above the size of the largest page
 
 

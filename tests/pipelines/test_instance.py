@@ -1,0 +1,102 @@
+from dataclasses import dataclass
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from pipelines.days import RANGE_END, RANGE_START
+from pipelines.event_log import FastSqliteEventLogStorage
+from pipelines.instance import HOME_VARIABLE, prepare_home, without_history
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    prepared = prepare_home(tmp_path / "home")
+    monkeypatch.setenv(HOME_VARIABLE, str(prepared))
+    return prepared
+
+
+def test_a_home_sends_no_telemetry_and_retries_no_run(home):
+    with dg.DagsterInstance.get() as instance:
+        assert not instance.telemetry_enabled
+        assert not instance.run_retries_enabled
+        assert instance.run_monitoring_enabled
+
+
+def test_without_a_home_nothing_is_kept_and_nothing_is_sent():
+    with without_history() as instance:
+        assert instance.is_ephemeral
+        assert not instance.telemetry_enabled
+
+
+def test_a_configuration_of_the_operators_own_stays(tmp_path):
+    (tmp_path / "dagster.yaml").write_text("telemetry: {enabled: false}\n")
+    prepare_home(tmp_path)
+    assert (tmp_path / "dagster.yaml").read_text() == "telemetry: {enabled: false}\n"
+
+
+@dg.asset(partitions_def=dg.DailyPartitionsDefinition("2026-01-01"))
+def daily() -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster compares the class
+    return dg.MaterializeResult(metadata={"rows": 1}, tags={"a": "tag"})
+
+
+@dg.asset_check(asset=daily)
+def looks_right() -> dg.AssetCheckResult:
+    return dg.AssetCheckResult(passed=True)
+
+
+@dataclass(frozen=True)
+class History:
+    """What Dagster says of a run of a hundred days, without names of runs and moments."""
+
+    days: set[str]
+    materialisations: list[tuple[str | None, object]]
+    planned: int
+    events: list[object]
+    latest: str | None
+    checks: list[object]
+    last_run_is_this: bool
+
+
+def history_of_a_range(instance: dg.DagsterInstance) -> History:
+    job = dg.Definitions(assets=[daily], asset_checks=[looks_right]).resolve_implicit_global_asset_job_def()
+    tags = {RANGE_START: "2026-01-01", RANGE_END: "2026-04-10"}
+    run = job.execute_in_process(instance=instance, tags=tags)
+    materialised = [one.asset_materialization for one in instance.fetch_materializations(daily.key, limit=1000).records]
+    events = [event.dagster_event_type for event in instance.all_logs(run.run_id)]
+    key = dg.AssetCheckKey(daily.key, "looks_right")
+    [check] = instance.event_log_storage.get_latest_asset_check_execution_by_key([key]).values()
+    return History(
+        days=instance.get_materialized_partitions(daily.key),
+        materialisations=[(one.partition, one.metadata["rows"].value) for one in materialised if one is not None],
+        planned=events.count(dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED),
+        events=list(events),
+        latest=None if materialised[0] is None else materialised[0].partition,
+        checks=[check.status],
+        last_run_is_this=instance.get_asset_records([daily.key])[0].asset_entry.last_run_id == run.run_id,
+    )
+
+
+def test_the_faster_storage_remembers_what_dagsters_own_remembers(home, tmp_path):
+    with dg.DagsterInstance.get() as instance:
+        assert isinstance(instance.event_log_storage, FastSqliteEventLogStorage)
+        fast = history_of_a_range(instance)
+    with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
+        own = history_of_a_range(instance)
+    assert fast == own
+    assert len(fast.days) == 100
+
+
+def test_a_home_can_be_opened_by_dagsters_own_storage(home):
+    with dg.DagsterInstance.get() as instance:
+        before = history_of_a_range(instance)
+    (home / "dagster.yaml").write_text("telemetry: {enabled: false}\n")
+    with dg.DagsterInstance.get() as instance:
+        assert instance.get_materialized_partitions(daily.key) == before.days
+
+
+def test_more_runs_than_open_files(home):
+    with dg.DagsterInstance.get() as instance:
+        runs = [history_of_a_range(instance) for _ in range(10)]
+        assert [len(run.days) for run in runs] == [100] * 10
+        assert len(list((home / "history" / "runs").glob("*.db"))) == 11

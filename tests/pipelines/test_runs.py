@@ -1,0 +1,202 @@
+"""Jobs in this process, against the sandbox on a socket."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import date
+
+import dagster as dg
+import duckdb
+import pytest
+
+from pipelines import coverage, definitions, jobs, tables
+from pipelines.days import PAGES, DayRange
+from pipelines.instance import prepare_home
+from pipelines.operation import Operation
+from pipelines.running import NotPublished, run_backfill, run_job, run_rebuild, run_sync, run_tables
+from pipelines.shipment_pages import Mode, run_config
+from tests.pipelines.conftest import TOKEN
+from wms_sync.api.errors import Unauthorized
+from wms_sync.errors import SettingsError
+from wms_sync.extract.progress import Progress
+from wms_sync.layout import Layout
+from wms_sync.sandbox.server import SandboxServer
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+
+SHIPMENTS = 300
+DAYS = DayRange(date(2026, 3, 3), date(2026, 3, 5))
+
+
+def published(settings: Settings) -> int:
+    with duckdb.connect(str(Layout(settings.data_dir).published), read_only=True) as connection:
+        row = connection.execute("select count(*) from shipments").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def spoil(settings: Settings) -> None:
+    """Make a blocking check fail: a row of the working file twice."""
+    with duckdb.connect(str(Layout(settings.data_dir).working_database)) as connection:
+        connection.execute("insert into shipments select * from shipments limit 1")
+
+
+def test_a_sync_ends_in_published_tables_and_again_harmless(settings, instance):
+    first = run_sync(settings, instance=instance)
+    assert first.read is not None
+    assert first.read.progress.records == SHIPMENTS
+    assert first.refreshed is not None
+    assert first.refreshed.published
+    assert published(settings) == SHIPMENTS
+
+    second = run_sync(settings, instance=instance)
+    assert second.refreshed is not None
+    assert second.refreshed.rows == first.refreshed.rows
+    assert published(settings) == SHIPMENTS
+    assert [run.status for run in instance.get_runs()] == [dg.DagsterRunStatus.SUCCESS] * 2
+
+
+def test_an_operator_sees_the_run_in_the_catalogue(settings, instance):
+    run = run_backfill(settings, date(2026, 3, 3), date(2026, 3, 6), instance=instance)
+    assert run.read is not None
+
+    days = instance.get_materialized_partitions(PAGES)
+    assert days == {"2026-03-03", "2026-03-04", "2026-03-05"}
+    pages = instance.get_latest_materialization_event(PAGES).asset_materialization
+    assert pages.metadata["records"].value == run.read.progress.records
+    assert pages.metadata["windows"].value == list(run.read.window_ids)
+    for name in ("pages", "bytes", "requests", "seconds", "horizon"):
+        assert name in pages.metadata
+
+    shipments = instance.get_latest_materialization_event(dg.AssetKey("shipments")).asset_materialization
+    assert shipments.metadata["dagster/row_count"].value == run.read.progress.records
+    assert shipments.metadata["rows_merged"].value == run.read.progress.records
+    for relation in tables.relations():
+        assert instance.get_latest_materialization_event(tables.key(relation)) is not None
+
+    keys = [
+        dg.AssetCheckKey(PAGES, coverage.NO_GAP),
+        dg.AssetCheckKey(dg.AssetKey("shipments"), "shipments_have_unique_keys"),
+    ]
+    checked = instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
+    assert [checked[key].status.value for key in keys] == ["FAILED", "SUCCEEDED"]  # the days before are a gap
+
+
+def test_the_job_runs_as_dagster_runs_it_and_its_config_chooses_the_mode(settings, instance):
+    job = definitions.build(settings).resolve_job_def(jobs.SHIPMENTS)
+    result = job.execute_in_process(instance=instance, run_config=run_config(Mode.SYNC), tags=dict(DAYS.tags))
+    assert result.success
+    assert published(settings) == SHIPMENTS  # all of them, and not those of the days only
+
+
+def test_a_blocking_check_that_fails_publishes_nothing_and_fails_the_run(settings, instance):
+    run_sync(settings, instance=instance)
+    before = Layout(settings.data_dir).published.stat()
+    spoil(settings)
+
+    with pytest.raises(NotPublished, match="shipments_have_unique_keys") as refused:
+        run_backfill(settings, date(2026, 3, 3), date(2026, 3, 6), instance=instance)
+    assert refused.value.exit_code == 1
+    assert Layout(settings.data_dir).published.stat() == before
+
+    [run, *_] = instance.get_runs()
+    assert run.status == dg.DagsterRunStatus.FAILURE
+    key = dg.AssetCheckKey(dg.AssetKey("shipments"), "shipments_have_unique_keys")
+    record = instance.event_log_storage.get_latest_asset_check_execution_by_key([key])[key]
+    assert record.status.value == "FAILED"
+    evaluation = record.event.dagster_event.asset_check_evaluation_data
+    assert evaluation.severity == dg.AssetCheckSeverity.ERROR
+    assert evaluation.metadata["offending_rows"].value == 1
+    assert "| id | occurrences |" in evaluation.metadata["sample"].value
+    # the pages are read all the same
+    assert "2026-03-03" in instance.get_materialized_partitions(PAGES)
+
+
+def test_the_tables_step_on_its_own_refuses_in_the_same_way(settings, instance):
+    run_sync(settings, instance=instance)
+    spoil(settings)
+    with pytest.raises(NotPublished, match="Nothing was published"):
+        run_tables(settings, instance=instance)
+
+
+def test_a_rebuild_makes_the_same_tables_from_the_pages(settings, instance):
+    first = run_sync(settings, instance=instance)
+    spoil(settings)
+    rebuilt = run_rebuild(settings, instance=instance)
+    assert first.refreshed is not None
+    assert rebuilt.refreshed is not None
+    assert rebuilt.refreshed.rows == first.refreshed.rows
+    event = instance.get_latest_materialization_event(dg.AssetKey("shipments"))
+    assert event.run_id == rebuilt.run_id
+    assert event.asset_materialization.metadata["dagster/row_count"].value == SHIPMENTS
+
+
+def test_a_wrong_token_ends_the_run_with_the_message_and_without_the_token(make_settings, instance):
+    secret = "a-token-that-is-wrong"
+    with pytest.raises(Unauthorized, match="refused the token") as refused:
+        run_sync(make_settings(api_token=secret), instance=instance)
+    assert refused.value.exit_code == 2
+    [run] = instance.get_runs()
+    assert run.status == dg.DagsterRunStatus.FAILURE
+    history = "\n".join(str(entry) for entry in instance.all_logs(run.run_id))
+    assert "WMS_API_TOKEN" in history
+    assert secret not in history
+
+
+def test_without_a_service_the_run_fails_with_what_to_set(make_settings, instance):
+    with pytest.raises(SettingsError, match="WMS_BASE_URL is not set"):
+        run_sync(make_settings(base_url=None), instance=instance)
+
+
+def test_the_one_who_started_it_hears_of_progress_and_of_each_step(settings, instance):
+    heard: list[str] = []
+    seen: list[Progress] = []
+    operation = Operation(settings, watcher=seen.append, say=heard.append)
+    run_job(operation, jobs.SHIPMENTS, days=DAYS, instance=instance)
+    assert operation.read is not None
+    assert seen[-1] == operation.read.progress
+    assert any("merged" in line for line in heard)
+
+
+@pytest.fixture
+def slow_service(service: SandboxServer) -> Iterator[SandboxServer]:
+    service.sandbox.intercept = lambda _: time.sleep(0.3)
+    yield service
+    service.sandbox.intercept = None
+
+
+def test_a_polite_kill_marks_the_run_and_the_next_goes_on(make_settings, slow_service, tmp_path, monkeypatch):
+    """In a process of its own, with a history, as `wms-sync sync` is."""
+    settings = make_settings(page_size=5)
+    home = prepare_home(tmp_path / "home")
+    environment = {
+        "PATH": "",
+        "DAGSTER_HOME": str(home),
+        "WMS_BASE_URL": str(settings.base_url),
+        "WMS_API_TOKEN": TOKEN,
+        "WMS_DATA_DIR": str(settings.data_dir),
+        "WMS_START_DATE": settings.start_date.isoformat(),
+        "WMS_PAGE_SIZE": "5",
+    }
+    code = "from pipelines.running import run_sync; from wms_sync.settings import Settings; run_sync(Settings.load())"
+    process = subprocess.Popen([sys.executable, "-c", code], env=environment, cwd=tmp_path, stderr=subprocess.PIPE)
+    store = StateStore(settings.database_url)
+    deadline = time.monotonic() + 60
+    while not any(window.pages for window in store.windows()) and time.monotonic() < deadline:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    process.terminate()
+    _, errors = process.communicate(timeout=30)
+    assert b"KeyboardInterrupt" in errors
+
+    monkeypatch.setenv("DAGSTER_HOME", str(home))
+    with dg.DagsterInstance.get() as instance:
+        [run] = instance.get_runs()
+        assert run.status in {dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED}
+    landed = sum(window.pages for window in store.windows())
+    assert 0 < landed < SHIPMENTS // 5
+    slow_service.sandbox.intercept = None
+    run_sync(settings)
+    assert published(settings) == SHIPMENTS
+    store.close()
