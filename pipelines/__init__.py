@@ -7,7 +7,7 @@ imports `wms_sync`, never the other way round.
     definitions      everything below put together from settings; what `workspace.yaml` loads
     operation        the resource: settings, who watches, what a run leaves behind
     days             daily partitions, and ranges of them as one run
-    shipment_pages   the partitioned asset: raw pages
+    shipment_pages   the partitioned asset: raw pages, and the tables behind them in the same run
     tables           the unpartitioned assets: one a table and a mart, one step
     coverage         checks of what is covered, on shipment_pages
     metadata         reports of the library as metadata
@@ -16,7 +16,7 @@ imports `wms_sync`, never the other way round.
     sensors          the tables follow the pages; coverage is watched
     alerts           the webhook that hears of failed runs
     failures         errors of the library as failures of a step
-    instance         a home for Dagster: telemetry off, one writer, fast range runs
-    event_log        storage that writes the events of a range in one transaction
+    instance         a home for Dagster: telemetry off, no retries, fast storage
+    event_log        Dagster's SQLite storage, fast for many tables and many days
     running          jobs in this process, for the command line and tests
 """

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 
 from pipelines import coverage, jobs
-from pipelines.days import PAGES
 from wms_sync.layout import Layout
 from wms_sync.lock import writer
 from wms_sync.settings import Settings

@@ -6,7 +6,8 @@ A range of days is one run (`BackfillPolicy.single_run`). In mode `days` exactly
 The asset is a graph of two ops, `read_pages` and `load_tables`. That the tables are loaded by an op, which logs their
 materialisations, and not by selecting their assets into the run, is for speed: Dagster 1.13.27 stores a planned event
 for each asset of a run and each day of its range, also for assets without partitions. Measured with the 36 assets
-behind this one, 1,000 days: 140 to 240 s, against 10 s in this way, whatever the storage.
+behind this one and 1,000 days: 136 to 238 s, against 11 to 16 s in this way. It also makes every way to choose days one
+run: to Dagster the tables of a backfill are made when their materialisations are logged.
 """
 
 from collections.abc import Iterator

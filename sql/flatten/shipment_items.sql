@@ -27,7 +27,7 @@ resolved as (
         stated._extracted_at,
         stated.shipment_id,
         stated.position,
-        stated.item.product as product,
+        stated.item.product,
         coalesce(included.item, stated.item) as item
     from stated
     left join included

@@ -8,5 +8,5 @@ select
     shipped_late as late,
     open_late
 from marts.retailer_performance
-order by shipments desc, code
+order by shipments desc, code asc
 limit 5

@@ -5,7 +5,7 @@ import dagster as dg
 import pytest
 
 from pipelines.days import RANGE_END, RANGE_START
-from pipelines.event_log import FastSqliteEventLogStorage
+from pipelines.event_log import OPEN_FILES, FastSqliteEventLogStorage
 from pipelines.instance import HOME_VARIABLE, prepare_home, without_history
 
 
@@ -47,7 +47,7 @@ def looks_right() -> dg.AssetCheckResult:
 
 @dataclass(frozen=True)
 class History:
-    """What Dagster says of a run of a hundred days, without names of runs and moments."""
+    """What Dagster says of a run of a range of days, without names of runs and moments."""
 
     days: set[str]
     materialisations: list[tuple[str | None, object]]
@@ -58,9 +58,9 @@ class History:
     last_run_is_this: bool
 
 
-def history_of_a_range(instance: dg.DagsterInstance) -> History:
+def history_of_a_range(instance: dg.DagsterInstance, last: str = "2026-04-10") -> History:
     job = dg.Definitions(assets=[daily], asset_checks=[looks_right]).resolve_implicit_global_asset_job_def()
-    tags = {RANGE_START: "2026-01-01", RANGE_END: "2026-04-10"}
+    tags = {RANGE_START: "2026-01-01", RANGE_END: last}
     run = job.execute_in_process(instance=instance, tags=tags)
     materialised = [one.asset_materialization for one in instance.fetch_materializations(daily.key, limit=1000).records]
     events = [event.dagster_event_type for event in instance.all_logs(run.run_id)]
@@ -97,6 +97,6 @@ def test_a_home_can_be_opened_by_dagsters_own_storage(home):
 
 def test_more_runs_than_open_files(home):
     with dg.DagsterInstance.get() as instance:
-        runs = [history_of_a_range(instance) for _ in range(10)]
-        assert [len(run.days) for run in runs] == [100] * 10
-        assert len(list((home / "history" / "runs").glob("*.db"))) == 11
+        runs = [history_of_a_range(instance, "2026-01-03") for _ in range(OPEN_FILES)]
+        assert [len(run.days) for run in runs] == [3] * OPEN_FILES
+        assert len(list((home / "history" / "runs").glob("*.db"))) == OPEN_FILES + 1  # the index is one of them

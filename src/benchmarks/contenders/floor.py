@@ -33,7 +33,6 @@ RECORDS_PER_WINDOW = 10_000
 LARGEST_PAGE = 64 * 1024 * 1024
 DECODE = """
 select
-    count(*) as pages,
     sum(len(collection)) as shipments,
     count(included) as with_included
 from read_json(
@@ -60,7 +59,7 @@ def main(result: Path) -> None:
     started = monotonic()
     files = download(Path(os.environ["WMS_DATA_DIR"]))
     read = monotonic() - started
-    pages, shipments = decode(files)
+    shipments = decode(files)
     result.write_text(
         json.dumps(
             {
@@ -84,14 +83,14 @@ def download(folder: Path) -> list[str]:
         return [file for files in landed for file in files]
 
 
-def decode(files: list[str]) -> tuple[int, int]:
-    """How many pages and shipments the files hold, by decoding all that is in them."""
+def decode(files: list[str]) -> int:
+    """How many shipments the files hold, by decoding all that is in them."""
     with duckdb.connect(config={"threads": "2", "preserve_insertion_order": "false"}) as connection:
         connection.execute("set timezone = 'UTC'")
         for path in sql_files.listed("types"):
             connection.execute(sql_files.read(path))
         found = connection.execute(DECODE, {"files": files, "largest": LARGEST_PAGE}).fetchone()
-    return (int(found[0]), int(found[1])) if found else (0, 0)
+    return int(found[0]) if found else 0
 
 
 def _count(client: httpx.Client, whole: Interval) -> int:
