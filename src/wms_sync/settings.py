@@ -46,7 +46,7 @@ class Settings(BaseSettings):
     schedule_cron: str = "0 2 * * *"
     schedule_timezone: str = "UTC"
     alert_webhook_url: SecretStr | None = None
-    memory_limit: str = Field(default="700MB", pattern=r"^\d+(\.\d+)?\s?([KMGT]i?B)$")
+    memory_limit: str = Field(default="500MB", pattern=r"^\d+(\.\d+)?\s?([KMGT]i?B)$")
 
     @field_validator("base_url")
     @classmethod

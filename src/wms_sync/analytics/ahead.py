@@ -50,7 +50,7 @@ class FlattenAhead:
         if first is None:
             return
         work = make_private(self._layout.work / "ahead")
-        with Flattener(work_dir=work, memory_limit=self._settings.memory_limit) as flattener:
+        with Flattener(work_dir=work) as flattener:
             window: str | None = first
             while window is not None:
                 try:

@@ -87,7 +87,7 @@ class Refresh:
         if not windows:
             return
         work = make_private(self._layout.work / "flatten")
-        with Flattener(work_dir=work, memory_limit=self._settings.memory_limit) as flattener:
+        with Flattener(work_dir=work) as flattener:
             for number, window in enumerate(windows, start=1):
                 flatten_window(self._layout, self._store, flattener, window.id)
                 self._say(f"flattened {number} of {len(windows)} windows")

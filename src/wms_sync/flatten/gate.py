@@ -12,7 +12,9 @@ a field that the service has begun to send costs that once: a page with nothing 
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -48,6 +50,18 @@ class Verdict:
     drift: list[Drift] = field(default_factory=list)
 
 
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """A page is 100,000 short-lived objects without cycles; looking for some costs a tenth of the step."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 class Gate:
     """``examine`` may be called from any thread, ``learn`` while none examines."""
 
@@ -62,7 +76,8 @@ class Gate:
     def examine(self, content: bytes) -> Verdict:
         """Decode the whole page; what comes out is thrown away."""
         try:
-            page = self._decoder.decode(content)
+            with _no_garbage_collection():
+                page = self._decoder.decode(content)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return Verdict(fits=False)
         if page.collection is None:
