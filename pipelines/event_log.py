@@ -4,8 +4,8 @@ Dagster's own opens and closes the file for each of the two to four transactions
 compiled anew, every close empties the write-ahead log to disk. And it takes apart the batches of events that Dagster
 hands over for a range of partitions. Here the last used files stay open, and a batch is two transactions. A commit does
 not wait for the disk: after a loss of power the last events of Dagster's history may be missing, never our own state.
-Measured on 1.13.27, two cores: a run of two days with 36 tables and 61 checks 5.8 s, here 2.2 s; a range of 1,000 days
-34 s on a quiet disk and 113 s on a busy one, here 5 and 9 s.
+Measured on 1.13.27, two cores shared with others: a run of two days with 36 tables and 61 checks 5.8 s, here 2.2 s; a
+range of 1,000 days 40 to 113 s, here 9 s.
 
 The tables and files are Dagster's own, so a home can be opened with or without this class. Should a batch fail, Dagster
 itself writes its events one by one.

@@ -155,3 +155,23 @@ def test_a_sync_that_is_interrupted_goes_on_where_it_stopped(run, environment, s
     ended = run("sync")
     assert ended.returncode == 0, ended.stderr
     assert shipments(tmp_path) == 600
+
+
+def test_values_that_do_not_fit_are_said_and_end_with_three(run, sandbox, tmp_path):
+    def spoil(page):
+        if page["collection"]:
+            page["collection"][0]["is_international"] = {"perhaps": "not"}
+            page["collection"][0]["gift_wrap"] = "blue"
+        return page
+
+    sandbox.sandbox.rewrite = spoil
+    ended = run("sync")
+    assert ended.returncode == 3, ended.stderr
+    assert "ops.quarantine" in ended.stdout
+    assert "ops.schema_drift" in ended.stdout
+    with duckdb.connect(tmp_path / "data" / "analytics.duckdb", read_only=True) as connection:
+        spoiled = connection.execute("select distinct object, path, text from ops.quarantine").fetchall()
+        unknown = connection.execute("select distinct path, example from ops.schema_drift").fetchall()
+    assert shipments(tmp_path) == 600
+    assert {(kind, text) for kind, _, text in spoiled} == {("Shipment", '{"perhaps":"not"}')}
+    assert unknown == [("Shipment.gift_wrap", '"blue"')]

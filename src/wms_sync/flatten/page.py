@@ -6,20 +6,12 @@ import zlib
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
 
 import zstandard
 
 from wms_sync.flatten.errors import PageDamagedError
 
 _GZIP = 31  # zlib's window bits for a gzip header
-
-
-class _Decompressor(Protocol):
-    @property
-    def eof(self) -> bool: ...
-
-    def decompress(self, data: bytes, /) -> bytes: ...
 
 
 @dataclass(frozen=True)
@@ -35,20 +27,19 @@ class Page:
     def content(self) -> bytes:
         """The response, decompressed."""
         stored = self.path.read_bytes()
-        decompressor = self._decompressor()
-        if decompressor is None:
-            return stored
         try:
-            content = decompressor.decompress(stored)
+            if self.path.suffix == ".gz":
+                return zlib.decompress(stored, _GZIP, self.uncompressed_bytes + 1)
+            if self.path.suffix == ".zst":
+                return _unzstd(stored)
         except (zlib.error, zstandard.ZstdError) as error:
             raise PageDamagedError(self.path, str(error)) from None
-        if not decompressor.eof:
-            raise PageDamagedError(self.path, "it ends too early")
-        return content
+        return stored
 
-    def _decompressor(self) -> _Decompressor | None:
-        if self.path.suffix == ".gz":
-            return zlib.decompressobj(_GZIP)
-        if self.path.suffix == ".zst":
-            return zstandard.ZstdDecompressor().decompressobj()
-        return None
+
+def _unzstd(stored: bytes) -> bytes:
+    decompressor = zstandard.ZstdDecompressor().decompressobj()
+    content = decompressor.decompress(stored)
+    if not decompressor.eof:
+        raise zstandard.ZstdError("it ends too early")
+    return content

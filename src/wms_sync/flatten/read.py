@@ -25,6 +25,7 @@ from wms_sync.flatten.shape import shape_of
 # What DuckDB raises for what stands in a file; running out of memory or of disk is not among them.
 # Its message quotes the file, cut anywhere: in the middle of a letter, Python cannot even decode the message.
 _CONTENT_ERRORS = (duckdb.InvalidInputException, duckdb.DataError, UnicodeDecodeError)
+_PAGES_A_READ = 4
 _ROOM = 64 * 1024  # above the size of the largest page
 
 
@@ -57,9 +58,10 @@ class PageReader:
         """Read the pages of one batch into the empty tables."""
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="gate") as pool:
             examined = pool.submit(self._examine, pages)
-            is_read = self._insert({page: page.path for page in pages}, window_id)
+            is_read = self._insert_all(pages, window_id)
             verdicts = examined.result()
-        cost = sum((self._settle(page, verdicts[page], window_id, is_read=is_read) for page in pages), start=Read())
+        settled = (self._settle(page, verdicts[page], window_id, is_read=page in is_read) for page in pages)
+        cost = sum(settled, start=Read())
         self._drop_repeated(set().union(*(verdict.repeated for verdict in verdicts.values())))
         return cost
 
@@ -76,6 +78,12 @@ class PageReader:
         if is_read:
             self._connection.execute("delete from page where _page = ?", [page.number])
         return self._mend(page, window_id)
+
+    def _insert_all(self, pages: Sequence[Page], window_id: str) -> set[Page]:
+        """Insert a few pages at a time: DuckDB holds those of one statement twice. Gives the pages that are in."""
+        groups = [pages[start : start + _PAGES_A_READ] for start in range(0, len(pages), _PAGES_A_READ)]
+        read = [group for group in groups if self._insert({page: page.path for page in group}, window_id)]
+        return {page for group in read for page in group}
 
     def _insert(self, files: dict[Page, Path], window_id: str) -> bool:
         try:
