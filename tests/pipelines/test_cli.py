@@ -173,5 +173,6 @@ def test_values_that_do_not_fit_are_said_and_end_with_three(run, sandbox, tmp_pa
         spoiled = connection.execute("select distinct object, path, text from ops.quarantine").fetchall()
         unknown = connection.execute("select distinct path, example from ops.schema_drift").fetchall()
     assert shipments(tmp_path) == 600
-    assert {(kind, text) for kind, _, text in spoiled} == {("Shipment", '{"perhaps":"not"}')}
+    assert {kind for kind, _, _ in spoiled} == {"Shipment"}
+    assert [json.loads(text) for _, _, text in spoiled] == [{"perhaps": "not"}] * len(spoiled)
     assert unknown == [("Shipment.gift_wrap", '"blue"')]
