@@ -39,7 +39,7 @@ def test_large_intervals_become_several_windows_of_bounded_size(bench):
     with bench.api() as api:
         report = bench.reading(api).sync()
     assert len(report.window_ids) > 1
-    assert max(window.records for window in bench.store.windows()) <= 8 * bench.settings.page_size
+    assert max(window.records for window in bench.store.windows()) <= 6 * bench.settings.page_size
 
 
 def test_pages_are_recorded_with_hash_counts_and_cursor(bench):

@@ -25,7 +25,7 @@ from wms_sync.flatten.shape import shape_of
 # What DuckDB raises for what stands in a file; running out of memory or of disk is not among them.
 # Its message quotes the file, cut anywhere: in the middle of a letter, Python cannot even decode the message.
 _CONTENT_ERRORS = (duckdb.InvalidInputException, duckdb.DataError, UnicodeDecodeError)
-_PAGES_A_READ = 4
+_PAGES_A_READ = 3
 _ROOM = 64 * 1024  # above the size of the largest page
 
 
