@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import duckdb
 
 from wms_sync import sql_files
-from wms_sync.catalogue import tables
+from wms_sync.analytics.database import row_counts
 from wms_sync.extract.plan import missing, sync_cursor
 from wms_sync.extract.read import BEFORE_START
 from wms_sync.intervals import Interval
@@ -87,13 +87,8 @@ class _Published:
             loads = connection.execute(sql_files.read("queries/last_loads.sql"))
             names = [column[0] for column in loads.description or []]
             last = tuple(dict(zip(names, row, strict=True)) for row in loads.fetchall())
-            rows = {table.slug: _count(connection, table.qualified) for table in tables()}
+            rows = row_counts(connection)
         return cls(at, rows, last, rows["ops_quarantine"], rows["ops_schema_drift"])
-
-
-def _count(connection: duckdb.DuckDBPyConnection, relation: str) -> int:
-    row = connection.execute(f"select count(*) from {relation}").fetchone()
-    return int(row[0]) if row else 0
 
 
 def _by_state(store: StateStore) -> dict[str, int]:

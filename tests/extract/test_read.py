@@ -10,10 +10,10 @@ import pytest
 from starlette.responses import Response
 
 from tests.conftest import NOW
-from wms_sync.api.body import decompress
 from wms_sync.api.errors import ProtocolError, ServiceFailed
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.plan import MARGIN
+from wms_sync.flatten.page import Page
 
 
 def landed_ids(bench) -> list[int]:
@@ -21,8 +21,9 @@ def landed_ids(bench) -> list[int]:
     ids = []
     for window in bench.store.windows("landed", "loaded"):
         for page in bench.store.pages(window.id):
-            content = decompress((bench.layout.window(window.id) / page.file).read_bytes(), page.file)
-            ids += [one["id"] for one in json.loads(content)["collection"]]
+            path = bench.layout.window(window.id) / page.file
+            landed = Page(path, page.number, page.records, page.served_at, page.content_bytes)
+            ids += [one["id"] for one in json.loads(landed.content())["collection"]]
     return ids
 
 

@@ -52,6 +52,15 @@ def opened(path: Path, *, memory_limit: str, threads: int = 2) -> Iterator[duckd
         connection.close()
 
 
+def row_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Rows of each table, by ``Table.slug``."""
+    counted = {}
+    for table in tables():
+        row = connection.execute(f"select count(*) from {table.qualified}").fetchone()
+        counted[table.slug] = int(row[0]) if row else 0
+    return counted
+
+
 def _complete(connection: duckdb.DuckDBPyConnection) -> None:
     for schema in SCHEMAS:
         connection.execute(f"create schema if not exists {quote(schema)}")

@@ -21,7 +21,6 @@ from wms_sync.analytics.flattened import flatten_window, flattened_window, is_fl
 from wms_sync.analytics.merge import Batch, Merger, receipts
 from wms_sync.analytics.publish import publish
 from wms_sync.analytics.windows import write_windows
-from wms_sync.catalogue import tables
 from wms_sync.durable import make_private, put_in_place
 from wms_sync.flatten.batch import Flattener
 from wms_sync.layout import Layout
@@ -97,7 +96,7 @@ class Refresh:
             self._load(connection)
             write_windows(connection, self._store)
             outcomes = run_checks(connection)
-            rows = _counted(connection)
+            rows = database.row_counts(connection)
         if path != self._layout.working_database:
             put_in_place(path, self._layout.working_database)
         accepted = not any(outcome.refuses for outcome in outcomes)
@@ -186,11 +185,3 @@ def _batches(pending: Sequence[Window]) -> Iterator[list[Window]]:
         batch.append(window)
     if batch:
         yield batch
-
-
-def _counted(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    counted = {}
-    for table in tables():
-        row = connection.execute(f"select count(*) from {table.qualified}").fetchone()
-        counted[table.slug] = int(row[0]) if row else 0
-    return counted

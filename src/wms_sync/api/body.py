@@ -45,11 +45,6 @@ def receive(response: httpx.Response, *, deadline: float) -> Body:
     raise ProtocolError(f"The service answered with Content-Encoding {encoding!r}, which was not offered.")
 
 
-def decompress(landed: bytes, suffix: str) -> bytes:
-    """The JSON text of a landed page."""
-    return _gunzip(landed) if suffix.endswith("gz") else _unzstd(landed)
-
-
 def _until(response: httpx.Response, deadline: float) -> Iterator[bytes]:
     received = 0
     for chunk in response.iter_raw():
