@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -160,3 +162,22 @@ def test_personal_data_is_stored_only_when_it_is_asked_for(sandbox, bench, setti
     personal = {name: rows for name, rows in refreshed.rows.items() if name.startswith("pii_")}
     assert set(personal) == {"pii_order_addresses", "pii_order_address_candidates", "pii_retailer_ship_to_contacts"}
     assert all((rows > 0) == include for rows in personal.values())
+
+
+KILLED = """
+import os, sys, duckdb
+connection = duckdb.connect(sys.argv[1])
+connection.execute("insert into ops.loads select * replace ('killed' as window_id) from ops.loads limit 1")
+os._exit(9)
+"""
+
+
+def test_a_rebuild_is_not_disturbed_by_the_log_of_a_killed_writer(bench, sandbox):
+    synced(bench)
+    subprocess.run([sys.executable, "-c", KILLED, str(bench.layout.working_database)], check=False)
+    assert bench.layout.working_database.with_name("analytics.duckdb.wal").exists()
+    assert rebuild(bench.settings, bench.store, run_id="test", say=say).published
+    refresh(bench.settings, bench.store, run_id="test", say=say)
+    with published(bench) as connection:
+        assert connection.execute("select count(*) from ops.loads where window_id = 'killed'").fetchall() == [(0,)]
+    assert_equal(bench, sandbox)

@@ -98,6 +98,8 @@ class Refresh:
             outcomes = run_checks(connection)
             rows = database.row_counts(connection)
         if path != self._layout.working_database:
+            # the log that a killed writer left belongs to the file that goes; what it held is in the new one
+            self._layout.working_database.with_name("analytics.duckdb.wal").unlink(missing_ok=True)
             put_in_place(path, self._layout.working_database)
         accepted = not any(outcome.refuses for outcome in outcomes)
         size = publish(self._layout, self._layout.working_database) if accepted else 0
