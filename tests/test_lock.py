@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from wms_sync.layout import Layout
 from wms_sync.lock import writer, writing
 
@@ -71,4 +73,15 @@ def test_a_killed_writer_holds_nobody_up(tmp_path):
     with writing(Layout(tmp_path), "next", waiting=lambda _: None):
         assert writer(Layout(tmp_path)) is not None
     assert time.monotonic() - began < 30
-    assert not list((tmp_path / "work" / "queue").iterdir())
+    assert not list((tmp_path / "work" / "queue" / "writer").iterdir())
+
+
+def test_another_thing_is_done_at_the_same_time(tmp_path):
+    with start(tmp_path, "the night", 60) as writing_tables:
+        assert line(writing_tables) == "mine"
+        with writing(Layout(tmp_path), "pushing", waiting=lambda told: pytest.fail(told), what="push-retailers"):
+            pushing = writer(Layout(tmp_path), what="push-retailers")
+            assert pushing is not None
+            assert pushing.purpose == "pushing"
+            assert "the night" in str(writer(Layout(tmp_path)))
+        writing_tables.kill()

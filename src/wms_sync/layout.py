@@ -37,6 +37,11 @@ class Layout:
         """What analysts open: always whole, never locked by us."""
         return self.root / "analytics.duckdb"
 
+    @property
+    def rejects(self) -> Path:
+        """Files of rows that could not be pushed, with reasons."""
+        return self.root / "rejects"
+
     def window(self, window_id: str) -> Path:
         """The folder of a window's raw pages."""
         return self.raw / window_id

@@ -1,8 +1,9 @@
-"""One writer at a time, across the processes of a machine, in the order they came, each told whom it waits for.
+"""One at a time, across the processes of a machine, in the order they came, each told whom it waits for.
 
-``work/writer.lock`` is the lock: an advisory lock that the kernel releases with the process that held it, so nothing
-has to be cleaned up after a kill. ``work/queue/`` makes it fair: each process holds a locked ticket there and tries
-for the lock only when no older ticket is alive.
+``work/<what>.lock`` is the lock on something that only one process may do: write the tables (``writer``), push one kind
+of master data. It is an advisory lock that the kernel releases with the process that held it, so nothing has to be
+cleaned up after a kill. ``work/queue/<what>/`` makes it fair: each process holds a locked ticket there and tries for
+the lock only when no older ticket is alive.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import IO
 from wms_sync.durable import PRIVATE_FILE, make_private
 from wms_sync.layout import Layout
 
-LOCK = "writer.lock"
+WRITER = "writer"
 POLL_SECONDS = 0.2
 REMIND_SECONDS = 60.0
 
@@ -44,25 +45,29 @@ UNKNOWN = Holder("a process that has just begun", 0, socket.gethostname(), "now"
 
 
 @contextmanager
-def writing(layout: Layout, purpose: str, waiting: Callable[[str], None]) -> Iterator[None]:
-    """Be the writer inside the block; ``waiting`` is told whom it waits for, at once and every minute."""
+def writing(layout: Layout, purpose: str, waiting: Callable[[str], None], *, what: str = WRITER) -> Iterator[None]:
+    """Be the only one who does ``what`` inside the block; ``waiting`` is told for whom, at once and every minute."""
     me = Holder(purpose, os.getpid(), socket.gethostname(), f"{datetime.now(UTC):%Y-%m-%d %H:%M:%SZ}")
-    queue = make_private(layout.work / "queue")
+    queue = make_private(layout.work / "queue" / what)
     ticket = queue / f"{time.time_ns():020d}-{me.process}"
-    with _held(ticket, me), _open(layout.work / LOCK) as lock:
-        _wait_for_turn(layout, ticket, lock, waiting)
+    with _held(ticket, me), _open(_file(layout, what)) as lock:
+        _wait_for_turn(_file(layout, what), ticket, lock, waiting)
         _sign(lock, me)
         yield
 
 
-def writer(layout: Layout) -> Holder | None:
-    """Who writes now, for ``status`` and ``doctor``."""
-    return _holder(layout.work / LOCK)
+def writer(layout: Layout, *, what: str = WRITER) -> Holder | None:
+    """Who does it now, for ``status`` and ``doctor``."""
+    return _holder(_file(layout, what))
 
 
-def _wait_for_turn(layout: Layout, ticket: Path, lock: IO[bytes], waiting: Callable[[str], None]) -> None:
+def _file(layout: Layout, what: str) -> Path:
+    return layout.work / f"{what}.lock"
+
+
+def _wait_for_turn(path: Path, ticket: Path, lock: IO[bytes], waiting: Callable[[str], None]) -> None:
     told: tuple[Holder, float] | None = None
-    while (ahead := _ahead(layout, ticket, lock)) is not None:
+    while (ahead := _ahead(path, ticket, lock)) is not None:
         now = time.monotonic()
         if told is None or told[0] != ahead or now - told[1] > REMIND_SECONDS:
             waiting(f"waiting for {ahead}")
@@ -70,17 +75,17 @@ def _wait_for_turn(layout: Layout, ticket: Path, lock: IO[bytes], waiting: Calla
         time.sleep(POLL_SECONDS)
 
 
-def _ahead(layout: Layout, mine: Path, lock: IO[bytes]) -> Holder | None:
+def _ahead(path: Path, mine: Path, lock: IO[bytes]) -> Holder | None:
     """Who comes first; None when the lock was free and is ours now."""
     for ticket in sorted(mine.parent.iterdir()):
         if ticket.name >= mine.name:
             break
         if (holder := _holder(ticket)) is not None:
-            return writer(layout) or holder
+            return _holder(path) or holder
         ticket.unlink(missing_ok=True)
     if _try_lock(lock):
         return None
-    return writer(layout) or UNKNOWN
+    return _holder(path) or UNKNOWN
 
 
 @contextmanager

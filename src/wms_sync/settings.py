@@ -35,6 +35,8 @@ class Settings(BaseSettings):
 
     base_url: str | None = None
     api_token: SecretStr | None = None
+    merchant_username: str | None = None
+    merchant_api_key: SecretStr | None = None
     data_dir: Path = Path("data")
     state_url: SecretStr | None = None
     start_date: date = date(2024, 1, 1)
@@ -46,6 +48,9 @@ class Settings(BaseSettings):
     schedule_cron: str = "0 2 * * *"
     schedule_timezone: str = "UTC"
     alert_webhook_url: SecretStr | None = None
+    master_data_dir: Path | None = None
+    push_limit: int = Field(default=1000, ge=1)
+    push_enabled: bool = False
     memory_limit: str = Field(default="500MB", pattern=r"^\d+(\.\d+)?\s?([KMGT]i?B)$")
 
     @field_validator("base_url")
@@ -62,10 +67,10 @@ class Settings(BaseSettings):
             raise ValueError("is not a time zone name such as UTC or Europe/Berlin") from error
         return value
 
-    @field_validator("data_dir")
+    @field_validator("data_dir", "master_data_dir")
     @classmethod
-    def _absolute(cls, value: Path) -> Path:
-        return value.expanduser().absolute()
+    def _absolute(cls, value: Path | None) -> Path | None:
+        return None if value is None else value.expanduser().absolute()
 
     @classmethod
     def load(cls, **overrides: object) -> Self:
@@ -87,6 +92,11 @@ class Settings(BaseSettings):
             return self.state_url.get_secret_value()
         return f"sqlite:///{self.data_dir / 'state.db'}"
 
+    @property
+    def has_merchant(self) -> bool:
+        """Whether the Merchant API can be asked."""
+        return self.merchant_username is not None and self.merchant_api_key is not None
+
     def require_service(self) -> tuple[str, SecretStr]:
         """The base URL and token, or a ``SettingsError`` that says which is missing and where it comes from."""
         if self.base_url is None:
@@ -100,6 +110,16 @@ class Settings(BaseSettings):
                 "token into WMS_API_TOKEN (in the environment or in .env)."
             )
         return self.base_url, self.api_token
+
+    def require_merchant(self) -> tuple[str, str, SecretStr]:
+        """The base URL, username and key of the Merchant API, or a ``SettingsError`` that says which is missing."""
+        if self.base_url is None:
+            raise SettingsError("WMS_BASE_URL is not set. Set it to your instance, such as https://acme.example.com.")
+        if self.merchant_username is None:
+            raise SettingsError("WMS_MERCHANT_USERNAME is not set. Set it to the username of the merchant's API user.")
+        if self.merchant_api_key is None:
+            raise SettingsError("WMS_MERCHANT_API_KEY is not set. Set it to the API key of that API user.")
+        return self.base_url, self.merchant_username, self.merchant_api_key
 
 
 def checked_base_url(value: str) -> str:

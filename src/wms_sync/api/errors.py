@@ -1,18 +1,26 @@
 """What can go wrong while talking to the service, as one tree.
 
 ApiError
-├── Unreachable          no answer: connection, time-out, broken transfer (GET is asked again; a POST is in doubt)
-├── Unauthorized         401, 403: final
-├── Rejected             400, 404, 422 and other 4xx: final, the request must change
-├── Busy                 409, 429: nothing was done, ask again later
-├── ServiceFailed        5xx: nothing was done, ask again later
-├── RedirectRefused      3xx: the token goes to the configured origin only
+├── Unreachable          no whole answer: time-out, broken transfer (a read is asked again)
+│   ├── NotSent          no connection was made: nothing was done, ask again later
+│   └── InDoubt          a create went out and no answer came: it may or may not have been done
+├── StatusError          an answer that is no success: nothing was done
+│   ├── Unauthorized     401, 403: final
+│   ├── Rejected         400, 404, 422 and other 4xx: final, the request must change
+│   ├── Busy             409, 429: ask again later
+│   ├── ServiceFailed    5xx: ask again later
+│   └── RedirectRefused  3xx: credentials go to the configured origin only
+├── CallFailed           the Merchant API answered with an error of JSON-RPC (code, message)
+│   ├── AccessDenied     2, -32002: username or key
+│   └── SessionExpired   -32005: log in again
 └── ProtocolError        an answer that breaks the interface: not JSON, ids that fall, a page cursor that loops
 
 Messages never hold a token or a body; of an error body only the service's own ``message`` and ``details`` are shown.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from wms_sync.errors import WmsSyncError
 
@@ -23,6 +31,14 @@ class ApiError(WmsSyncError):
 
 class Unreachable(ApiError):
     """No complete answer came."""
+
+
+class NotSent(Unreachable):
+    """No connection could be made, so the service saw nothing of the request."""
+
+
+class InDoubt(Unreachable):
+    """A create went out and its answer was lost; looking, or the service's own uniqueness, tells what became of it."""
 
 
 class StatusError(ApiError):
@@ -40,8 +56,21 @@ class Unauthorized(StatusError):
     exit_code = 2
 
 
+@dataclass(frozen=True)
+class Problem:
+    """One thing that the service refuses (specification 7.1); ``key`` is the path to it, empty where none was named."""
+
+    type: str
+    key: str
+    message: str
+
+
 class Rejected(StatusError):
     """The service understood and refused; asking again changes nothing."""
+
+    def __init__(self, message: str, *, status: int, problems: tuple[Problem, ...] = ()) -> None:
+        super().__init__(message, status=status)
+        self.problems = problems
 
 
 class Busy(StatusError):
@@ -54,6 +83,24 @@ class ServiceFailed(StatusError):
 
 class RedirectRefused(StatusError):
     """The service points to another address."""
+
+
+class CallFailed(ApiError):
+    """A method of the Merchant API failed; ``code`` as the vendor's pages list it (2, not -32002)."""
+
+    def __init__(self, message: str, *, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class AccessDenied(CallFailed):
+    """Username or API key is wrong."""
+
+    exit_code = 2
+
+
+class SessionExpired(CallFailed):
+    """24 hours after login a session ends."""
 
 
 class ProtocolError(ApiError):

@@ -1,7 +1,8 @@
 """The one place that decides about asking again.
 
 A non-2xx answer means that the service rolled everything back, so 409, 429 and 5xx may be repeated whatever the
-method. No answer at all may be repeated only where repeating is harmless (GET). Bounded by attempts and by time.
+method; so may a request that never left, because no connection was made. No answer at all may be repeated only where
+repeating is harmless (a read). Bounded by attempts and by time.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from wms_sync.api.errors import ApiError, Busy, ServiceFailed, Unreachable
+from wms_sync.api.errors import ApiError, Busy, NotSent, ServiceFailed, Unreachable
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,9 @@ def retry_after_seconds(value: str | None, *, now: datetime | None = None) -> fl
 
 
 def _may_repeat(error: ApiError, *, idempotent: bool) -> bool:
-    if isinstance(error, Unreachable):
+    if isinstance(error, Unreachable) and not isinstance(error, NotSent):
         return idempotent
-    return isinstance(error, Busy | ServiceFailed)
+    return isinstance(error, Busy | ServiceFailed | NotSent)
 
 
 def _backoff(attempt: int, policy: RetryPolicy) -> float:

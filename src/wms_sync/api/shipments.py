@@ -31,7 +31,6 @@ class Page:
     body: Body
     envelope: Envelope
     served_at: datetime
-    seconds: float
 
 
 class ShipmentListing:
@@ -66,7 +65,7 @@ class ShipmentListing:
 
     def _page(self, target: str, params: tuple[tuple[str, str], ...]) -> Page:
         answer = self._api.get(target, params)
-        return Page(answer.body, read_envelope(answer.body.content), answer.served_at, answer.seconds)
+        return Page(answer.body, read_envelope(answer.body.content), answer.served_at)
 
 
 class Pager:

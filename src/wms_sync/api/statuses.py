@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import httpx
 import msgspec
 
-from wms_sync.api.errors import Busy, RedirectRefused, Rejected, ServiceFailed, Unauthorized
+from wms_sync.api.errors import Busy, Problem, RedirectRefused, Rejected, ServiceFailed, Unauthorized
 from wms_sync.api.retrying import retry_after_seconds
 
 _LARGEST_ERROR_BODY = 64 * 1024
@@ -26,42 +28,51 @@ class _ErrorBody(msgspec.Struct):
     errors: list[_Error]
 
 
-def raise_for(response: httpx.Response, base_url: str) -> None:
-    """Return for 2xx; otherwise raise the error that the status means."""
+def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None:
+    """Return for 2xx; otherwise raise the error that the status means.
+
+    ``credentials`` ends the sentence ``... refused`` and says which settings to look at; ``{status}`` is filled in.
+    """
     status = response.status_code
     if 200 <= status < 300:
         return
     wait = retry_after_seconds(response.headers.get("retry-after"))
     where = f"{response.request.method} {base_url}{response.request.url.path}"
     if status in {401, 403}:
-        raise Unauthorized(
-            f"{base_url} refused the token ({status}). It is wrong, expired or lacks permission: look at "
-            "WMS_API_TOKEN (Custom Global Integration of that instance) and at WMS_BASE_URL.",
-            status=status,
-        )
-    if status in {409, 429}:
-        raise Busy(f"{where} answered {status}: too many requests.", status=status, retry_after=wait)
+        raise Unauthorized(f"{base_url} refused {credentials.format(status=status)}", status=status)
     if status >= 500:
         raise ServiceFailed(f"{where} answered {status}: the service failed.", status=status, retry_after=wait)
     if 300 <= status < 400:
         raise RedirectRefused(
-            f"{where} answered {status}, a redirect, which is not followed with a token. Set WMS_BASE_URL to the "
+            f"{where} answered {status}, a redirect, which is not followed with credentials. Set WMS_BASE_URL to the "
             "instance's final address.",
             status=status,
         )
-    raise Rejected(f"{where} answered {status}: {explain(response)}", status=status)
+    problems = read_problems(response)
+    if status == 429 or (status == 409 and not any(problem.key for problem in problems)):
+        raise Busy(f"{where} answered {status}: too many requests.", status=status, retry_after=wait)
+    raise Rejected(f"{where} answered {status}: {in_words(problems)}", status=status, problems=problems)
 
 
-def explain(response: httpx.Response) -> str:
-    """The service's own words from an error body (specification 7.1), or that there were none."""
+def read_problems(response: httpx.Response) -> tuple[Problem, ...]:
+    """What the service says is wrong (specification 7.1), one for each offending key; none where it gives no reason."""
     try:
         content = b"".join(response.iter_bytes())[:_LARGEST_ERROR_BODY]
         body = msgspec.json.decode(content, type=_ErrorBody)
     except (msgspec.DecodeError, httpx.HTTPError):
+        return ()
+    return tuple(problem for error in body.errors for problem in _problems(error))
+
+
+def in_words(problems: tuple[Problem, ...]) -> str:
+    """Problems as one line for people, the service's own words."""
+    if not problems:
         return "no reason given. Is WMS_BASE_URL the address of the instance?"
-    return " ".join(_one(error) for error in body.errors)
+    return "; ".join(f"{problem.key}: {problem.message}" if problem.key else problem.message for problem in problems)
 
 
-def _one(error: _Error) -> str:
-    details = "; ".join(f"{detail.key}: {detail.message}" for detail in error.details or [])
-    return f"{error.message} ({error.type}{': ' + details if details else ''})"
+def _problems(error: _Error) -> Iterator[Problem]:
+    if not error.details:
+        yield Problem(error.type, "", error.message)
+    for detail in error.details or ():
+        yield Problem(error.type, detail.key, detail.message)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-from wms_sync.api.errors import Unreachable
+from wms_sync.api.errors import NotSent
 
 
 class Throttle:
@@ -44,4 +44,4 @@ class Throttle:
 
     def _raise_if_closed(self) -> None:
         if self._closed.is_set():
-            raise Unreachable("The client was closed while a request was waiting.")
+            raise NotSent("The client was closed while a request was waiting.")

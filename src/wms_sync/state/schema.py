@@ -87,6 +87,25 @@ observations = Table(
     Column("observed_at", UtcDateTime, nullable=False),
 )
 
+push_ledger = Table(
+    "push_ledger",
+    METADATA,
+    Column("service", String(255), primary_key=True),
+    Column("kind", String(32), primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("state", String(16), nullable=False),
+    Column("body", Text, nullable=False),
+    Column("body_sha256", String(64), nullable=False),
+    Column("remote_id", BigInteger),
+    Column("run_id", String(64), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("message", Text),
+    Column("intended_at", UtcDateTime, nullable=False),
+    Column("settled_at", UtcDateTime),
+    Column("seen_at", UtcDateTime),
+    Index("push_ledger_by_state", "state"),
+)
+
 _migrations = Table(
     "schema_migrations",
     MetaData(),
@@ -99,7 +118,14 @@ def _create_tables(connection: Connection) -> None:
     METADATA.create_all(connection, tables=[windows, pages, observations])
 
 
-MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (("0001_windows_and_pages", _create_tables),)
+def _create_push_ledger(connection: Connection) -> None:
+    METADATA.create_all(connection, tables=[push_ledger])
+
+
+MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (
+    ("0001_windows_and_pages", _create_tables),
+    ("0002_push_ledger", _create_push_ledger),
+)
 """Ordered; a step that was released is never edited, only followed by another."""
 
 

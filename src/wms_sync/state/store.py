@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any, Literal
 
-from sqlalchemy import Engine, Row, create_engine, event, func, select, update
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
+from sqlalchemy import Row, func, select, update
 
 from wms_sync.intervals import Interval, union
-from wms_sync.state.errors import StateError, StateUrlError
-from wms_sync.state.schema import migrate, observations, pages, windows
+from wms_sync.state.engine import opened
+from wms_sync.state.schema import observations, pages, windows
 
 Reason = Literal["sync", "backfill"]
 KNOWN = ("landed", "loaded")
@@ -70,12 +67,7 @@ class StateStore:
     """Opened once a process; safe to use from several threads."""
 
     def __init__(self, url: str) -> None:
-        self._engine = _engine(url)
-        try:
-            with self._engine.begin() as connection:
-                migrate(connection)
-        except OperationalError as error:
-            raise StateError(f"The state store could not be opened: {error.orig}") from None
+        self._engine = opened(url)
 
     def close(self) -> None:
         """Give the connections back."""
@@ -175,28 +167,3 @@ class StateStore:
     def _update(self, window_id: str, **values: Any) -> None:  # noqa: ANN401 - columns of several types
         with self._engine.begin() as connection:
             connection.execute(update(windows).where(windows.c.id == window_id).values(**values))
-
-
-def _engine(url: str) -> Engine:
-    try:
-        parsed = make_url(url)
-        engine = create_engine(parsed, pool_pre_ping=True)
-    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
-        raise StateUrlError(
-            f"WMS_STATE_URL cannot be used ({type(error).__name__}). It should look like sqlite:///path/state.db or "
-            "postgresql+psycopg://user:password@host/database (install wms-sync[postgres])."
-        ) from None
-    if parsed.get_backend_name() == "sqlite":
-        if parsed.database:
-            Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
-        event.listen(engine, "connect", _sqlite_pragmas)
-    return engine
-
-
-def _sqlite_pragmas(connection: Any, _: object) -> None:  # noqa: ANN401 - a DBAPI connection
-    cursor = connection.cursor()
-    cursor.execute("pragma journal_mode = wal")
-    cursor.execute("pragma synchronous = normal")
-    cursor.execute("pragma busy_timeout = 30000")
-    cursor.execute("pragma foreign_keys = on")
-    cursor.close()

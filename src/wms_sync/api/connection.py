@@ -1,0 +1,164 @@
+"""One origin of the service over HTTP: a request with its retries, whatever the interface.
+
+Keep-alive connections, gzip or zstd, time limits for connecting, for each read and for a whole answer. Redirects are
+refused. Who asks (``client``, ``merchant``) brings the credentials a request, so that none can follow it elsewhere.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import TypeVar
+from urllib.parse import urljoin, urlsplit
+
+import httpx
+
+from wms_sync.api import statuses
+from wms_sync.api.body import ACCEPT_ENCODING
+from wms_sync.api.errors import ApiError, Busy, InDoubt, NotSent, ProtocolError, Unreachable
+from wms_sync.api.retrying import RetryPolicy, wait_before_retry
+from wms_sync.api.throttle import Throttle
+
+CONNECT_SECONDS, READ_SECONDS, ANSWER_SECONDS = 10.0, 120.0, 600.0
+
+Params = Sequence[tuple[str, str]]
+T = TypeVar("T")
+Take = Callable[[httpx.Response, float], T]
+"""Reads a successful, streamed response until a deadline (``time.monotonic``)."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is sent. ``repeatable`` says whether doing it twice is harmless, as reading is."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str] = field(repr=False)
+    params: Params = ()
+    content: bytes | None = field(default=None, repr=False)
+    repeatable: bool = True
+
+
+def silent(_: str) -> None:
+    """Nobody wants to know."""
+
+
+class Connection:
+    """Thread-safe; ``requests`` counts what was sent, ``throttle`` holds the limit of parallel requests."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        parallel: int,
+        credentials: str,
+        policy: RetryPolicy | None,
+        say: Callable[[str], object] = silent,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        self.base_url = base_url
+        self.requests = 0
+        self.throttle = Throttle(parallel)
+        self._credentials = credentials
+        self._policy = policy or RetryPolicy()
+        self._say = say
+        self._http = httpx.Client(
+            headers={
+                "Accept": "application/json",
+                "Accept-Encoding": ACCEPT_ENCODING,
+                "User-Agent": "wms-sync",
+                **(headers or {}),
+            },
+            timeout=httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
+            limits=httpx.Limits(max_connections=parallel, max_keepalive_connections=parallel),
+            follow_redirects=False,
+            trust_env=not base_url.startswith("http:"),
+        )
+
+    def close(self) -> None:
+        """Wake sleepers and close the connections."""
+        self.throttle.close()
+        self._http.close()
+
+    def send(self, request: Request, take: Take[T]) -> T:
+        """Send with retries and take the answer in. Raises a leaf of ``ApiError``."""
+        started, attempt = monotonic(), 0
+        while True:
+            attempt += 1
+            try:
+                with self.throttle.slot():
+                    return self._once(request, take)
+            except ApiError as error:
+                wait = wait_before_retry(
+                    error,
+                    idempotent=request.repeatable,
+                    attempt=attempt,
+                    elapsed=monotonic() - started,
+                    policy=self._policy,
+                )
+                if wait is None:
+                    raise _told_as_doubt(error, request) from None
+                self._say(f"{error} Trying again in {wait:.1f} s ({attempt} of {self._policy.attempts} attempts made).")
+                if isinstance(error, Busy):
+                    self.throttle.pause(wait)
+                self.throttle.sleep(wait)
+
+    def resolve(self, target: str) -> str:
+        """An absolute URL on the configured origin; ``next`` may be absolute or root-relative (facts, paging)."""
+        url = urljoin(self.base_url + "/", target)
+        if _origin(url) != _origin(self.base_url):
+            raise ProtocolError(
+                f"The service pointed to another address ({_shown_origin(url)} instead of "
+                f"{_shown_origin(self.base_url)}); the token is not sent there and reading stops."
+            )
+        return url
+
+    def _once(self, request: Request, take: Take[T]) -> T:
+        self.requests += 1
+        deadline = monotonic() + ANSWER_SECONDS
+        try:
+            response = self._http.send(self._built(request), stream=True)
+            try:
+                statuses.raise_for(response, self.base_url, self._credentials)
+                return take(response, deadline)
+            finally:
+                response.close()
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise NotSent(_no_answer(self.base_url, error)) from None
+        except httpx.HTTPError as error:
+            raise Unreachable(_no_answer(self.base_url, error)) from None
+
+    def _built(self, request: Request) -> httpx.Request:
+        return self._http.build_request(
+            request.method,
+            request.url,
+            params=list(request.params) or None,
+            content=request.content,
+            headers=dict(request.headers),
+        )
+
+
+def _told_as_doubt(error: ApiError, request: Request) -> ApiError:
+    """No answer to something that must not be done twice is a doubt, and the caller's to settle."""
+    if request.repeatable or not isinstance(error, Unreachable) or isinstance(error, NotSent):
+        return error
+    return InDoubt(f"{request.method} {request.url} was sent and not answered: {error}")
+
+
+def _no_answer(base_url: str, error: httpx.HTTPError) -> str:
+    reason = str(error) or type(error).__name__
+    if isinstance(error.__cause__, ssl.SSLError) or isinstance(error.__context__, ssl.SSLError):
+        reason = f"TLS: {reason}"
+    return f"No answer from {base_url} ({type(error).__name__}: {reason}). Look at WMS_BASE_URL and the network."
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+
+
+def _shown_origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.hostname}" + (f":{parts.port}" if parts.port else "")

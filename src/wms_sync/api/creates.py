@@ -1,0 +1,105 @@
+"""The creates: location tag, retailer, product or packaging item (specification 4.1 to 4.3, 2.6).
+
+A create as answered::
+
+    {"resource": {"type": "Retailer", "id": 901, "warnings": ["..."]}, "meta": {"processing_time": 0.02}}
+
+201 or 200 with JSON means done, even if the body breaks off or has no id. A 200 that is not JSON is no answer of the
+service (a login page, a proxy): in doubt. A body of its own kind each: a retailer bare, a product under ``resource``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from wms_sync.api.client import ROOT, GlobalApi, Reply
+from wms_sync.api.errors import InDoubt, Rejected
+
+LOCATION_TAGS = f"{ROOT}/v1/inventory/location-tags"
+RETAILERS = f"{ROOT}/v1/shipping/retailers"
+PRODUCTS = f"{ROOT}/v1/inventory/products"
+
+Resource = Mapping[str, Any]
+
+_IN_USE = re.compile(r"\b(?:already|in use|exists?|taken|duplicate|unique)\b", re.IGNORECASE)
+_LEVELS = re.compile(r"[./]")
+_CREATED = 201
+
+
+@dataclass(frozen=True)
+class Created:
+    """What was made; ``id`` is None where the service did it and its answer did not arrive whole."""
+
+    id: int | None
+    type: str | None
+    warnings: tuple[str, ...]
+
+
+class _Made(msgspec.Struct):
+    id: Any = None
+    type: Any = None
+    warnings: Any = None
+
+
+class _Envelope(msgspec.Struct):
+    resource: _Made
+
+
+class Creates:
+    """The three creates over one client; a call is one create with its retries. Raises a leaf of ``ApiError``."""
+
+    def __init__(self, api: GlobalApi) -> None:
+        self._api = api
+
+    def location_tag(self, body: Resource) -> Created:
+        """Name, color and what else 4.1 lists."""
+        return _created(self._api.post(LOCATION_TAGS, body))
+
+    def retailer(self, body: Resource) -> Created:
+        """The fields of 2.2, not wrapped."""
+        return _created(self._api.post(RETAILERS, body))
+
+    def product(self, body: Resource) -> Created:
+        """The fields of 2.3; ``type`` is one of the six kinds."""
+        return _created(self._api.post(PRODUCTS, {"resource": body}))
+
+
+def already_in_use(refusal: Rejected, key: str) -> bool:
+    """Whether the service refuses because ``key`` (``name`` or ``code``) has a value that is taken.
+
+    Inferred, and in this place only: the specification shows neither the status nor the words (7.2). The offending key
+    must be the one named, and the reason speak of being taken and not, say, of a length.
+    """
+    return any(
+        _LEVELS.split(problem.key)[-1] == key and _IN_USE.search(problem.message) is not None
+        for problem in refusal.problems
+    )
+
+
+def _created(reply: Reply) -> Created:
+    if not reply.is_json and reply.status != _CREATED:
+        raise InDoubt(
+            f"The create was answered {reply.status} with something that is not JSON, so the answer may not be the "
+            "service's. Look at WMS_BASE_URL."
+        )
+    try:
+        made = msgspec.json.decode(reply.content or b"", type=_Envelope).resource
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return Created(None, None, ())
+    return Created(
+        id=made.id if isinstance(made.id, int) and not isinstance(made.id, bool) else None,
+        type=made.type if isinstance(made.type, str) else None,
+        warnings=tuple(_in_words(one) for one in made.warnings) if isinstance(made.warnings, list) else (),
+    )
+
+
+def _in_words(warning: object) -> str:
+    """A warning is a sentence, or an object with a ``message``: its shape is not specified."""
+    if isinstance(warning, dict) and "message" in warning:
+        return str(warning["message"])
+    return str(warning)

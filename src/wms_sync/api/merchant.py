@@ -1,0 +1,187 @@
+"""The Merchant API: JSON-RPC 2.0 at ``/api/jsonrpc`` (specification 4.7, 5.2, 7.3).
+
+A call and its answers, of which the last form comes from the vendor's pages::
+
+    {"jsonrpc": "2.0", "id": 1, "method": "call", "params": [null, "retailer.list", [{"code": {"in": ["a"]}}]]}
+    {"jsonrpc": "2.0", "id": 1, "result": {...}, "error": null}
+    {"jsonrpc": 2.0, "id": 1, "error": {"code": -32005, "message": "Session expired. Try to relogin."}}
+
+Credentials go with each call (HTTP Basic, session null), or once with ``login``: the session is then kept for the
+process and made anew only when the service says that it expired.
+"""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import threading
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+import msgspec
+from pydantic import SecretStr
+
+from wms_sync.api.body import receive
+from wms_sync.api.connection import Connection, Request, silent
+from wms_sync.api.errors import AccessDenied, CallFailed, ProtocolError, SessionExpired
+from wms_sync.api.retrying import RetryPolicy
+from wms_sync.settings import Settings
+
+PATH = "/api/jsonrpc"
+CREDENTIALS = "username or API key ({status}): look at WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY."
+READS = frozenset({"search", "info", "list"})
+"""Last words of the methods that only read, so that one without an answer may be called again."""
+PARALLEL = 5
+"""How many calls at once the service takes (facts)."""
+ACCESS_DENIED, SESSION_EXPIRED = 2, 5
+
+_VERSIONS = (2, 2.0, "2.0", "2")
+
+
+class _Error(msgspec.Struct):
+    code: int
+    message: str = ""
+
+
+class _Envelope(msgspec.Struct):
+    jsonrpc: float | str
+    result: Any = msgspec.UNSET
+    error: _Error | None = None
+
+
+class MerchantApi:
+    """Thread-safe; one instance a run. Close it, or use it as a context manager."""
+
+    def __init__(
+        self,
+        base_url: str,
+        username: str,
+        api_key: SecretStr,
+        *,
+        login: bool = False,
+        parallel: int = PARALLEL,
+        policy: RetryPolicy | None = None,
+        say: Callable[[str], object] = silent,
+    ) -> None:
+        self._username = username
+        self._api_key = api_key
+        self._login = login
+        self._session: str | None = None
+        self._logging_in = threading.Lock()
+        self._numbers = itertools.count(1)
+        self._connection = Connection(
+            base_url, parallel=min(parallel, PARALLEL), credentials=CREDENTIALS, policy=policy, say=say
+        )
+
+    @classmethod
+    def from_settings(
+        cls,
+        settings: Settings,
+        *,
+        login: bool = False,
+        policy: RetryPolicy | None = None,
+        say: Callable[[str], object] = silent,
+    ) -> Self:
+        """A client for the configured instance; raises ``SettingsError`` where address, username or key is missing."""
+        base_url, username, api_key = settings.require_merchant()
+        return cls(
+            base_url,
+            username,
+            api_key,
+            login=login,
+            parallel=settings.max_parallel_requests,
+            policy=policy,
+            say=say,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+
+    @property
+    def requests(self) -> int:
+        """How many requests were sent, repeated ones too."""
+        return self._connection.requests
+
+    def call(self, method: str, arguments: Sequence[object] = ()) -> Any:  # noqa: ANN401 - whatever the method returns
+        """Call ``retailer.list`` and the like. Raises a leaf of ``ApiError``.
+
+        A method that may change something is not called again when no answer came: ``InDoubt``.
+        """
+        repeatable = method.rpartition(".")[2] in READS
+        if not self._login:
+            return self._send("call", [None, method, list(arguments)], repeatable=repeatable, basic=True)
+        session = self._open_session(None)
+        try:
+            return self._send("call", [session, method, list(arguments)], repeatable=repeatable)
+        except SessionExpired:
+            session = self._open_session(session)
+            return self._send("call", [session, method, list(arguments)], repeatable=repeatable)
+
+    def _open_session(self, expired: str | None) -> str:
+        """The session of this process; a new one only for the first caller and for the first who met its end."""
+        with self._logging_in:
+            if self._session is None or self._session == expired:
+                session = self._send("login", [self._username, self._api_key.get_secret_value()], repeatable=True)
+                if not isinstance(session, str):
+                    raise ProtocolError("The Merchant API answered login with something that is no session ID.")
+                self._session = session
+            return self._session
+
+    def _send(self, method: str, params: list[object], *, repeatable: bool, basic: bool = False) -> Any:  # noqa: ANN401
+        headers = {"Content-Type": "application/json"}
+        if basic:
+            pair = f"{self._username}:{self._api_key.get_secret_value()}"
+            headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        envelope = {"jsonrpc": "2.0", "id": next(self._numbers), "method": method, "params": params}
+        url = self._connection.resolve(PATH)
+        content = msgspec.json.encode(envelope)
+        request = Request("POST", url, headers, content=content, repeatable=repeatable)
+        return self._connection.send(request, lambda response, deadline: _result(response, deadline, _told(params)))
+
+
+def _told(params: Sequence[object]) -> str:
+    """What a message says was called: the inner method, never credentials or a session."""
+    return str(params[1]) if len(params) == 3 else "login"
+
+
+def _result(response: httpx.Response, deadline: float, called: str) -> Any:  # noqa: ANN401
+    content = receive(response, deadline=deadline).content
+    try:
+        envelope = msgspec.json.decode(content, type=_Envelope)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ProtocolError(
+            f"The Merchant API answered {called} with something that is not JSON-RPC ({error})."
+        ) from None
+    if envelope.jsonrpc not in _VERSIONS:
+        raise ProtocolError(f"The Merchant API answered {called} in version {envelope.jsonrpc!r} of JSON-RPC, not 2.0.")
+    if envelope.error is not None:
+        raise _failed(envelope.error, called)
+    if envelope.result is msgspec.UNSET:
+        raise ProtocolError(f"The Merchant API answered {called} with neither a result nor an error.")
+    return envelope.result
+
+
+def _failed(error: _Error, called: str) -> CallFailed:
+    code = documented(error.code)
+    message = f"The Merchant API refused {called}: {error.message} (code {error.code})"
+    if code == ACCESS_DENIED:
+        return AccessDenied(f"{message} Look at WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY.", code=code)
+    if code == SESSION_EXPIRED:
+        return SessionExpired(message, code=code)
+    return CallFailed(message, code=code)
+
+
+def documented(code: int) -> int:
+    """The code as the vendor lists it: 2 may arrive as 2 or as -32002; JSON-RPC's own codes stay.
+
+    >>> documented(-32002), documented(2), documented(-32601)
+    (2, 2, -32601)
+    """
+    return -32000 - code if -32600 < code <= -32000 else code

@@ -1,0 +1,180 @@
+"""The ledger of creates: what was about to be sent, and what became of it.
+
+One row a thing (service, kind, natural key). An intent is committed before its request leaves, the outcome after::
+
+    intended ──► created    the service did it (``remote_id`` is unknown where its answer was lost)
+             ├─► exists     it was there before us: the service refuses a second one of this name
+             ├─► refused    nothing was done: the row must change
+             ├─► undone     nothing was done: the service failed or was not reached
+             └─► doubt      no answer came
+
+What a killed process leaves behind is ``intended`` and means the same as ``doubt``. A transaction is on disk before it
+counts, also through a loss of power: a forgotten intent could become a second product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from sqlalchemy import ColumnElement, Connection, and_, func, select, tuple_, update
+from sqlalchemy.dialects.postgresql import insert as insert_postgresql
+from sqlalchemy.dialects.sqlite import insert as insert_sqlite
+
+from wms_sync.state.engine import opened
+from wms_sync.state.schema import push_ledger
+
+BATCH = 500
+"""Keys or rows a statement: SQLite takes at most 32,766 parameters in one."""
+
+T = TypeVar("T")
+
+
+class State(StrEnum):
+    """How far a create is; see the module."""
+
+    INTENDED = "intended"
+    CREATED = "created"
+    EXISTS = "exists"
+    REFUSED = "refused"
+    UNDONE = "undone"
+    DOUBT = "doubt"
+
+
+THERE = frozenset({State.CREATED, State.EXISTS})
+UNSURE = frozenset({State.INTENDED, State.DOUBT})
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row of the ledger. ``body`` is canonical JSON as the file gave it, references by natural key."""
+
+    service: str
+    kind: str
+    key: str
+    state: State
+    body: str
+    body_sha256: str
+    remote_id: int | None
+    run_id: str
+    attempts: int
+    message: str | None
+    intended_at: datetime
+    settled_at: datetime | None
+    seen_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """A thing of the ledger that the service's own data show."""
+
+    service: str
+    kind: str
+    key: str
+    remote_id: int
+    seen_at: datetime
+
+
+class PushLedger:
+    """Opened once a process; safe to use from several threads. Close it, or use it as a context manager."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = opened(url, "full")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._engine.dispose()
+
+    # --- reading ---
+
+    def entries(self, service: str, kind: str, keys: Iterable[str]) -> dict[str, Entry]:
+        """What is remembered of these things, by key."""
+        found: dict[str, Entry] = {}
+        with self._engine.connect() as connection:
+            for part in _parts(list(keys)):
+                one_kind = and_(push_ledger.c.service == service, push_ledger.c.kind == kind)
+                query = select(push_ledger).where(one_kind, push_ledger.c.key.in_(part))
+                found |= {row.key: _entry(row._mapping) for row in connection.execute(query)}
+        return found
+
+    def all(self) -> tuple[Entry, ...]:
+        """Every row, in the order of intent."""
+        query = select(push_ledger).order_by(push_ledger.c.intended_at, push_ledger.c.kind, push_ledger.c.key)
+        with self._engine.connect() as connection:
+            return tuple(_entry(row._mapping) for row in connection.execute(query))
+
+    def counts(self) -> dict[tuple[str, State], int]:
+        """How many things of each kind are in each state."""
+        columns = (push_ledger.c.kind, push_ledger.c.state)
+        query = select(*columns, func.count()).group_by(*columns)
+        with self._engine.connect() as connection:
+            return {(kind, State(state)): count for kind, state, count in connection.execute(query)}
+
+    # --- writing ---
+
+    def record(self, written: Sequence[Entry], forgotten: Sequence[Entry] = ()) -> None:
+        """Write rows whole and take others out, in one transaction: intents, outcomes, and intents never sent."""
+        if not written and not forgotten:
+            return
+        with self._engine.begin() as connection:
+            for part in _parts(written):
+                connection.execute(self._upsert(), [vars(entry) for entry in part])
+            for part in _parts(forgotten):
+                connection.execute(push_ledger.delete().where(_is_one_of(part)))
+
+    def seen(self, sightings: Sequence[Sighting]) -> None:
+        """Remember what the service's data show for the first time; what was in doubt is proven by it."""
+        with self._engine.begin() as connection:
+            for sighting in sightings:
+                _remember(connection, sighting)
+
+    def _upsert(self) -> Any:  # noqa: ANN401 - an insert of either dialect
+        insert = insert_sqlite if self._engine.dialect.name == "sqlite" else insert_postgresql
+        statement = insert(push_ledger)
+        keys = {column.name for column in push_ledger.primary_key}
+        changed = {column.name: column for column in statement.excluded if column.name not in keys}
+        return statement.on_conflict_do_update(index_elements=sorted(keys), set_=changed)
+
+
+def _remember(connection: Connection, sighting: Sighting) -> None:
+    this = and_(
+        push_ledger.c.service == sighting.service,
+        push_ledger.c.kind == sighting.kind,
+        push_ledger.c.key == sighting.key,
+    )
+    connection.execute(
+        update(push_ledger)
+        .where(this, push_ledger.c.seen_at.is_(None))
+        .values(seen_at=sighting.seen_at, remote_id=func.coalesce(push_ledger.c.remote_id, sighting.remote_id))
+    )
+    connection.execute(
+        update(push_ledger)
+        .where(this, push_ledger.c.state.in_(UNSURE))
+        .values(state=State.CREATED, settled_at=sighting.seen_at, message="found in the service's data")
+    )
+
+
+def _is_one_of(entries: Sequence[Entry]) -> ColumnElement[bool]:
+    key = tuple_(push_ledger.c.service, push_ledger.c.kind, push_ledger.c.key)
+    return key.in_([(entry.service, entry.kind, entry.key) for entry in entries])
+
+
+def _entry(row: Any) -> Entry:  # noqa: ANN401 - a mapping of columns
+    return Entry(**{**row, "state": State(row["state"])})
+
+
+def _parts(whole: Sequence[T]) -> Iterator[Sequence[T]]:
+    for start in range(0, len(whole), BATCH):
+        yield whole[start : start + BATCH]
