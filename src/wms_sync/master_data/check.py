@@ -1,0 +1,202 @@
+"""Every row of a file against every rule that can be checked without the service; all offences at once.
+
+A row's cells are nested as the body has them and validated by pydantic against ``bodies``; its errors are put back to
+the columns of the file. (pandera, the other candidate, checks flat frames: it gives no nested body and no rule across
+the cells of a group.) Empty cells are not sent. Blanks around a cell are not part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from wms_sync.master_data import bodies
+from wms_sync.master_data.columns import ITEMS, ROOTS, columns_of
+from wms_sync.master_data.csv_file import CsvFile
+from wms_sync.master_data.decode import GUESSED
+from wms_sync.master_data.families import families, repeated
+from wms_sync.master_data.header import Header, Placed, read_header
+from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.offences import Offence, Record, Reference
+from wms_sync.master_data.rules import Refers, without_html
+
+__all__ = ["Checked", "Offence", "Record", "Reference", "check"]
+
+
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """A file that was checked: parents before children among ``records``; ``offences`` by line.
+
+    Where ``header_is_wrong`` there are no records at all. ``file.cells`` has the cells of each offending line.
+    """
+
+    file: CsvFile
+    kind: Kind
+    records: tuple[Record, ...]
+    offences: tuple[Offence, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def header_is_wrong(self) -> bool:
+        """Whether a column is unknown, missing or there twice: no row can be trusted then."""
+        return any(offence.line == self.file.header_line for offence in self.offences)
+
+
+def check(file: CsvFile, kind: Kind) -> Checked:
+    """What the rows of ``file`` become as ``kind``, and every rule that they break."""
+    header = read_header(file, kind)
+    records, offences = _rows(file, kind, header)
+    offences += header.offences
+    offences += (Offence(one.line, None, "", one.rule) for one in file.malformed)
+    offences += _nul_characters(file, header)
+    keys = _keys(file, kind, header)
+    offences += repeated(kind, header.written(kind.key), keys)
+    bad = {offence.line for offence in offences}
+    rejected = {key: line for line, key in keys.items() if line in bad}
+    kept = families(kind, [record for record in records if record.line not in bad], rejected)
+    offences += kept.offences
+    return Checked(
+        file=file,
+        kind=kind,
+        records=() if header.offences else kept.records,
+        offences=tuple(sorted(offences, key=lambda offence: offence.line)),
+        notes=(*_guessed(file), *header.notes),
+    )
+
+
+def _rows(file: CsvFile, kind: Kind, header: Header) -> tuple[list[Record], list[Offence]]:
+    records: list[Record] = []
+    offences: list[Offence] = []
+    typed = any(one.column.name == "type" for one in header.placed)
+    columns = [file.frame.iloc[:, one.position].str.strip().tolist() for one in header.placed]
+    for line, texts in zip(file.lines, zip(*columns, strict=True), strict=True):
+        row = {one: text for one, text in zip(header.placed, texts, strict=True) if text}
+        nested = _nested(row)
+        if kind is Kind.PRODUCTS and not typed:
+            nested["type"] = "Product"
+        try:
+            body = _adapter(kind, nested.get("type")).validate_python(nested)
+        except ValidationError as error:
+            found = _Row(file, kind, header, line, row, nested.get("type"))
+            offences += (
+                one
+                for details in error.errors(include_url=False, include_input=False)
+                for one in found.offences(details)
+            )
+        else:
+            records.append(_record(kind, line, row, body))
+    return records, offences
+
+
+@cache
+def _adapter(kind: Kind, type_: str | None) -> TypeAdapter[dict[str, Any]]:
+    if kind is Kind.PRODUCTS:
+        return TypeAdapter(ITEMS.get(type_ or "", bodies.AnyItem))
+    return TypeAdapter(*ROOTS[kind].values())
+
+
+def _nested(row: Mapping[Placed, str]) -> dict[str, Any]:
+    """The texts of a row, nested as the body has their fields."""
+    nested: dict[str, Any] = {}
+    for placed, text in row.items():
+        *above, field = placed.column.place
+        inner = nested
+        for one in above:
+            inner = inner.setdefault(one, {})
+        inner[field] = text
+    return nested
+
+
+def _record(kind: Kind, line: int, row: Mapping[Placed, str], body: dict[str, Any]) -> Record:
+    """The record of a row that keeps every rule; its references are taken out of the body."""
+    references: list[Reference] = []
+    for placed in row:
+        place, cell = placed.column.place, placed.column.cell
+        if isinstance(cell, Refers):
+            inner = body
+            for one in place[:-1]:
+                inner = inner[one]
+            references.append(Reference(".".join(place), placed.written, cell.to, inner.pop(place[-1]), cell.many))
+    return Record(line, body[kind.key], body, tuple(references))
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A row that broke rules: puts the errors of pydantic back to the cells of the file."""
+
+    file: CsvFile
+    kind: Kind
+    header: Header
+    line: int
+    row: Mapping[Placed, str]
+    type: str | None
+
+    def offences(self, error: ErrorDetails) -> Iterator[Offence]:
+        """What one error means; a column that the whole file lacks is an offence of the header and not of each row."""
+        place = tuple(str(step) for step in error["loc"])
+        if error["type"] == "missing":
+            yield from self._missing(place)
+        elif error["type"] == "extra_forbidden":
+            for placed in self.row:
+                if placed.column.place[: len(place)] == place:
+                    yield self._offence(placed, self._foreign(placed))
+        else:
+            yield self._broken(place, str(error["ctx"]["error"]))
+
+    def _missing(self, place: tuple[str, ...]) -> Iterator[Offence]:
+        column = next(one for one in columns_of(self.kind) if one.place == place)
+        placed = next((one for one in self.header.placed if one.column.place == place), None)
+        group = ".".join(place[:-1])
+        rule = f"Must be filled, since another cell of {group} is." if group else "Must be filled."
+        if placed:
+            yield self._offence(placed, rule)
+        elif group:
+            yield Offence(self.line, column.name, "", rule)
+
+    def _foreign(self, placed: Placed) -> str:
+        owners = placed.column.types
+        whose = owners[0] if len(owners) == 1 else f"{', '.join(owners[:-1])} or {owners[-1]}"
+        return f"Belongs to {whose}, and this row is a {self.type}. Empty the cell or correct the type."
+
+    def _broken(self, place: tuple[str, ...], rule: str) -> Offence:
+        """A cell of its own, or the code inside the column of JSON that holds all custom fields."""
+        for placed in self.row:
+            if placed.column.place == place:
+                return self._offence(placed, rule)
+        whole = next(one for one in self.row if one.column.name == "custom_fields")
+        return self._offence(whole, rule if len(place) == 1 else f"{place[1]}: {rule}")
+
+    def _offence(self, placed: Placed, rule: str) -> Offence:
+        return Offence(self.line, placed.written, self.file.cells[self.line][placed.position], rule)
+
+
+def _nul_characters(file: CsvFile, header: Header) -> Iterator[Offence]:
+    for placed in header.placed:
+        cells = file.frame.iloc[:, placed.position]
+        for line in cells.index[cells.str.contains("\0", regex=False)]:
+            yield Offence(
+                line, placed.written, cells[line], "Holds a NUL character, which no text has. Enter the cell again."
+            )
+
+
+def _keys(file: CsvFile, kind: Kind, header: Header) -> dict[int, str]:
+    """The key of each row by its line, as the service would store it."""
+    position = next((one.position for one in header.placed if one.column.name == kind.key), None)
+    if position is None:
+        return {}
+    cells = file.frame.iloc[:, position]
+    keys = cells.map(without_html) if kind is Kind.LOCATION_TAGS else cells.str.strip()
+    return {line: key for line, key in zip(file.lines, keys, strict=True) if key}
+
+
+def _guessed(file: CsvFile) -> Iterator[str]:
+    if file.encoding == GUESSED:
+        yield (
+            "The file is not UTF-8 and was read as Windows-1252: look whether letters with accents came through, or "
+            "save it as 'CSV UTF-8'."
+        )

@@ -1,0 +1,131 @@
+"""The columns of each kind of master data: made from ``bodies``, so that there is one list of fields and one of rules.
+
+A column's name is the place of its field in the body, joined by dots; a reference has the name of its natural key.
+``columns_of`` is what the documentation and the error of an unknown column show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cache
+from typing import Annotated, Any, Required, get_args, get_origin
+
+from typing_extensions import get_type_hints, is_typeddict
+
+from wms_sync.master_data import bodies, vendor_products
+from wms_sync.master_data.csv_file import CUSTOM_FIELD
+from wms_sync.master_data.custom_fields import WHOLE, CustomFields
+from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.rules import Cell, Refers
+
+ITEMS: dict[str, type] = {name: getattr(bodies, name) for name in bodies.ITEM_TYPES}
+"""The bodies of the product endpoint by their type."""
+ROOTS: dict[Kind, dict[str, type]] = {
+    Kind.LOCATION_TAGS: {"LocationTag": bodies.LocationTag},
+    Kind.RETAILERS: {"Retailer": bodies.Retailer},
+    Kind.PRODUCTS: ITEMS,
+}
+"""The bodies of each kind by their type."""
+READ_ONLY: dict[Kind, frozenset[str]] = {
+    Kind.LOCATION_TAGS: frozenset({"id", "type", "is_deleted", "created_at", "updated_at"}),
+    Kind.RETAILERS: frozenset({"id", "type", "created_at", "updated_at"}),
+    Kind.PRODUCTS: frozenset(
+        {"id", "merchant", "created_at", "updated_at", "weight.unit", "dimensions.unit", "volume.unit"}
+    ),
+}
+"""What the service shows and no create takes."""
+_GROUP_ENDS = (".value", ".amount", "_code", "_codes", "_skus", "_id")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that a file may have: its field's place in the body and the rule of its cells.
+
+    ``types`` are the types of item that have the field; ``required`` says that each of their rows must fill it,
+    ``with_group`` that a row must which fills another column of its group (the currency of an amount).
+    """
+
+    name: str
+    place: tuple[str, ...]
+    cell: Cell
+    types: tuple[str, ...]
+    required: bool
+    with_group: bool
+
+    @property
+    def type(self) -> str:
+        """The word for what a cell holds."""
+        return self.cell.type
+
+    @property
+    def rule(self) -> str:
+        """What a cell may hold, in words."""
+        return self.cell.rule
+
+
+@cache
+def columns_of(kind: Kind) -> tuple[Column, ...]:
+    """Every column that a file of this kind may have; ``custom_fields.<code>`` stands for one column a code."""
+    found: dict[str, Column] = {}
+    for type_, body in ROOTS[kind].items():
+        for column in _columns(body, (), type_):
+            known = found.setdefault(column.name, column)
+            if known is not column:
+                found[column.name] = replace(known, types=(*known.types, type_))
+    return tuple(found.values())
+
+
+def column_named(kind: Kind, name: str) -> Column | None:
+    """The column of a canonical name, the vendor's names included."""
+    if kind is Kind.PRODUCTS:
+        name = vendor_products.COLUMNS.get(name, name)
+    columns = _by_name(kind)
+    code = name.removeprefix(CUSTOM_FIELD)
+    template = columns.get(f"{CUSTOM_FIELD}<code>")
+    if template and name.startswith(CUSTOM_FIELD) and code:
+        return replace(template, name=name, place=("custom_fields", code))
+    return columns.get(name)
+
+
+def nearest(kind: Kind, name: str) -> str | None:
+    """The name that was probably meant by one that is unknown."""
+    names = [column.name for column in columns_of(kind)]
+    close = get_close_matches(name, names, n=1)
+    same_end = [known for known in names if _bare(known) == name or known.endswith(f".{name}")]
+    return next(iter(same_end or close or get_close_matches(name, map(_bare, names), n=1)), None)
+
+
+@cache
+def _by_name(kind: Kind) -> dict[str, Column]:
+    return {column.name: column for column in columns_of(kind)}
+
+
+def _bare(name: str) -> str:
+    """The last part that carries a meaning: ``weight_capacity`` of ``container_options.weight_capacity.value``."""
+    for end in _GROUP_ENDS:
+        name = name.removesuffix(end)
+    return name.rsplit(".", 1)[-1]
+
+
+def _columns(body: type, above: tuple[str, ...], type_: str, *, in_group: bool = False) -> Iterator[Column]:
+    hints: dict[str, Any] = get_type_hints(body, include_extras=True)
+    for field, hint in hints.items():
+        annotation = get_args(hint)[0] if get_origin(hint) is Required else hint
+        place = (*above, field)
+        required = field in body.__required_keys__  # type: ignore[attr-defined]
+        if is_typeddict(annotation):
+            yield from _columns(annotation, place, type_, in_group=bool(annotation.__required_keys__))
+            continue
+        cell = _cell(annotation)
+        name = ".".join((*above, cell.column) if isinstance(cell, Refers) else place)
+        if isinstance(cell, CustomFields):
+            yield Column(name, (*place, WHOLE), cell, (type_,), required=False, with_group=False)
+            name, place = f"{name}.<code>", (*place, "<code>")
+        yield Column(name, place, cell, (type_,), required and not above, required and in_group)
+
+
+def _cell(annotation: object) -> Cell:
+    assert get_origin(annotation) is Annotated, annotation  # noqa: S101 - a field of bodies.py without a rule
+    return next(one for one in get_args(annotation) if isinstance(one, Cell))

@@ -1,0 +1,184 @@
+"""A CSV file as text: every cell as it was written, every record with the line it starts on.
+
+Belongs here: encodings, delimiters, quotes, lines, the names of the header freed of case and blanks. Does not: what a
+column means (``columns``, ``check``). Nothing is converted: ``00123``, ``NA`` and ``null`` are text.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from wms_sync.master_data.decode import decode
+from wms_sync.master_data.errors import UnreadableFile
+
+CUSTOM_FIELD = "custom_fields."
+"""What a column of one custom field begins with; the code behind it keeps its case."""
+_DELIMITERS = (",", ";", "\t")
+_EXCEL_DELIMITER = re.compile(r"sep=(.)[\r\n]*", re.IGNORECASE)
+_NAME = re.compile(r"[\w. -]*\w[\w. -]*")
+
+
+@dataclass(frozen=True)
+class Malformed:
+    """A record that is no row of the header's columns; ``cells`` as far as they could be told apart."""
+
+    line: int
+    cells: tuple[str, ...]
+    rule: str
+
+
+@dataclass(frozen=True, eq=False)
+class CsvFile:
+    """A file that was read; the index of ``frame`` is the 1-based line on which each record starts.
+
+    ``frame`` holds the well-formed records that are not blank, its columns are ``header`` freed of case and blanks (two
+    columns of one name stay two). ``cells`` holds every record that is not blank by its line, malformed ones too.
+    """
+
+    path: Path
+    sha256: str
+    encoding: str
+    delimiter: str
+    header_line: int
+    header: tuple[str, ...]
+    frame: pd.DataFrame
+    cells: Mapping[int, tuple[str, ...]]
+    malformed: tuple[Malformed, ...]
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The line of each row of ``frame``."""
+        return tuple(self.frame.index.tolist())
+
+
+def read_csv(path: Path) -> CsvFile:
+    """The file at ``path``; raises ``UnreadableFile`` where there is none, or none that is CSV."""
+    raw = _bytes(path)
+    text, encoding = decode(path, raw)
+    lines = list(io.StringIO(text, newline=""))
+    start, declared = _first_line(path, lines)
+    if "\0" in lines[start]:
+        raise UnreadableFile(path, "its header holds NUL characters: it is no text. Save it again as 'CSV UTF-8'.")
+    delimiter = declared or _delimiter(lines[start:])
+    records = _records(lines, start, delimiter)
+    header_line, header, trouble = next(records)
+    if trouble:
+        raise UnreadableFile(path, f"its header, on line {header_line}, has a quote that is not closed.")
+    rows, malformed = _sorted_out(records, len(header))
+    return CsvFile(
+        path=path,
+        sha256=hashlib.sha256(raw).hexdigest(),
+        encoding=encoding,
+        delimiter=delimiter,
+        header_line=header_line,
+        header=tuple(header),
+        frame=_frame(rows, header),
+        cells=rows | {one.line: one.cells for one in malformed},
+        malformed=tuple(malformed),
+    )
+
+
+def canonical(name: str) -> str:
+    """The name of a column freed of case and blanks; the code of a custom field keeps its case."""
+    name = name.strip()
+    folded = name.casefold()
+    return CUSTOM_FIELD + name[len(CUSTOM_FIELD) :].strip() if folded.startswith(CUSTOM_FIELD) else folded
+
+
+def _bytes(path: Path) -> bytes:
+    if path.is_dir():
+        raise UnreadableFile(path, "it is a folder. Give one CSV file.")
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise UnreadableFile(path, "there is no such file. Check the path.") from None
+    except OSError as error:
+        raise UnreadableFile(path, f"{error.strerror}. Check who may read it.") from error
+
+
+def _first_line(path: Path, lines: Sequence[str]) -> tuple[int, str | None]:
+    """The index of the line on which the header starts, and the delimiter that Excel's ``sep=;`` before it names."""
+    start, declared = 0, None
+    if lines and (excel := _EXCEL_DELIMITER.fullmatch(lines[0])):
+        start, declared = 1, excel[1]
+        if declared not in _DELIMITERS:
+            raise UnreadableFile(path, f"it says sep={declared}; cells may be parted by comma, semicolon or tab.")
+    for number, line in enumerate(lines[start:], start):
+        if line.strip(" \t\r\n,;"):
+            return number, declared
+    raise UnreadableFile(path, "it is empty. Its first line must name the columns.")
+
+
+def _delimiter(lines: Sequence[str]) -> str:
+    """The one that parts the header into most names; data is not asked, since texts may hold any of them."""
+
+    def names(delimiter: str) -> int:
+        _, header, trouble = next(_records(lines, 0, delimiter))
+        return 0 if trouble else sum(_NAME.fullmatch(cell) is not None for cell in header)
+
+    return max(_DELIMITERS, key=names)
+
+
+def _records(lines: Sequence[str], start: int, delimiter: str) -> Iterator[tuple[int, list[str], str]]:
+    """Line, cells and what is wrong with the quotes of each record, blank ones included.
+
+    After a record that the parser gives up, it goes on with the next line.
+    """
+    reader = csv.reader(lines[start:], delimiter=delimiter, strict=True)
+    while True:
+        before = reader.line_num
+        try:
+            yield start + before + 1, next(reader), ""
+        except StopIteration:
+            return
+        except csv.Error as error:
+            swallowed = lines[start + before : start + reader.line_num]
+            yield start + before + 1, ["".join(swallowed)], _quoting(start + before + 1, len(swallowed), error)
+
+
+def _quoting(line: int, lines: int, error: csv.Error) -> str:
+    reach = f"Lines {line} to {line + lines - 1} are" if lines > 1 else "The line is"
+    return (
+        f"{reach} not readable as one record ({error}). Close the quote that opens there, "
+        'and write a quote inside a quoted cell twice: "".'
+    )
+
+
+def _sorted_out(
+    records: Iterator[tuple[int, list[str], str]], width: int
+) -> tuple[dict[int, tuple[str, ...]], list[Malformed]]:
+    """The rows by line, and the records that are none; blank records are left out."""
+    rows: dict[int, tuple[str, ...]] = {}
+    malformed: list[Malformed] = []
+    for line, cells, trouble in records:
+        if trouble:
+            malformed.append(Malformed(line, tuple(cells), trouble))
+        elif not any(cell.strip() for cell in cells):
+            continue
+        elif len(cells) == width:
+            rows[line] = tuple(cells)
+        else:
+            malformed.append(Malformed(line, tuple(cells), _width(len(cells), width)))
+    return rows, malformed
+
+
+def _width(cells: int, width: int) -> str:
+    what = "a cell is missing" if cells < width else "a delimiter inside a text must stand in quotes"
+    return f"Has {cells} cells where the header has {width}: {what}."
+
+
+def _frame(rows: Mapping[int, tuple[str, ...]], header: Sequence[str]) -> pd.DataFrame:
+    return pd.DataFrame(
+        list(rows.values()),
+        index=pd.Index(list(rows), dtype="int64"),
+        columns=[canonical(name) for name in header],
+        dtype="str",
+    )

@@ -1,0 +1,45 @@
+"""A rule that is broken, and where; what rows that keep the rules become."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Offence:
+    """A cell or a row that breaks a rule; ``rule`` is a sentence that says what is wrong and what to do.
+
+    ``column`` is named as the file writes it; ``value`` is the cell as it was written.
+    """
+
+    line: int
+    column: str | None
+    value: str
+    rule: str
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Another object that a record names, to be resolved before sending.
+
+    ``column`` is the column of the file that names it, as written; ``path`` is its dotted place in the body, whose parent
+    is there already; ``kind`` is the service's word for it; ``keys`` are natural keys, or ids where there is no natural
+    key (LotType, Regulation).
+    """
+
+    path: str
+    column: str
+    kind: str
+    keys: tuple[str, ...]
+    many: bool
+
+
+@dataclass(frozen=True)
+class Record:
+    """A row that keeps every rule that can be checked without the service; ``body`` lacks only its references."""
+
+    line: int
+    key: str
+    body: dict[str, Any]
+    references: tuple[Reference, ...]

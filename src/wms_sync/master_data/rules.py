@@ -1,0 +1,286 @@
+"""What one cell may hold: the rules of the specification (2.0 to 2.3, 4.1 to 4.3, 8), each in words and as a function.
+
+A ``Cell`` stands in the annotations of ``bodies`` and is applied by pydantic. Its function takes the text of a cell,
+without the blanks around it and never empty, and returns the value of the request body; or raises ``Broken`` with a
+sentence that says what is wrong and what to do. Where the specification leaves a set of values open, any text passes.
+
+Belongs here: single cells. Does not: custom fields (``custom_fields``), what cells owe each other (``bodies``), what
+rows owe each other (``families``).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+SEPARATOR = "|"
+"""Between the entries of a list."""
+INT32 = range(-(2**31), 2**31)
+INT64 = range(-(2**63), 2**63)
+ID = range(1, 2**63)
+_LONGEST = 20
+"""Characters of the longest whole number that can be in range."""
+FAMILIES = ("black", "blue", "brown", "gray", "green", "orange", "purple", "red", "yellow")
+PALETTE = tuple(f"{family}{shade}" for family in FAMILIES for shade in range(1, 6))
+"""The colours of location tags (2.1)."""
+_BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)", re.ASCII)
+_WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
+_HTML_TAG = re.compile(r"<!--.*?-->|</?[a-z][^<>]*>", re.IGNORECASE | re.DOTALL)
+_SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+", re.ASCII)
+_EXTENSION = re.compile(r"\s*([a-z]{2})\s*:\s*([^:|]*[^:|\s])\s*", re.IGNORECASE | re.ASCII)
+
+
+class Broken(ValueError):
+    """A cell breaks its rule; pydantic gathers these."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The rule of a cell: the word for its type, the rule in words, the text as a value."""
+
+    type: str
+    rule: str
+    parse: Callable[[str], object]
+
+    def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.parse)
+
+
+@dataclass(frozen=True)
+class Refers(Cell):
+    """A cell that names other objects; its value is the tuple of their keys.
+
+    ``to`` is the service's word for what is named, ``column`` the last part of the column's name.
+    """
+
+    to: str
+    column: str
+    many: bool
+
+
+def text(high: int | None = None, low: int = 1) -> Cell:
+    """Text of ``low`` to ``high`` characters."""
+
+    def parse(cell: str) -> str:
+        if high is not None and len(cell) > high:
+            raise Broken(f"Has {len(cell)} characters; at most {high} are allowed.")
+        return cell
+
+    return Cell("text", "any text" if high is None else f"{low} to {high} characters", parse)
+
+
+def code(high: int | None = None) -> Cell:
+    """Text that identifies something, such as a SKU or a barcode: a number that a spreadsheet shortened is refused."""
+    plain = text(high)
+
+    def parse(cell: str) -> object:
+        return plain.parse(_unshortened(cell))
+
+    return Cell("text", plain.rule, parse)
+
+
+def tag_name(high: int) -> Cell:
+    """A location tag's name as the service stores it: HTML tags stripped, blanks around it trimmed (4.1)."""
+
+    def parse(cell: str) -> str:
+        name = without_html(cell)
+        if not 1 <= len(name) <= high:
+            raise Broken(f"Has {len(name)} characters without its HTML tags; 1 to {high} are allowed.")
+        return name
+
+    return Cell("text", f"1 to {high} characters; HTML tags are stripped; unique", parse)
+
+
+def without_html(cell: str) -> str:
+    """The text without HTML tags and without the blanks around it."""
+    return _HTML_TAG.sub("", cell).strip()
+
+
+def one_of(choices: Sequence[str], words: str | None = None) -> Cell:
+    """One of a closed set of values, as they are written."""
+    listed = words or ", ".join(choices)
+
+    def parse(cell: str) -> str:
+        if cell in choices:
+            return cell
+        near = get_close_matches(cell.casefold(), [choice.casefold() for choice in choices], n=1)
+        meant = next((choice for choice in choices if near == [choice.casefold()]), None)
+        raise Broken(f"Must be one of: {listed}." + (f" Did you mean {meant}?" if meant else ""))
+
+    return Cell("one of", listed, parse)
+
+
+def flag() -> Cell:
+    """A boolean, as people and spreadsheets write it."""
+
+    def parse(cell: str) -> bool:
+        try:
+            return _BOOLEANS[cell.casefold()]
+        except KeyError:
+            raise Broken("Must be true or false (yes or no, 1 or 0).") from None
+
+    return Cell("true or false", "true or false, yes or no, 1 or 0", parse)
+
+
+def whole(within: range) -> Cell:
+    """A whole number in a range."""
+
+    def parse(cell: str) -> int:
+        if not _WHOLE.fullmatch(cell):
+            raise Broken("Must be a whole number, written with digits alone.")
+        if len(cell) > _LONGEST or int(cell) not in within:
+            raise Broken(f"Must lie between {within[0]} and {within[-1]}.")
+        return int(cell)
+
+    return Cell("whole number", f"{within[0]} to {within[-1]}", parse)
+
+
+def number() -> Cell:
+    """A decimal number, kept exactly as written."""
+    return Cell("number", "digits, with a decimal point", exact_number)
+
+
+def measure() -> Cell:
+    """A weight, length or volume: a decimal number that is not below zero."""
+
+    def parse(cell: str) -> int | float:
+        if (size := exact_number(cell)) < 0:
+            raise Broken("Must not be below zero.")
+        return size
+
+    return Cell("number", "digits, with a decimal point; not below 0", parse)
+
+
+def letters(count: int, example: str, what: str) -> Cell:
+    """A code of some letters, in either case; sent in capitals."""
+
+    def parse(cell: str) -> str:
+        if not (len(cell) == count and cell.isascii() and cell.isalpha()):
+            raise Broken(f"Must be the {count} letters of a {what}, such as {example}.")
+        return cell.upper()
+
+    return Cell("text", f"{count} letters of a {what}, such as {example}", parse)
+
+
+def listed(entry: Cell) -> Cell:
+    """A list whose entries are parted by ``|``."""
+
+    def parse(cell: str) -> list[object]:
+        return [entry.parse(part) for part in _parts(cell)]
+
+    return Cell("list", f"entries parted by {SEPARATOR}; each: {entry.rule}", parse)
+
+
+def extensions() -> Cell:
+    """The country extensions of a harmonised code: ``CC:extension|CC:extension``, or the JSON of the specification."""
+
+    def parse(cell: str) -> list[dict[str, str]]:
+        if cell.startswith("["):
+            return _extension_objects(json_value(cell))
+        found = [_EXTENSION.fullmatch(part) for part in _parts(cell)]
+        if not all(found):
+            raise Broken("Must be a 2-letter country and its extension, such as US:4050|CA:10.")
+        return [{"country_id": one[1].upper(), "extension": one[2]} for one in found if one]
+
+    return Cell("list", "country:extension parted by |, such as US:4050|CA:10, or JSON", parse)
+
+
+def refers(to: str, column: str, *, many: bool = False, by: str) -> Refers:
+    """The natural key of another object, or several parted by ``|``."""
+
+    def parse(cell: str) -> tuple[str, ...]:
+        keys = tuple(_parts(cell)) if many else (_unshortened(cell),)
+        if repeated := next((key for key in keys if keys.count(key) > 1), None):
+            raise Broken(f"Names {repeated} twice; once is enough.")
+        return keys
+
+    several = f", several parted by {SEPARATOR}" if many else ""
+    return Refers("list of references" if many else "reference", by + several, parse, to, column, many)
+
+
+def refers_by_id(to: str, column: str) -> Refers:
+    """The id of an object that has no natural key."""
+    identifier = whole(ID)
+
+    def parse(cell: str) -> tuple[str, ...]:
+        return (str(identifier.parse(cell)),)
+
+    return Refers("reference", f"id of a {to} in the service", parse, to, column, many=False)
+
+
+def exact_number(cell: str) -> int | float:
+    """The number that JSON will carry; what a double cannot hold exactly is refused rather than rounded."""
+    if "," in cell and _NUMBER.fullmatch(cell.replace(",", ".", 1)):
+        raise Broken(f"Has a decimal comma; write a decimal point: {cell.replace(',', '.', 1)}.")
+    if not _NUMBER.fullmatch(cell):
+        raise Broken("Must be a number: digits and at most one decimal point, nothing else.")
+    found = float(cell)
+    if Decimal(repr(found)) != Decimal(cell):
+        raise Broken("Has more digits than can be sent exactly; at most 15 are sure.")
+    return found if "." in cell else int(cell)
+
+
+def json_value(cell: str) -> Any:  # noqa: ANN401 - any JSON there is
+    """What a cell of JSON holds; numbers exactly, no key twice."""
+    try:
+        return json.loads(
+            cell, parse_float=_json_number, parse_constant=_no_number, object_pairs_hook=_object_without_repeats
+        )
+    except json.JSONDecodeError as error:
+        raise Broken(f"Is not JSON: {error.msg} at character {error.pos + 1}.") from None
+    except RecursionError:
+        raise Broken("Is JSON that is nested too deep.") from None
+
+
+def _unshortened(cell: str) -> str:
+    if _SHORTENED.fullmatch(cell):
+        raise Broken("Was shortened by a spreadsheet. Format the column as text and enter all digits again.")
+    return cell
+
+
+def _parts(cell: str) -> list[str]:
+    parts = [part.strip() for part in cell.split(SEPARATOR)]
+    if not all(parts):
+        raise Broken(f"Has an empty entry; write one {SEPARATOR} between two entries and none at the ends.")
+    return parts
+
+
+def _extension_objects(value: object) -> list[dict[str, str]]:
+    country = letters(2, "US", "country code")
+    entries = value if isinstance(value, list) else [value]
+    checked: list[dict[str, str]] = []
+    for entry in entries:
+        if not (isinstance(entry, dict) and set(entry) == {"country_id", "extension"}):
+            raise Broken('Must be JSON such as [{"country_id": "US", "extension": "4050"}].')
+        if not all(isinstance(one, str) and one for one in entry.values()):
+            raise Broken("Must have text as country_id and as extension: put them in quotes.")
+        checked.append({"country_id": str(country.parse(entry["country_id"])), "extension": entry["extension"]})
+    return checked
+
+
+def _json_number(literal: str) -> float:
+    found = float(literal)
+    if Decimal(repr(found)) != Decimal(literal):
+        raise Broken(f"Has a number with more digits than can be sent exactly: {literal}.")
+    return found
+
+
+def _no_number(literal: str) -> object:
+    raise Broken(f"Has {literal}, which JSON does not know.")
+
+
+def _object_without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise Broken(f"Has the key {next(key for key in keys if keys.count(key) > 1)} twice.")
+    return found
