@@ -49,6 +49,9 @@ class Service:
             page = dict(self.client.get(page["next"]).raise_for_status().json())
             yield page
 
+    def post(self, path: str, body: Any, **options: Any) -> httpx.Response:
+        return self.client.post(path, json=body, **options)
+
     def refusal(self, *parameters: tuple[str, Any]) -> str:
         """The key that a 400 names, after a look at the whole body (specification 7.1)."""
         response = self.get(*parameters)
@@ -62,6 +65,32 @@ class Service:
         assert sorted(detail) == ["key", "message"]
         assert detail["message"]
         return str(detail["key"])
+
+
+def offences(response: httpx.Response, status: int = 400, kind: str = "parameters") -> dict[str, str]:
+    """Keys and messages of a refusal, after a look at the whole body (specification 7.1)."""
+    assert response.status_code == status, response.text
+    body = response.json()
+    assert list(body) == ["errors"]
+    (error,) = body["errors"]
+    assert list(error) == ["type", "message", "details"]
+    assert error["type"] == kind
+    assert (
+        error["message"]
+        == {
+            "parameters": "The supplied parameters are invalid.",
+            "unable_to_process": "There was an error processing the request.",
+        }[kind]
+    )
+    for detail in error["details"]:
+        assert list(detail) == ["key", "message"]
+        assert detail["message"].endswith(".")
+    return {detail["key"]: detail["message"] for detail in error["details"]}
+
+
+def conflicts(response: httpx.Response) -> dict[str, str]:
+    """The same of a 422."""
+    return offences(response, 422, "unable_to_process")
 
 
 @pytest.fixture(scope="session")

@@ -10,8 +10,8 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from wms_sync.sandbox.app import SHIPMENTS, STATUS
-from wms_sync.sandbox.faults import Disconnect, Truncated
+from wms_sync.sandbox.app import LOCATION_TAGS, SHIPMENTS, STATUS
+from wms_sync.sandbox.faults import AnswerLost, Disconnect, Truncated, some
 
 
 @pytest.fixture
@@ -105,3 +105,36 @@ def test_rewrite_changes_the_envelope(fresh):
     fresh.sandbox.rewrite = lambda envelope: envelope | {"has_more": True, "next": None}
     changed = fresh.listing(("limit", "3"))
     assert changed == plain | {"has_more": True, "next": None}
+
+
+def create_tags(service: Any, count: int) -> list[int | None]:
+    """The statuses of so many creates; None where no answer came."""
+    statuses: list[int | None] = []
+    for number in range(count):
+        try:
+            response = service.client.post(LOCATION_TAGS, json={"name": f"tag {number}", "color": "red1"})
+            statuses.append(response.status_code)
+        except httpx.TransportError:
+            statuses.append(None)
+    return statuses
+
+
+def test_an_answer_can_get_lost_after_the_work_was_done(fresh):
+    fresh.sandbox.intercept = lambda request: AnswerLost()
+    assert create_tags(fresh, 2) == [None, None]
+    fresh.sandbox.intercept = None
+    assert [tag["name"] for tag in fresh.sandbox.location_tags()] == ["tag 0", "tag 1"]
+    assert create_tags(fresh, 1) == [422]
+    assert [request.status for request in fresh.sandbox.requests] == [201, 201, 422]
+
+
+def test_a_fault_can_be_for_a_share_of_the_requests(start: Callable[..., Any]):
+    found: list[list[int | None]] = []
+    for fault in (AnswerLost(), Disconnect(), AnswerLost()):
+        service = start(shipments=0, families=20)
+        service.sandbox.intercept = some(0.3, fault)
+        found.append(create_tags(service, 100))
+        done = 100 if isinstance(fault, AnswerLost) else found[-1].count(201)
+        assert len(service.sandbox.location_tags()) == done
+    assert found[0] == found[1] == found[2]
+    assert 15 < found[0].count(None) < 45

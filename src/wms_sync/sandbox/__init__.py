@@ -7,6 +7,9 @@ deterministic set of ugly data, and the ways to let time pass. What does not: an
 Requests: `server` (a socket), `app` (routes), `auth`, `errors`, `query` (parameters of a listing) with `filters`,
 `json5` and `selection`; `kinds` has the field tables that selection goes by; `faults` are broken answers for tests.
 
+Creates: `definitions` with `shapes` (what a body may hold), `body` (JSON), `checking`, `creates` (the endpoints); what
+was created is in `location_tags`, `retailers` and `created_products`, and comes into new shipments by `newcomers`.
+
 Data: `store` (the columns of all shipments), `advance` (letting time pass), `clock`, `config`. What a shipment shows:
 `families` with `heads`, `family_orders`, `order_belongings`, `family_packages`, `galleries`. What shipments share:
 `pools` with `identities`, `products`, `options`. Under both: `measures`, `texts`, `dice`.

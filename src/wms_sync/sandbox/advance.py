@@ -2,7 +2,8 @@
 
 What changes follows from the seed and the number of advances before. A change is a counter in the store, so a record
 shows it whenever it is served. The `updated_at` of what changed lies between the two moments; a retailer's new name is
-seen the next time the retailer is included, as in life without any sign on the shipment.
+seen the next time the retailer is included, as in life without any sign on the shipment. New shipments refer to the
+retailers and products that callers have created (`newcomers`).
 """
 
 from dataclasses import asdict, dataclass, field
@@ -12,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from wms_sync.sandbox.clock import Clock, as_datetime
-from wms_sync.sandbox.heads import MOST_PACKAGES
+from wms_sync.sandbox.heads import MOST_PACKAGES, PAIR_SHARE
 from wms_sync.sandbox.identities import RETAILERS, retailer_id
+from wms_sync.sandbox.newcomers import Newcomers
 from wms_sync.sandbox.slots import order_id
 from wms_sync.sandbox.store import NO_TIME, Batch, Indexes, Store
 
@@ -67,9 +69,10 @@ class Wish:
 class Passage:
     """One advance on its way: the store is changed step by step, and the outcome collected."""
 
-    def __init__(self, store: Store, clock: Clock, wish: Wish) -> None:
+    def __init__(self, store: Store, newcomers: Newcomers, clock: Clock, wish: Wish) -> None:
         store.version += 1
         self._store = store
+        self._newcomers = newcomers
         self._wish = wish
         self._generator = np.random.default_rng([store.seed, store.version])
         self._before = clock.now()
@@ -157,6 +160,10 @@ class Passage:
         created = np.sort(self._moments(count))
         lag = (self._generator.random(count) * (self._after - created)).astype(np.int64) // 1000 * 1000
         family, part, first = store.assign(self._generator, count)
+        alone = np.nonzero(family % PAIR_SHARE)[0]
+        newcomers = self._newcomers.take(len(alone))
+        if newcomers:
+            family[alone[: len(newcomers)]] = store.add_families(newcomers)
         start = len(store)
         store.append(self._generator, Batch(family, part, first, created, created + lag))
         return np.arange(start, start + count, dtype=np.int64)

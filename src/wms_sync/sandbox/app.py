@@ -1,7 +1,7 @@
 """The sandbox as an ASGI application: routes, in the order that the service checks things.
 
-Token first (401), then the path (404), the method (405), the parameters (400). Tests may answer in its place
-(`intercept`) or change an envelope before it is sent (`rewrite`).
+Token first (401), then the path (404), the method (405), the parameters and the body (400, 422). Tests may answer in
+its place (`intercept`) or change an envelope before it is sent (`rewrite`).
 """
 
 import gzip
@@ -10,6 +10,7 @@ import json
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,14 +23,21 @@ from wms_sync.sandbox.advance import Advance, Passage, Wish
 from wms_sync.sandbox.auth import is_authorized
 from wms_sync.sandbox.clock import Clock
 from wms_sync.sandbox.config import SandboxConfig
+from wms_sync.sandbox.creates import Creates
 from wms_sync.sandbox.errors import ParameterError, bad_parameters, method_not_allowed, not_found, unauthorized
+from wms_sync.sandbox.faults import AnswerLost
 from wms_sync.sandbox.pages import Pages
+from wms_sync.sandbox.pools import Pools
 from wms_sync.sandbox.query import ListQuery, read_query
 from wms_sync.sandbox.store import Store
 
 SHIPMENTS = "/api/global/v1/shipping/shipments"
 STATUS = "/api/global/v1/system/status"
+LOCATION_TAGS = "/api/global/v1/inventory/location-tags"
+RETAILERS = "/api/global/v1/shipping/retailers"
+PRODUCTS = "/api/global/v1/inventory/products"
 ADVANCE = "/sandbox/advance"
+DELETE_TAG = "/sandbox/delete-location-tag"
 
 _REMEMBERED = 100_000
 _LEAST_COMPRESSED = 500
@@ -64,12 +72,18 @@ class Sandbox:
         self.intercept: Intercept | None = None
         self.rewrite: Callable[[dict[str, Any]], dict[str, Any]] | None = None
         self._store = Store(self.config, self.clock.anchor)
-        self._pages = Pages(self._store)
+        pools = Pools(self.config.seed)
+        self._pages = Pages(self._store, pools)
         self._lock = threading.Lock()
+        self._creates = Creates(self.config, pools, self.clock, self._lock)
         self._routes: dict[str, tuple[str, Handler]] = {
             SHIPMENTS: ("GET", self._list_shipments),
             STATUS: ("GET", self._status),
+            LOCATION_TAGS: ("POST", self._creates.location_tag),
+            RETAILERS: ("POST", self._creates.retailer),
+            PRODUCTS: ("POST", self._creates.product),
             ADVANCE: ("POST", self._advance),
+            DELETE_TAG: ("POST", self._delete_tag),
         }
 
     def advance(
@@ -86,7 +100,27 @@ class Sandbox:
         """Lets time pass; see `Wish` and `Advance`."""
         wish = Wish(seconds, changed, new, packages_added, packages_removed, orders, retailers)
         with self._lock:
-            return Passage(self._store, self.clock, wish).run()
+            return Passage(self._store, self._creates.newcomers, self.clock, wish).run()
+
+    def location_tags(self) -> list[dict[str, Any]]:
+        """All of them as the service holds them, deleted ones too, in the order of creation."""
+        with self._lock:
+            return self._creates.tags.all()
+
+    def retailers(self) -> list[dict[str, Any]]:
+        """Those that were created, whole, in the order of creation."""
+        with self._lock:
+            return deepcopy(self._creates.retailers.created)
+
+    def products(self) -> list[dict[str, Any]]:
+        """Those that were created, of all kinds, whole, in the order of creation."""
+        with self._lock:
+            return deepcopy(self._creates.products.created)
+
+    def delete_location_tag(self, identity: int) -> None:
+        """Softly (specification 2.1); no path of the service is known for it. Raises LookupError without such a tag."""
+        with self._lock:
+            self._creates.tags.delete(identity)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request."""
@@ -103,11 +137,18 @@ class Sandbox:
         self.requests.append(ServedRequest(request.method, request.url.path, request.url.query, status, agent))
 
     async def _answer(self, request: Request) -> Response:
-        if self.intercept is not None:
-            answer = self.intercept(request)
-            instead = await answer if inspect.isawaitable(answer) else answer
-            if instead is not None:
-                return instead
+        instead = await self._intercepted(request)
+        if isinstance(instead, AnswerLost):
+            return AnswerLost(status_code=(await self._serve(request)).status_code)
+        return instead or await self._serve(request)
+
+    async def _intercepted(self, request: Request) -> Response | None:
+        if self.intercept is None:
+            return None
+        answer = self.intercept(request)
+        return await answer if inspect.isawaitable(answer) else answer
+
+    async def _serve(self, request: Request) -> Response:
         if not is_authorized(request, self.config.token):
             return unauthorized()
         if request.url.path not in self._routes:
@@ -143,6 +184,15 @@ class Sandbox:
         except (TypeError, ValueError) as error:
             return bad_parameters(ParameterError("advance", str(error)))
         return JSONResponse(outcome.as_json())
+
+    async def _delete_tag(self, request: Request) -> Response:
+        try:
+            self.delete_location_tag(json.loads(await request.body())["id"])
+        except LookupError:
+            return not_found()
+        except (TypeError, ValueError) as error:
+            return bad_parameters(ParameterError("id", str(error)))
+        return JSONResponse({})
 
 
 def offers_gzip(request: Request) -> bool:

@@ -22,6 +22,10 @@ class Clock:
         """Moves the clock forward."""
         self._advanced += milliseconds
 
+    def timestamp(self) -> str:
+        """Now, as objects show it (specification 2.0)."""
+        return f"{as_datetime(self.now()):%Y-%m-%dT%H:%M:%SZ}"
+
     def http_date(self) -> str:
         """The value of a `Date` header: whole seconds, rounded down."""
         return format_datetime(as_datetime(self.now()).replace(microsecond=0), usegmt=True)

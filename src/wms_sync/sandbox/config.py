@@ -11,6 +11,9 @@ class SandboxConfig:
     `days` is the span before the anchor over which shipments were created. `now` freezes the clock (a datetime with
     a time zone): it then moves by `advance` alone. Without it the anchor is the moment of construction and the clock
     runs. `families` is how many different shipments the data repeats: fewer makes a smaller and duller sandbox.
+
+    What the specification leaves open about creates: `unique_skus` refuses a second product with a sku,
+    `create_status` (200 or 201) is the answer to a created retailer or product.
     """
 
     shipments: int = 2000
@@ -19,6 +22,8 @@ class SandboxConfig:
     days: int = 90
     now: datetime | None = None
     families: int = 1000
+    unique_skus: bool = False
+    create_status: int = 201
 
     def __post_init__(self) -> None:
         if self.shipments < 0 or self.days < 1 or self.families < 20:

@@ -2,14 +2,15 @@
 
     {"errors": [{"type": "parameters", "message": "...", "details": [{"key": "limit", "message": "..."}]}]}
 
-No other properties are present. The bodies of 401 and 404 are not fixed by the specification: a small one is given.
+No other properties are present. The bodies of 401, 404, 405 and 413 are not fixed by the specification: a small one is
+given.
 """
 
 from starlette.responses import JSONResponse
 
 
 class ParameterError(Exception):
-    """A query parameter that the service refuses. `key` is the path to the offending key."""
+    """A query parameter, or a key of a body, that the service refuses. `key` is the path to the offending key."""
 
     def __init__(self, key: str, message: str) -> None:
         super().__init__(f"{key}: {message}")
@@ -19,9 +20,24 @@ class ParameterError(Exception):
 
 def bad_parameters(*offences: ParameterError) -> JSONResponse:
     """400, with the offending keys."""
-    details = [{"key": offence.key, "message": offence.message} for offence in offences]
-    error = {"type": "parameters", "message": "The supplied parameters are invalid.", "details": details}
-    return JSONResponse({"errors": [error]}, status_code=400)
+    return _errors(400, "parameters", "The supplied parameters are invalid.", offences)
+
+
+def bad_json(reason: str) -> JSONResponse:
+    """400, for a body that is no JSON."""
+    return _errors(400, "parser", reason, ())
+
+
+def unable_to_process(*offences: ParameterError) -> JSONResponse:
+    """422, with the keys that do not go together with what the service has."""
+    return _errors(422, "unable_to_process", "There was an error processing the request.", offences)
+
+
+def _errors(status: int, kind: str, message: str, offences: tuple[ParameterError, ...]) -> JSONResponse:
+    error: dict[str, object] = {"type": kind, "message": message}
+    if offences:
+        error["details"] = [{"key": offence.key, "message": offence.message} for offence in offences]
+    return JSONResponse({"errors": [error]}, status_code=status)
 
 
 def unauthorized() -> JSONResponse:
@@ -37,3 +53,8 @@ def not_found() -> JSONResponse:
 def method_not_allowed(allowed: str) -> JSONResponse:
     """405."""
     return JSONResponse({"message": "Method Not Allowed"}, status_code=405, headers={"Allow": allowed})
+
+
+def too_large() -> JSONResponse:
+    """413."""
+    return JSONResponse({"message": "Payload Too Large"}, status_code=413)

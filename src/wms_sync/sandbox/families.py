@@ -13,7 +13,7 @@ from wms_sync.sandbox.dice import Dice
 from wms_sync.sandbox.family_orders import OrderPart, order_part
 from wms_sync.sandbox.family_packages import PackagePart, package_part
 from wms_sync.sandbox.galleries import GalleryPart, gallery_part
-from wms_sync.sandbox.heads import Head, family_head
+from wms_sync.sandbox.heads import Head
 from wms_sync.sandbox.identities import reference
 from wms_sync.sandbox.kinds import names
 from wms_sync.sandbox.measures import weight
@@ -57,9 +57,8 @@ class Family:
     leaves_out_nulls: bool = False
 
 
-def make_family(seed: int, index: int) -> Family:
-    """The family with a number, the same each time."""
-    head = family_head(seed, index)
+def make_family(seed: int, index: int, head: Head) -> Family:
+    """The family with a number and its head, the same each time."""
     dice = Dice(seed, "family", index)
     family = Family(order_part(dice, head), writes_ascii=dice.chance(0.3), leaves_out_nulls=dice.chance(0.3))
     for part in range(len(head.statuses)):
@@ -69,7 +68,7 @@ def make_family(seed: int, index: int) -> Family:
 
 def _shipment_part(seed: int, index: int, head: Head, part: int, order: OrderPart) -> ShipmentPart:
     dice = Dice(seed, "shipment", index, part)
-    items = _items(dice, order)
+    items = _items(dice, order, leaves_out=not head.products)
     solution = _packing_solution(dice, items) if dice.chance(0.35) else None
     gallery = gallery_part(dice, 0) if dice.chance(0.06) else None
     shipment = _shipment(dice, head, order)
@@ -79,7 +78,7 @@ def _shipment_part(seed: int, index: int, head: Head, part: int, order: OrderPar
     dice.roughen(shipment, _KEPT | {"packing_solution", "gallery"})
     pristine = [dict(item) for item in items]
     for item in items:
-        dice.roughen(item, _ITEM_KEPT)
+        dice.roughen(item, _ITEM_KEPT | {"product"} if head.products else _ITEM_KEPT)
     _match_products(shipment, items)
     key = (seed, "package", index, part)
     return ShipmentPart(shipment, items, solution, gallery, pristine, key)
@@ -91,11 +90,11 @@ def _match_products(shipment: dict[str, Any], items: list[dict[str, Any]]) -> No
         short["product"] = full.get("product")
 
 
-def _items(dice: Dice, order: OrderPart) -> list[dict[str, Any]]:
-    """One for most order items; the second shipment of an order carries the rest in part."""
+def _items(dice: Dice, order: OrderPart, *, leaves_out: bool) -> list[dict[str, Any]]:
+    """One for most order items, or for all; the second shipment of an order carries the rest in part."""
     items: list[dict[str, Any]] = []
     for k, ordered in enumerate(order.items):
-        if len(order.items) > 1 and dice.chance(0.08):
+        if leaves_out and len(order.items) > 1 and dice.chance(0.08):
             continue
         quantity = dice.whole(1, 6)
         items.append(

@@ -36,11 +36,15 @@ class OrderPart:
 def order_part(dice: Dice, head: Head) -> OrderPart:
     """The order with everything it owns."""
     carrier = dice.low_first(len(texts.CARRIERS))
-    count = 1 + dice.weighted((28, 30, 20, 15, 7))
-    positions = [_product_position(dice) for _ in range(min(count, ORDER_ITEMS))]
-    products = [_product(dice, position) for position in positions]
-    skus = [identities.sku(position) for position in positions]
-    items = [_item(dice, k, skus[k], products[k]) for k in range(len(positions))]
+    if head.products:
+        products: list[dict[str, Any] | None] = [reference(each.kind, each.id) for each in head.products]
+        skus = [each.sku for each in head.products]
+    else:
+        count = 1 + dice.weighted((28, 30, 20, 15, 7))
+        positions = [_product_position(dice) for _ in range(min(count, ORDER_ITEMS))]
+        products = [_product(dice, position) for position in positions]
+        skus = [identities.sku(position) for position in positions]
+    items = [_item(dice, k, skus[k], products[k]) for k in range(len(products))]
     part = OrderPart({}, carrier, skus, products, items)
     part.owned = {
         "items": items,

@@ -4,10 +4,14 @@ They end the connection under the server, so they work only on a socket served b
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
+
+from wms_sync.sandbox.dice import Dice
 
 
 class Disconnect(Response):
@@ -16,6 +20,13 @@ class Disconnect(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Aborts, then lets the server notice."""
         await _abort(send)
+
+
+class AnswerLost(Disconnect):
+    """The request is served, and the connection ends instead of the answer: the caller cannot know what was done.
+
+    The sandbox fills in the status of the answer that got lost, which is what its log of requests shows.
+    """
 
 
 class Truncated(Response):
@@ -28,6 +39,12 @@ class Truncated(Response):
         await send({"type": "http.response.body", "body": half, "more_body": True})
         await asyncio.sleep(0.05)
         await _abort(send)
+
+
+def some(share: float, fault: Response, seed: int = 1) -> Callable[[Request], Response | None]:
+    """For `Sandbox.intercept`: the fault for this share of the requests, spread by chance, the same ones each time."""
+    dice = Dice(seed, "fault")
+    return lambda request: fault if dice.chance(share) else None
 
 
 async def _abort(send: Send) -> None:

@@ -1,6 +1,6 @@
 """What the index columns need to know of a family without making it: its retailer, merchant and statuses."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wms_sync.sandbox import identities, texts
 from wms_sync.sandbox.dice import Dice
@@ -15,8 +15,28 @@ _STATE_WEIGHTS = (15, 30, 40, 8, 5, 2)
 
 
 @dataclass(frozen=True)
+class OrderedProduct:
+    """What an item needs to know of its product."""
+
+    sku: str
+    kind: str
+    id: int
+
+
+@dataclass(frozen=True)
+class Newcomer:
+    """What a family is made for: a created retailer (None: it has another one), created products, or both."""
+
+    retailer_id: int | None
+    products: tuple[OrderedProduct, ...]
+
+
+@dataclass(frozen=True)
 class Head:
-    """`retailer_id` may point nowhere. `statuses` and `packages` have an entry for each shipment of the family."""
+    """`retailer_id` may point nowhere. `statuses` and `packages` have an entry for each shipment of the family.
+
+    `products` are those of the order where the family was made for them; otherwise there are none, and chance decides.
+    """
 
     is_pair: bool
     merchant: int
@@ -25,6 +45,7 @@ class Head:
     packages: tuple[int, ...]
     order_state: int
     order_status: int
+    products: tuple[OrderedProduct, ...] = ()
 
     def is_packed(self, part: int) -> bool:
         """Whether a shipment of the family has a `packed_at` to begin with."""
@@ -48,3 +69,16 @@ def family_head(seed: int, family: int) -> Head:
     packages = tuple(dice.weighted(_PACKAGE_WEIGHTS) for _ in parts)
     order_state, order_status = dice.weighted(_STATE_WEIGHTS), dice.whole(0, len(texts.ORDER_STATUSES) - 1)
     return Head(is_pair, merchant, retailer, statuses, packages, order_state, order_status)
+
+
+def newcomer_head(seed: int, family: int, newcomer: Newcomer) -> Head:
+    """The head of a family of one shipment that is made for a newcomer."""
+    head = family_head(seed, family)
+    return replace(
+        head,
+        is_pair=False,
+        retailer_id=newcomer.retailer_id or head.retailer_id,
+        statuses=head.statuses[:1],
+        packages=head.packages[:1],
+        products=newcomer.products,
+    )

@@ -10,6 +10,9 @@ from wms_sync.sandbox.kinds import PRODUCT_KINDS
 
 RETAILERS, TOP_RETAILERS, MIDDLE_RETAILERS = 300, 12, 60
 MERCHANTS, BRANDS, WAREHOUSES, LOCATIONS, BILLING_GROUPS, PRODUCTS, PACKAGINGS = 24, 60, 6, 300, 12, 400, 30
+LOT_TYPES, REGULATIONS = 4, 90
+"""Kinds that are referred to by id alone: 1 to so many."""
+
 NOWHERE = 999_999_000
 """Ids from here on are referred to, but no object has them."""
 
@@ -22,6 +25,11 @@ def reference(kind: str, identity: object) -> dict[str, Any]:
 def retailer_id(position: int) -> int:
     """By position."""
     return 101 + 3 * position
+
+
+def retailer_code(position: int) -> str:
+    """By position."""
+    return f"RET-{position:04}"
 
 
 def retailer_parent(position: int) -> int | None:

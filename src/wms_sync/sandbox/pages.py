@@ -37,14 +37,14 @@ Objects = tuple[list[bytes], dict[str, list[bytes]]]
 class Families:
     """Families are big as dicts: only the last ones made are kept."""
 
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
+    def __init__(self, store: Store) -> None:
+        self._store = store
         self._kept: OrderedDict[int, Family] = OrderedDict()
 
     def get(self, index: int) -> Family:
         """The family with a number."""
         if index not in self._kept:
-            self._kept[index] = make_family(self._seed, index)
+            self._kept[index] = make_family(self._store.seed, index, self._store.heads[index])
             if len(self._kept) > _KEPT_FAMILIES:
                 self._kept.popitem(last=False)
         return self._kept[index]
@@ -115,10 +115,10 @@ def _fill(compiled: Compiled, row: Row, included: dict[str, list[bytes]]) -> Non
 class Pages:
     """Answers listings of one store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, pools: Pools) -> None:
         self._store = store
-        self._pools = Pools(store.seed)
-        self._families = Families(store.seed)
+        self._pools = pools
+        self._families = Families(store)
         self._matcher = Matcher(store)
         self._views: OrderedDict[Selection, View] = OrderedDict()
 

@@ -18,6 +18,7 @@ from wms_sync.sandbox.identities import (
     merchant_id,
     positions,
     reference,
+    retailer_code,
     retailer_id,
     retailer_parent,
 )
@@ -49,6 +50,16 @@ class Pools:
     def position(self, kind: str, identity: int) -> int | None:
         """Where the object with an id stands in its pool; None when there is no such object."""
         return self._positions.get((kind, identity))
+
+    def add(self, position: int, thing: dict[str, Any]) -> None:
+        """Another object, at a position behind those of its pool."""
+        self._positions[thing["type"], thing["id"]] = position
+        self._made[thing["type"], position, 0] = thing
+
+    def find(self, kind: str, identity: int) -> dict[str, Any] | None:
+        """The object with an id, as it was made; None when there is no such object."""
+        position = self.position(kind, identity)
+        return None if position is None else self.make(kind, position)
 
     def make(self, kind: str, position: int, revision: int = 0) -> dict[str, Any]:
         """The whole object of a kind at a position, not to be changed."""
@@ -125,7 +136,7 @@ def _retailer(dice: Dice, position: int) -> dict[str, Any]:
     return {
         "type": "Retailer",
         "id": retailer_id(position),
-        "code": f"RET-{position:04}",
+        "code": retailer_code(position),
         "name": dice.pick(texts.UGLY[:12]) if dice.chance(0.15) else f"{dice.pick(texts.LAST_NAMES)} Stores {position}",
         "status": "archived" if dice.chance(0.12) else "active",
         "fulfillment_model": dice.pick(("wholesale", "drop_ship", "mixed")),

@@ -4,7 +4,16 @@ from typing import Any
 
 from wms_sync.sandbox import texts
 from wms_sync.sandbox.dice import Dice
-from wms_sync.sandbox.identities import MERCHANTS, merchant_id, product_id, product_kind, reference, sku
+from wms_sync.sandbox.identities import (
+    LOT_TYPES,
+    MERCHANTS,
+    REGULATIONS,
+    merchant_id,
+    product_id,
+    product_kind,
+    reference,
+    sku,
+)
 from wms_sync.sandbox.measures import dimensions, money, stamp, title, volume, weight
 from wms_sync.sandbox.options import option_object
 
@@ -38,7 +47,7 @@ def _sold_product(dice: Dice, position: int) -> dict[str, Any]:
         "is_available": dice.chance(0.9),
         "is_visible": dice.chance(0.9),
         "goods_type": dice.pick(texts.GOODS_TYPES) if is_regulated else "NORMAL",
-        "lot_type": reference("LotType", dice.whole(1, 4)) if dice.chance(0.3) else None,
+        "lot_type": reference("LotType", dice.whole(1, LOT_TYPES)) if dice.chance(0.3) else None,
         "weight": weight(dice, 20),
         "dimensions": dimensions(dice),
         "volume": volume(dice),
@@ -67,7 +76,7 @@ def _export(dice: Dice) -> dict[str, Any]:
 
 def _regulated_goods(dice: Dice) -> dict[str, Any]:
     return {
-        "regulation": reference("Regulation", dice.whole(1, 90)),
+        "regulation": reference("Regulation", dice.whole(1, REGULATIONS)),
         "technical_name": "Lithium ion batteries, UN3481",
         "additional_information": dice.pick(texts.UGLY),
         "net_weight": weight(dice, 3),

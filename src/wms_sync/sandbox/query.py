@@ -51,7 +51,7 @@ class ListQuery:
 
 def read_query(parameters: Sequence[tuple[str, str]]) -> ListQuery:
     """Raises ParameterError for the first parameter that the service would refuse."""
-    _check_names(parameters)
+    check_names(parameters, _KNOWN, "fields:")
     single = {name: value for name, value in parameters if name != "filter"}
     query = ListQuery(
         parameters=tuple(parameters),
@@ -67,9 +67,10 @@ def read_query(parameters: Sequence[tuple[str, str]]) -> ListQuery:
     return query
 
 
-def _check_names(parameters: Sequence[tuple[str, str]]) -> None:
+def check_names(parameters: Sequence[tuple[str, str]], known: Sequence[str], prefix: str | None = None) -> None:
+    """Raises ParameterError for a parameter that is neither known nor has the prefix, or comes twice."""
     for name, times in Counter(name for name, _ in parameters).items():
-        if name not in _KNOWN and not name.startswith("fields:"):
+        if name not in known and not (prefix and name.startswith(prefix)):
             raise ParameterError(name, "Unknown parameter.")
         if times > 1 and name != "filter":
             raise ParameterError(name, "Given more than once.")
@@ -95,6 +96,6 @@ def _integer(single: dict[str, str], name: str, low: int = 0, high: int = 2**63 
     text = single.get(name)
     if text is None:
         return None
-    if not re.fullmatch(r"\d{1,19}", text) or not low <= int(text) <= high:
+    if not re.fullmatch(r"[0-9]{1,19}", text) or not low <= int(text) <= high:
         raise ParameterError(name, f"An integer from {low} to {high} is expected.")
     return int(text)

@@ -58,20 +58,21 @@ class Selection:
 
 def read_selection(parameters: Iterable[tuple[str, str]]) -> Selection:
     """The selection of a request's `fields` and `fields:...` parameters; others are passed over."""
-    shown: dict[str, frozenset[str]] = {ROOT: _resolve(KINDS["Shipment"], ["basic"], "fields")}
+    shown: dict[str, frozenset[str]] = {ROOT: resolve(KINDS["Shipment"], ["basic"], "fields")}
     for name, text in parameters:
         if name == "fields":
-            shown[ROOT] = _resolve(KINDS["Shipment"], text.split(","), name)
+            shown[ROOT] = resolve(KINDS["Shipment"], text.split(","), name)
         elif name.startswith("fields:"):
             path = name.removeprefix("fields:")
             if path not in PATHS:
                 raise ParameterError(name, "Unknown field-selection parameter.")
-            shown[path] = _resolve(KINDS[PATHS[path]], text.split(","), name)
+            shown[path] = resolve(KINDS[PATHS[path]], text.split(","), name)
     _drop_unasked(shown)
     return Selection(tuple(sorted(shown.items())))
 
 
-def _resolve(kind: Kind, names: list[str], parameter: str) -> frozenset[str]:
+def resolve(kind: Kind, names: list[str], parameter: str) -> frozenset[str]:
+    """The fields that names and groups select; raises ParameterError for a name that the kind does not offer."""
     unknown = [name for name in names if name not in kind.values]
     if unknown:
         raise ParameterError(parameter, f"Unknown value {unknown[0]!r}. Known: {', '.join(kind.values)}.")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wms_sync.sandbox.config import SandboxConfig
-from wms_sync.sandbox.heads import PAIR_SHARE, Head, family_head
+from wms_sync.sandbox.heads import PAIR_SHARE, Head, Newcomer, family_head, newcomer_head
 
 NO_TIME = np.iinfo(np.int64).min
 DAY = 86_400_000
@@ -25,7 +25,7 @@ _PAIRS = 0.08
 class Batch:
     """Shipments to append: families, which of the family's shipments, index of the order's first, and their times."""
 
-    family: NDArray[np.int16]
+    family: NDArray[np.int32]
     part: NDArray[np.int8]
     order_first: NDArray[np.int32]
     created: NDArray[np.int64]
@@ -38,10 +38,8 @@ class Store:
     def __init__(self, config: SandboxConfig, anchor: int) -> None:
         self.seed = config.seed
         self.heads: list[Head] = [family_head(config.seed, index) for index in range(config.families)]
-        self._packages = _by_part([head.packages for head in self.heads])
-        self._statuses = _by_part([head.statuses for head in self.heads])
-        self._order_states = np.array([[head.order_state, head.order_status] for head in self.heads], np.int64)
-        self._packed = np.array([[head.is_packed(0), head.is_packed(-1)] for head in self.heads])
+        self._common = len(self.heads)
+        self._index_heads()
         self.version = 0
         self.retailer_revision: dict[int, int] = {}
         self._make_empty()
@@ -51,13 +49,26 @@ class Store:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def _index_heads(self) -> None:
+        self._packages = _by_part([head.packages for head in self.heads])
+        self._statuses = _by_part([head.statuses for head in self.heads])
+        self._order_states = np.array([[head.order_state, head.order_status] for head in self.heads], np.int64)
+        self._packed = np.array([[head.is_packed(0), head.is_packed(-1)] for head in self.heads])
+
+    def add_families(self, newcomers: list[Newcomer]) -> NDArray[np.int32]:
+        """A family of one shipment for each newcomer; gives their numbers."""
+        start = len(self.heads)
+        self.heads += [newcomer_head(self.seed, start + k, newcomer) for k, newcomer in enumerate(newcomers)]
+        self._index_heads()
+        return np.arange(start, len(self.heads), dtype=np.int32)
+
     def _make_empty(self) -> None:
         self.ids = np.empty(0, np.int64)
         self.created = np.empty(0, np.int64)
         self.updated = np.empty(0, np.int64)
         self.packed = np.empty(0, np.int64)
         self.lag = np.empty(0, np.int32)
-        self.family = np.empty(0, np.int16)
+        self.family = np.empty(0, np.int32)
         self.part = np.empty(0, np.int8)
         self.shown = np.empty(0, np.int8)
         self.step = np.empty(0, np.int8)
@@ -82,16 +93,16 @@ class Store:
 
     def assign(
         self, generator: np.random.Generator, count: int
-    ) -> tuple[NDArray[np.int16], NDArray[np.int8], NDArray[np.int32]]:
+    ) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.int32]]:
         """Families for the next `count` shipments: every family once while there is room, then at random."""
         begins = generator.random(count) < _PAIRS
         begins[-1:] = False
         begins[1:] &= ~begins[:-1]
         second = np.zeros(count, bool)
         second[1:] = begins[:-1]
-        families = np.arange(len(self.heads), dtype=np.int16)
+        families = np.arange(self._common, dtype=np.int32)
         pairs, singles = families[::PAIR_SHARE], families[families % PAIR_SHARE != 0]
-        family = np.empty(count, np.int16)
+        family = np.empty(count, np.int32)
         alone = ~begins & ~second
         family[alone] = _deal(generator, singles, int(alone.sum()))
         family[begins] = _deal(generator, pairs, int(begins.sum()))
@@ -150,7 +161,7 @@ def _by_part(values: list[tuple[int, ...]]) -> NDArray[np.int8]:
     return np.array([[each[0], each[-1]] for each in values], np.int8)
 
 
-def _deal(generator: np.random.Generator, families: NDArray[np.int16], count: int) -> NDArray[np.int16]:
+def _deal(generator: np.random.Generator, families: NDArray[np.int32], count: int) -> NDArray[np.int32]:
     once = generator.permutation(families)[:count]
     again = generator.choice(families, max(0, count - len(families)))
     return np.concatenate([once, again])
