@@ -30,6 +30,7 @@ from wms_sync.master_data.rules import (
     one_of,
     refers,
     refers_by_id,
+    shipping_method,
     tag_name,
     text,
     whole,
@@ -113,7 +114,7 @@ class Retailer(TypedDict, total=False):
     legal_name: Text255
     dba: Text255
     default_duties_payor: Annotated[str, one_of(("shipper", "recipient", "third_party"))]
-    default_shipping_method: Text255
+    default_shipping_method: Annotated[str, shipping_method(255)]
     allowed_shipping_methods: Texts
     routing_guide_notes: Annotated[str, text(65535)]
     custom_fields: Annotated[dict[str, object], retailer_fields()]

@@ -161,7 +161,9 @@ class _Row:
     def _foreign(self, placed: Placed) -> str:
         owners = placed.column.types
         whose = owners[0] if len(owners) == 1 else f"{', '.join(owners[:-1])} or {owners[-1]}"
-        return f"Belongs to {whose}, and this row is a {self.type}. Empty the cell or correct the type."
+        own = [one for one in columns_of(self.kind) if self.type in one.types and one.like(placed.column)]
+        todo = f"The column for it is {own[0].name}." if own else "Empty the cell or correct the type."
+        return f"Belongs to {whose}, and this row is a {self.type}. {todo}"
 
     def _broken(self, place: tuple[str, ...], rule: str) -> Offence:
         """A cell of its own, or the code inside the column of JSON that holds all custom fields."""

@@ -64,6 +64,10 @@ class Column:
         """What a cell may hold, in words."""
         return self.cell.rule
 
+    def like(self, other: Column) -> bool:
+        """Whether the same field stands in another kind's options, or outside of them."""
+        return _inside(self.place) == _inside(other.place)
+
 
 @cache
 def columns_of(kind: Kind) -> tuple[Column, ...]:
@@ -100,6 +104,11 @@ def nearest(kind: Kind, name: str) -> str | None:
 @cache
 def _by_name(kind: Kind) -> dict[str, Column]:
     return {column.name: column for column in columns_of(kind)}
+
+
+def _inside(place: tuple[str, ...]) -> tuple[str, ...]:
+    """The place inside the options object, where it is in one."""
+    return place[1:] if place[0].endswith("_options") else place
 
 
 def _bare(name: str) -> str:

@@ -16,7 +16,7 @@ from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.offences import Offence
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Placed:
     """A column of the file: its position, its name as written, and what it is."""
 

@@ -23,9 +23,9 @@ class Offence:
 class Reference:
     """Another object that a record names, to be resolved before sending.
 
-    ``column`` is the column of the file that names it, as written; ``path`` is its dotted place in the body, whose parent
-    is there already; ``kind`` is the service's word for it; ``keys`` are natural keys, or ids where there is no natural
-    key (LotType, Regulation).
+    ``column`` is the column of the file that names it, as written; ``path`` is its dotted place in the body, where its
+    parent is there already; ``kind`` is the service's word for it; ``keys`` are natural keys, or ids where there is no
+    natural key (LotType, Regulation).
     """
 
     path: str

@@ -34,7 +34,8 @@ PALETTE = tuple(f"{family}{shade}" for family in FAMILIES for shade in range(1, 
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
-_HTML_TAG = re.compile(r"<!--.*?-->|</?[a-z][^<>]*>", re.IGNORECASE | re.DOTALL)
+_HTML_TAG = re.compile(r"<!--.*?-->|<[a-z/!?][^>]*>", re.IGNORECASE | re.DOTALL)
+_SHIPPING_METHOD = re.compile(r"[^\s_]+_[A-Z0-9]\S*", re.ASCII)
 _SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+", re.ASCII)
 _EXTENSION = re.compile(r"\s*([a-z]{2})\s*:\s*([^:|]*[^:|\s])\s*", re.IGNORECASE | re.ASCII)
 
@@ -101,8 +102,22 @@ def tag_name(high: int) -> Cell:
 
 
 def without_html(cell: str) -> str:
-    """The text without HTML tags and without the blanks around it."""
-    return _HTML_TAG.sub("", cell).strip()
+    """The text without HTML tags and without the blanks around it; what is left is stored as it is."""
+    while (stripped := _HTML_TAG.sub("", cell).strip()) != cell:
+        cell = stripped
+    return cell
+
+
+def shipping_method(high: int) -> Cell:
+    """The code of a shipping method: the carrier, an underscore, the service in capitals (2.2)."""
+    plain = text(high)
+
+    def parse(cell: str) -> object:
+        if not _SHIPPING_METHOD.fullmatch(cell):
+            raise Broken("Must have the form <carrier>_<SERVICE>, such as ups_GROUND.")
+        return plain.parse(cell)
+
+    return Cell("text", f"<carrier>_<SERVICE>, such as ups_GROUND; {plain.rule}", parse)
 
 
 def one_of(choices: Sequence[str], words: str | None = None) -> Cell:
