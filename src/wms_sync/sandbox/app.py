@@ -1,7 +1,8 @@
 """The sandbox as an ASGI application: routes, in the order that the service checks things.
 
-Token first (401), then the path (404), the method (405), the parameters and the body (400, 422). Tests may answer in
-its place (`intercept`) or change an envelope before it is sent (`rewrite`).
+Token first (401), then the path (404), the method (405), the parameters and the body (400, 422). The Merchant API
+has its own way of all this. Tests may answer in its place (`intercept`) or change an envelope before it is sent
+(`rewrite`).
 """
 
 import gzip
@@ -26,9 +27,12 @@ from wms_sync.sandbox.config import SandboxConfig
 from wms_sync.sandbox.creates import Creates
 from wms_sync.sandbox.errors import ParameterError, bad_parameters, method_not_allowed, not_found, unauthorized
 from wms_sync.sandbox.faults import AnswerLost
+from wms_sync.sandbox.merchant_api import MerchantApi
 from wms_sync.sandbox.pages import Pages
 from wms_sync.sandbox.pools import Pools
 from wms_sync.sandbox.query import ListQuery, read_query
+from wms_sync.sandbox.rpc_methods import Methods
+from wms_sync.sandbox.sessions import Sessions
 from wms_sync.sandbox.store import Store
 
 SHIPMENTS = "/api/global/v1/shipping/shipments"
@@ -36,6 +40,7 @@ STATUS = "/api/global/v1/system/status"
 LOCATION_TAGS = "/api/global/v1/inventory/location-tags"
 RETAILERS = "/api/global/v1/shipping/retailers"
 PRODUCTS = "/api/global/v1/inventory/products"
+MERCHANT_API = "/api/jsonrpc"
 ADVANCE = "/sandbox/advance"
 DELETE_TAG = "/sandbox/delete-location-tag"
 
@@ -76,6 +81,8 @@ class Sandbox:
         self._pages = Pages(self._store, pools)
         self._lock = threading.Lock()
         self._creates = Creates(self.config, pools, self.clock, self._lock)
+        self._sessions = Sessions(self.config, self.clock)
+        self._merchant_api = MerchantApi(self.config, self._sessions, Methods(pools, self._pages), self._lock)
         self._routes: dict[str, tuple[str, Handler]] = {
             SHIPMENTS: ("GET", self._list_shipments),
             STATUS: ("GET", self._status),
@@ -101,6 +108,11 @@ class Sandbox:
         wish = Wish(seconds, changed, new, packages_added, packages_removed, orders, retailers)
         with self._lock:
             return Passage(self._store, self._creates.newcomers, self.clock, wish).run()
+
+    @property
+    def logins(self) -> int:
+        """How many sessions of the Merchant API were opened."""
+        return self._sessions.logins
 
     def location_tags(self) -> list[dict[str, Any]]:
         """All of them as the service holds them, deleted ones too, in the order of creation."""
@@ -149,6 +161,8 @@ class Sandbox:
         return await answer if inspect.isawaitable(answer) else answer
 
     async def _serve(self, request: Request) -> Response:
+        if request.url.path == MERCHANT_API:
+            return await self._merchant_api.answer(request) if request.method == "POST" else method_not_allowed("POST")
         if not is_authorized(request, self.config.token):
             return unauthorized()
         if request.url.path not in self._routes:

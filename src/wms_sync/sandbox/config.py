@@ -13,7 +13,9 @@ class SandboxConfig:
     runs. `families` is how many different shipments the data repeats: fewer makes a smaller and duller sandbox.
 
     What the specification leaves open about creates: `unique_skus` refuses a second product with a sku,
-    `create_status` (200 or 201) is the answer to a created retailer or product.
+    `create_status` (200 or 201) is the answer to a created retailer or product. What the Merchant API is seen to do now
+    and then: `rpc_long_codes` writes small error codes as `-32000 - n`, `rpc_number_version` the version as a number,
+    `rpc_null_error` an `"error": null` beside a result.
     """
 
     shipments: int = 2000
@@ -24,6 +26,11 @@ class SandboxConfig:
     families: int = 1000
     unique_skus: bool = False
     create_status: int = 201
+    merchant_username: str = "sandbox-merchant"
+    merchant_api_key: str = "sandbox-api-key"
+    rpc_long_codes: bool = False
+    rpc_number_version: bool = False
+    rpc_null_error: bool = False
 
     def __post_init__(self) -> None:
         if self.shipments < 0 or self.days < 1 or self.families < 20:

@@ -61,6 +61,10 @@ class Pools:
         position = self.position(kind, identity)
         return None if position is None else self.make(kind, position)
 
+    def all(self, kind: str) -> list[dict[str, Any]]:
+        """Every object of a kind, as it was made."""
+        return [self.make(kind, position) for (each, _), position in self._positions.items() if each == kind]
+
     def make(self, kind: str, position: int, revision: int = 0) -> dict[str, Any]:
         """The whole object of a kind at a position, not to be changed."""
         key = (kind, position, revision)
