@@ -97,29 +97,33 @@ class Settings(BaseSettings):
         """Whether the Merchant API can be asked."""
         return self.merchant_username is not None and self.merchant_api_key is not None
 
-    def require_service(self) -> tuple[str, SecretStr]:
-        """The base URL and token, or a ``SettingsError`` that says which is missing and where it comes from."""
+    def require_base_url(self) -> str:
+        """The base URL, or a ``SettingsError`` that says where it comes from."""
         if self.base_url is None:
             raise SettingsError(
                 "WMS_BASE_URL is not set. Set it to your instance, for example WMS_BASE_URL=https://acme.example.com "
                 "(in the environment or in .env), or try `wms-sync demo`, which needs no service."
             )
+        return self.base_url
+
+    def require_service(self) -> tuple[str, SecretStr]:
+        """The base URL and token, or a ``SettingsError`` that says which is missing and where it comes from."""
+        base_url = self.require_base_url()
         if self.api_token is None:
             raise SettingsError(
                 "WMS_API_TOKEN is not set. Create a Custom Global Integration in the service and put its access "
                 "token into WMS_API_TOKEN (in the environment or in .env)."
             )
-        return self.base_url, self.api_token
+        return base_url, self.api_token
 
     def require_merchant(self) -> tuple[str, str, SecretStr]:
         """The base URL, username and key of the Merchant API, or a ``SettingsError`` that says which is missing."""
-        if self.base_url is None:
-            raise SettingsError("WMS_BASE_URL is not set. Set it to your instance, such as https://acme.example.com.")
+        base_url = self.require_base_url()
         if self.merchant_username is None:
             raise SettingsError("WMS_MERCHANT_USERNAME is not set. Set it to the username of the merchant's API user.")
         if self.merchant_api_key is None:
             raise SettingsError("WMS_MERCHANT_API_KEY is not set. Set it to the API key of that API user.")
-        return self.base_url, self.merchant_username, self.merchant_api_key
+        return base_url, self.merchant_username, self.merchant_api_key
 
 
 def checked_base_url(value: str) -> str:

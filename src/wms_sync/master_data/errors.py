@@ -1,7 +1,9 @@
 """What can go wrong between a CSV file and the service.
 
     MasterDataError
-    └── UnreadableFile    the file cannot be read as CSV at all; nothing of it was looked at
+    ├── UnreadableFile    the file cannot be read as CSV at all; nothing of it was looked at
+    ├── TooManyCreates    a push would create more than it may; nothing was sent
+    └── ServiceKeepsFailing    one create after the other was not done; the push stopped
 
 A row that breaks a rule is no error: it becomes an ``Offence`` and the other rows go on.
 """
@@ -25,3 +27,19 @@ class UnreadableFile(MasterDataError):
     def __init__(self, path: Path, reason: str) -> None:
         self.path, self.reason = path, reason
         super().__init__(f"{path} cannot be read: {reason}")
+
+
+class TooManyCreates(MasterDataError):
+    """The plan has more creates than ``WMS_PUSH_LIMIT``; the message says how to allow them."""
+
+    exit_code = 2
+
+
+class ServiceKeepsFailing(MasterDataError):
+    """The service fails whatever is sent; what was not sent is safe to push again."""
+
+    def __init__(self, failures: int, last: str | None) -> None:
+        super().__init__(
+            f"The service did none of the last {failures} creates, each after all retries, so the push stopped. Push "
+            f"again when it is well. The last answer: {last}"
+        )

@@ -15,6 +15,9 @@ from wms_sync.master_data.csv_file import CsvFile
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.offences import Offence
 
+REASONS = "_rejected_because"
+"""The column that a file of rejected rows has besides its own; nothing is read from it."""
+
 
 @dataclass(frozen=True, eq=False)
 class Placed:
@@ -44,6 +47,8 @@ def read_header(file: CsvFile, kind: Kind) -> Header:
     offences: list[Offence] = []
     left_out: list[str] = []
     for position, (name, written) in enumerate(zip(file.frame.columns, file.header, strict=True)):
+        if name == REASONS:
+            continue
         column = column_named(kind, name)
         if column is None and kind is Kind.PRODUCTS and name in vendor_products.NOT_CARRIED:
             left_out.append(f"{written.strip()} ({_filled(file, position)} cells filled)")

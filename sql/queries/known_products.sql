@@ -1,0 +1,15 @@
+-- grain: one row a product or packaging item that the service has shown, of those asked for
+-- keys: id
+-- source: products, merchants
+-- notes: two merchants may each have a product of the same sku
+select
+    products.sku as key,
+    products.id,
+    products."type",
+    null as status,
+    merchants.code as belongs_to
+from products
+left join merchants
+    on products.merchant_id = merchants.id
+where products.sku in (select unnest($keys))
+order by products.id

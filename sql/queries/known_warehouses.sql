@@ -1,0 +1,24 @@
+-- grain: one row a warehouse and word for it that was asked for, its name or its abbreviation
+-- keys: key, id
+-- source: warehouses
+with named as (
+    select
+        warehouses."name" as key,
+        warehouses.id
+    from warehouses
+    union
+    select
+        warehouses.abbreviation as key,
+        warehouses.id
+    from warehouses
+)
+
+select
+    named.key,
+    named.id,
+    'Warehouse' as "type",
+    null as status,
+    null as belongs_to
+from named
+where named.key in (select unnest($keys))
+order by named.id

@@ -1,0 +1,85 @@
+"""A record as text that can be compared, and as the body that is sent.
+
+The content is canonical JSON of what the file says, each reference by its natural key: it is the same whether the ids
+are known or not. The body has ids in their place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from wms_sync.master_data.check import Record, Reference
+
+Remote = Mapping[str, Any]
+"""A reference as the service takes it: ``{type, id}``."""
+Ids = Mapping[tuple[str, str], Remote]
+"""By the service's word for the kind and the natural key."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A field that the file now gives another value; None where one of them has no such field."""
+
+    field: str
+    old: Any
+    new: Any
+
+    def __str__(self) -> str:
+        return f"{self.field}: {_shown(self.old)} -> {_shown(self.new)}"
+
+
+def content(record: Record) -> str:
+    """Canonical JSON: keys in order, no blanks."""
+    whole = deepcopy(record.body)
+    for reference in record.references:
+        _place(whole, reference, list(reference.keys) if reference.many else reference.keys[0])
+    return json.dumps(whole, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def digest(text: str) -> str:
+    """The SHA-256 of a content, hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
+
+
+def body(record: Record, ids: Ids) -> dict[str, Any]:
+    """The body to send, every reference resolved."""
+    whole = deepcopy(record.body)
+    for reference in record.references:
+        remote = [dict(ids[reference.kind, key]) for key in reference.keys]
+        _place(whole, reference, remote if reference.many else remote[0])
+    return whole
+
+
+def changes(old: str, new: str) -> tuple[Change, ...]:
+    """The fields in which two contents differ, dotted; 1 and 1.0 are the same."""
+    before, after = dict(_fields(json.loads(old))), dict(_fields(json.loads(new)))
+    return tuple(
+        Change(field, before.get(field), after.get(field))
+        for field in sorted(before.keys() | after.keys())
+        if before.get(field) != after.get(field)
+    )
+
+
+def _place(whole: dict[str, Any], reference: Reference, value: object) -> None:
+    *above, field = reference.path.split(".")
+    inner = whole
+    for one in above:
+        inner = inner[one]
+    inner[field] = value
+
+
+def _fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON
+    if isinstance(value, dict) and value:
+        for name, inner in value.items():
+            yield from _fields(inner, f"{path}.{name}" if path else name)
+    else:
+        yield path, value
+
+
+def _shown(value: object) -> str:
+    return "nothing" if value is None else json.dumps(value, ensure_ascii=False)

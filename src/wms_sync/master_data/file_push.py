@@ -1,0 +1,165 @@
+"""From a CSV file to the service and back to people: plan it, push it, say what became of each row.
+
+``plan_file`` has no side effect. ``push_file`` plans under the lock on its kind and applies at once, so a plan is never
+applied that another push has overtaken.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wms_sync.api.client import GlobalApi
+from wms_sync.api.merchant import MerchantApi
+from wms_sync.api.retrying import RetryPolicy
+from wms_sync.layout import Layout
+from wms_sync.lock import writing
+from wms_sync.master_data.check import check
+from wms_sync.master_data.csv_file import read_csv
+from wms_sync.master_data.errors import TooManyCreates
+from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.known import Lookup, read_known
+from wms_sync.master_data.lookup import MerchantLookup
+from wms_sync.master_data.plan import Plan, make_plan
+from wms_sync.master_data.push import Applied, Outcome, Push, Result, Watcher
+from wms_sync.master_data.rejects import write_rejects
+from wms_sync.settings import Settings
+from wms_sync.state.ledger import PushLedger
+
+NEEDS_A_HAND = 3
+DONE = frozenset({Outcome.CREATED, Outcome.ALREADY_THERE})
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class PushReport:
+    """What a push did, row by row. ``rejects`` is the file of rows to correct, where there are any."""
+
+    plan: Plan
+    applied: Applied
+    rejects: Path | None
+
+    @property
+    def counts(self) -> dict[Outcome, int]:
+        """Rows by outcome."""
+        outcomes = [result.outcome for result in self.applied.results]
+        return {outcome: outcomes.count(outcome) for outcome in Outcome if outcome in outcomes}
+
+    @property
+    def exit_code(self) -> int:
+        """0: every row is in the service. 3: some need a hand. What stopped the push has its own."""
+        if self.applied.stopped is not None:
+            return self.applied.stopped.exit_code
+        return 0 if self.counts.keys() <= DONE else NEEDS_A_HAND
+
+    @property
+    def summary(self) -> str:
+        """One line: ``retailers of new.csv: 2 created, 1 rejected``."""
+        counted = ", ".join(f"{count:,} {outcome}" for outcome, count in self.counts.items()) or "no rows"
+        return f"{self.plan.kind.many} of {self.plan.checked.file.path.name}: {counted}"
+
+    def rows(self, *outcomes: Outcome) -> list[dict[str, Any]]:
+        """Results to show, those of these outcomes (all without), in the order of the file."""
+        shown = [one for one in self.applied.results if not outcomes or one.outcome in outcomes]
+        return [one.row for one in sorted(shown, key=lambda one: one.line)]
+
+    def lines(self) -> Iterator[str]:
+        """The report for a person: the rows that need a hand or were warned about, what to do, the summary."""
+        for one in sorted(self.applied.results, key=lambda one: one.line):
+            if one.outcome not in DONE or one.warnings:
+                yield f"line {one.line}: {one.outcome} {one.key}: {one.row['why']}"
+        if self.rejects is not None:
+            yield f"Correct the rejected rows in {self.rejects} and push that file."
+        if self.applied.stopped is not None:
+            yield f"The push stopped: {self.applied.stopped}"
+        if self.applied.interrupted:
+            yield "The push was interrupted: push the file again to go on from there."
+        yield self.summary
+
+
+def plan_file(settings: Settings, kind: Kind, path: Path, *, resend: bool = False) -> Plan:
+    """What ``push_file`` would do now; nothing is sent, written or waited for."""
+    with PushLedger(settings.database_url) as ledger, _lookup(settings, None, lambda _: None) as lookup:
+        return _plan(settings, ledger, kind, path, lookup, resend=resend)
+
+
+def push_file(
+    settings: Settings,
+    kind: Kind,
+    path: Path,
+    *,
+    run_id: str,
+    say: Say,
+    resend: bool = False,
+    planned: Callable[[Plan], object] | None = None,
+    watcher: Watcher | None = None,
+    stop: threading.Event | None = None,
+    policy: RetryPolicy | None = None,
+) -> PushReport:
+    """Create what the file has and the service is not known to have.
+
+    ``planned`` is given the plan before anything is sent and may raise to send nothing; ``say`` gets sentences: whom is
+    waited for, which request is repeated. ``stop`` ends the push after the requests under way. Raises
+    ``UnreadableFile``, ``TooManyCreates``, ``SettingsError``, ``StateError``, or an ``ApiError`` of a lookup; what goes
+    wrong with creates is in the report.
+    """
+    layout = Layout(settings.data_dir)
+    with (
+        writing(layout, f"push of {path.name}", waiting=say, what=f"push-{kind}"),
+        PushLedger(settings.database_url) as ledger,
+        _lookup(settings, policy, say) as lookup,
+        GlobalApi.from_settings(settings, policy=policy, say=say) as api,
+    ):
+        plan = _plan(settings, ledger, kind, path, lookup, resend=resend)
+        if planned is not None:
+            planned(plan)
+        _refuse_too_many(settings, plan)
+        push = Push(
+            plan,
+            api,
+            ledger,
+            run_id=run_id,
+            parallel=settings.max_parallel_requests,
+            lookup=lookup,
+            stop=stop,
+            watcher=watcher,
+        )
+        applied = push.apply()
+    return PushReport(plan, applied, write_rejects(layout, plan.checked, run_id, _reasons(applied.results)))
+
+
+def _plan(
+    settings: Settings, ledger: PushLedger, kind: Kind, path: Path, lookup: Lookup | None, *, resend: bool
+) -> Plan:
+    service = settings.require_base_url()
+    checked = check(read_csv(path), kind)
+    known = read_known(checked, service=service, ledger=ledger, layout=Layout(settings.data_dir), lookup=lookup)
+    return make_plan(checked, known, resend=resend)
+
+
+@contextmanager
+def _lookup(settings: Settings, policy: RetryPolicy | None, say: Say) -> Iterator[Lookup | None]:
+    """The Merchant API, where its credentials are set."""
+    if not settings.has_merchant:
+        yield None
+        return
+    with MerchantApi.from_settings(settings, policy=policy, say=say) as api:
+        yield MerchantLookup(api)
+
+
+def _refuse_too_many(settings: Settings, plan: Plan) -> None:
+    if plan.sends > settings.push_limit:
+        raise TooManyCreates(
+            f"The push would create {plan.sends:,} {plan.kind.many}, and WMS_PUSH_LIMIT allows {settings.push_limit:,} "
+            "at a time: nothing was sent, since a create cannot be undone. Look at the plan (--dry-run); if it is "
+            f"right, push with WMS_PUSH_LIMIT={plan.sends}."
+        )
+
+
+def _reasons(results: tuple[Result, ...]) -> dict[int, str]:
+    return {one.line: one.message for one in results if one.outcome is Outcome.REJECTED}

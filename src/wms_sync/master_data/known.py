@@ -1,0 +1,138 @@
+"""What the service is known to have, read before planning and never written: three sources, one answer.
+
+The ledger has what was created from here; the published analytics database what shipments have shown of retailers,
+products, merchants and warehouses; the Merchant API, where its credentials are set, is asked for what these two leave
+open. None of them is complete: that a thing is not known does not prove that it is not there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.layout import Layout
+from wms_sync.master_data.check import Checked
+from wms_sync.master_data.kinds import Kind
+from wms_sync.state.ledger import THERE, UNSURE, Entry, PushLedger
+
+QUERIES = {
+    "Retailer": "queries/known_retailers.sql",
+    "Product": "queries/known_products.sql",
+    "Merchant": "queries/known_merchants.sql",
+    "Warehouse": "queries/known_warehouses.sql",
+}
+"""By the service's word for the kind: how the analytics database is asked for natural keys."""
+KINDS = {kind.type: kind for kind in Kind}
+NAMED_BY_ID = frozenset({"LotType", "Regulation"})
+"""What has no natural key: a reference gives the id itself."""
+
+Keys = dict[str, set[str]]
+"""Natural keys by the service's word for the kind."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A thing that the service has; ``id`` is None where it is proven and its id is not known."""
+
+    id: int | None
+    type: str
+    status: str | None = None
+    belongs_to: str | None = None
+
+    def __str__(self) -> str:
+        return " ".join((self.type, str(self.id) if self.id else "of unknown id", *self._owner()))
+
+    def _owner(self) -> Iterator[str]:
+        if self.belongs_to:
+            yield f"of merchant {self.belongs_to}"
+
+
+class Lookup(Protocol):
+    """Somebody who can be asked for single things by natural key."""
+
+    def find(self, type_: str, keys: Iterable[str]) -> Mapping[str, Found]:
+        """Those that are there, by key; what is missing is not proven to be absent."""
+
+
+Things = dict[tuple[str, str], tuple[Found, ...]]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the things that a file creates (``entries``) and of all things that it names."""
+
+    service: str
+    entries: Mapping[str, Entry]
+    things: Mapping[tuple[str, str], tuple[Found, ...]]
+
+    def found(self, type_: str, key: str) -> tuple[Found, ...]:
+        """Everything of this natural key; more than one means that the key alone names none of them."""
+        return self.things.get((type_, key), ())
+
+
+def read_known(
+    checked: Checked, *, service: str, ledger: PushLedger, layout: Layout, lookup: Lookup | None = None
+) -> Known:
+    """Collect what is known of a checked file's records and of what they refer to."""
+    type_ = checked.kind.type
+    own = {record.key for record in checked.records}
+    named = _named(checked)
+    entries = ledger.entries(service, checked.kind, own)
+    things = _shown(layout, {**named, type_: own | named.get(type_, set())})
+    for other, keys in named.items():
+        if other in KINDS:
+            remembered = ledger.entries(service, KINDS[other], keys - own if other == type_ else keys)
+            for key, entry in remembered.items():
+                if entry.state in THERE:
+                    things.setdefault((other, key), (of_entry(entry, other),))
+    if lookup is not None:
+        open_own = {key for key, entry in entries.items() if _is_open(entry)}
+        asked = {**named, type_: named.get(type_, set()) - own | open_own}
+        _look_up(lookup, asked, things)
+    return Known(service, entries, things)
+
+
+def of_entry(entry: Entry, type_: str) -> Found:
+    """A thing as the ledger remembers it; the type of a product is in its body."""
+    return Found(entry.remote_id, json.loads(entry.body).get("type", type_))
+
+
+def _named(checked: Checked) -> Keys:
+    named: Keys = {}
+    for record in checked.records:
+        for reference in record.references:
+            if reference.kind not in NAMED_BY_ID:
+                named.setdefault(reference.kind, set()).update(reference.keys)
+    return named
+
+
+def _is_open(entry: Entry) -> bool:
+    return entry.state in UNSURE or (entry.state in THERE and entry.remote_id is None)
+
+
+def _shown(layout: Layout, wanted: Keys) -> Things:
+    """What the published file shows. It is open for a moment only."""
+    things: Things = {}
+    if not layout.published.exists():
+        return things
+    with duckdb.connect(layout.published, read_only=True) as connection:
+        for type_ in wanted.keys() & QUERIES.keys():
+            query = sql_files.read(QUERIES[type_])
+            rows: list[Any] = connection.execute(query, {"keys": sorted(wanted[type_])}).fetchall()
+            for key, id_, type_shown, status, belongs_to in rows:
+                found = Found(id_, type_shown or type_, status, belongs_to)
+                things[type_, key] = (*things.get((type_, key), ()), found)
+    return things
+
+
+def _look_up(lookup: Lookup, asked: Keys, things: Things) -> None:
+    """Ask for what the other sources do not know, or not the id of."""
+    for type_, keys in asked.items():
+        unknown = sorted(key for key in keys if (type_, key) not in things or things[type_, key][0].id is None)
+        for key, found in lookup.find(type_, unknown).items() if unknown else ():
+            things[type_, key] = (found,)

@@ -1,0 +1,263 @@
+"""The plan of a push: one step a row, made without any side effect. Explaining it and applying it walk the same list.
+
+| step | means | sent |
+| --- | --- | --- |
+| create | the service is not known to have it | yes |
+| already there | it was created before, or the service shows it | no |
+| changed | created before from other values; the interface has no update | no |
+| rejected | the row breaks a rule, or names what is not known | no |
+| waits | the id of something that it names is not known yet | no |
+| in doubt | sent before without an answer | where the service refuses a second one itself, or a person says so |
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from itertools import groupby
+from typing import Any
+
+from wms_sync.master_data.check import Checked, Offence, Record, Reference
+from wms_sync.master_data.content import Change, Remote, changes, content
+from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.known import NAMED_BY_ID, Found, Known, of_entry
+from wms_sync.state.ledger import THERE, UNSURE, Entry, State
+
+UNIQUE = frozenset({Kind.LOCATION_TAGS, Kind.RETAILERS})
+"""Kinds of which the service refuses a second one of the same key, so that sending again is safe (specification 2)."""
+
+
+class Action(StrEnum):
+    """What is done about a row; see the module."""
+
+    CREATE = "create"
+    ALREADY_THERE = "already there"
+    CHANGED = "changed"
+    REJECTED = "rejected"
+    WAITS = "waits"
+    IN_DOUBT = "in doubt"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One row of the file, or of its header. ``why`` says to a person why, and what to do.
+
+    ``ids`` are the references that are resolved; ``waits_for`` are keys of rows of this file whose ids come with the
+    push. ``entry`` is what the ledger has; ``proven`` what it should have by what the service shows.
+    """
+
+    line: int
+    key: str
+    action: Action
+    why: str = ""
+    sends: bool = False
+    record: Record | None = None
+    content: str = ""
+    changes: tuple[Change, ...] = ()
+    ids: Mapping[tuple[str, str], Remote] = field(default_factory=dict)
+    waits_for: tuple[str, ...] = ()
+    entry: Entry | None = None
+    proven: Entry | None = None
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The step as a row to show: line, key, action, why."""
+        return {"line": self.line, "key": self.key, "action": self.action.value, "why": self.why}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a push of a file would do; ``steps`` in the order of sending, parents before children."""
+
+    checked: Checked
+    service: str
+    steps: tuple[Step, ...]
+
+    @property
+    def kind(self) -> Kind:
+        """What the file holds."""
+        return self.checked.kind
+
+    @property
+    def sends(self) -> int:
+        """How many creates it would send."""
+        return sum(step.sends for step in self.steps)
+
+    @property
+    def counts(self) -> dict[Action, int]:
+        """Rows by action."""
+        counted = Counter(step.action for step in self.steps)
+        return {action: counted[action] for action in Action if counted[action]}
+
+    @property
+    def summary(self) -> str:
+        """One line: ``3 retailers of new.csv: 2 create, 1 already there``."""
+        counted = ", ".join(f"{count:,} {action}" for action, count in self.counts.items()) or "nothing to do"
+        return f"{len(self.steps):,} rows of {self.checked.file.path.name} as {self.kind.many}: {counted}"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Every step to show, in the order of the file."""
+        return [step.row for step in sorted(self.steps, key=lambda step: step.line)]
+
+    def lines(self) -> Iterator[str]:
+        """The plan for a person: what is noted of the file, each row, the summary."""
+        yield from self.checked.notes
+        for row in self.rows():
+            yield f"line {row['line']}: {row['action']} {row['key']}" + (f": {row['why']}" if row["why"] else "")
+        yield self.summary
+
+
+def make_plan(checked: Checked, known: Known, *, resend: bool = False) -> Plan:
+    """Decide each row. With ``resend`` a person takes the risk of sending again what is not known to be missing."""
+    rejected = [_offending(line, list(found)) for line, found in groupby(checked.offences, lambda one: one.line)]
+    planner = _Planner(checked.kind, known, resend=resend)
+    decided = [planner.decide(record) for record in checked.records]
+    return Plan(checked, known.service, (*rejected, *decided))
+
+
+def _offending(line: int, offences: Sequence[Offence]) -> Step:
+    why = " ".join(f"{one.column}: {one.rule}" if one.column else one.rule for one in offences)
+    return Step(line, "", Action.REJECTED, why)
+
+
+class _Planner:
+    """Decides records in the order of sending, so that a child sees what was decided of its parent."""
+
+    def __init__(self, kind: Kind, known: Known, *, resend: bool) -> None:
+        self._kind = kind
+        self._known = known
+        self._resend = resend
+        self._decided: dict[str, Step] = {}
+
+    def decide(self, record: Record) -> Step:
+        """The step of a record whose parents are decided."""
+        step = self._resolved(self._step(record))
+        self._decided[record.key] = step
+        return step
+
+    def _step(self, record: Record) -> Step:
+        entry = self._known.entries.get(record.key)
+        step = Step(record.line, record.key, Action.CREATE, record=record, content=content(record), entry=entry)
+        shown = self._known.found(self._kind.type, record.key)
+        if shown:
+            return self._there(replace(step, proven=_proven(entry, shown[0])), _among(shown))
+        if entry is None or entry.state in {State.REFUSED, State.UNDONE}:
+            return replace(step, sends=True)
+        if entry.state in UNSURE:
+            return self._in_doubt(step, entry)
+        if self._resend and self._kind in UNIQUE:
+            return replace(step, sends=True, why="Created before, and sent again as you asked.")
+        return self._there(step, _remembered(entry))
+
+    def _there(self, step: Step, where: str) -> Step:
+        if step.entry is None or step.entry.state is State.EXISTS:
+            return replace(step, action=Action.ALREADY_THERE, why=f"{where}. Its fields were not compared.")
+        changed = changes(step.entry.body, step.content)
+        if not changed:
+            return replace(step, action=Action.ALREADY_THERE, why=f"{where}.")
+        told = "; ".join(map(str, changed))
+        why = f"{where}. Changed since: {told}. The interface has no update: change it in the service itself."
+        return replace(step, action=Action.CHANGED, why=why, changes=changed)
+
+    def _in_doubt(self, step: Step, entry: Entry) -> Step:
+        sent = f"Sent on {entry.intended_at:%Y-%m-%d %H:%M} UTC without an answer"
+        if self._kind in UNIQUE:
+            why = f"{sent}. It is sent again: the service refuses a second {self._kind.one} of this {self._kind.key}."
+            return replace(step, action=Action.IN_DOUBT, why=why, sends=True)
+        if self._resend:
+            why = f"{sent}, and sent again as you asked: look whether the service now has it twice."
+            return replace(step, action=Action.IN_DOUBT, why=why, sends=True)
+        why = (
+            f"{sent}, so the service may have it. Look for the {self._kind.key} in the service, or let a sync or the "
+            "Merchant API (WMS_MERCHANT_USERNAME) find it. Only if it is not there, push again with --resend."
+        )
+        return replace(step, action=Action.IN_DOUBT, why=why)
+
+    def _resolved(self, step: Step) -> Step:
+        """Put ids to the references of a step that is to be sent; what cannot be resolved is not sent."""
+        if not step.sends or step.record is None:
+            return step
+        ids: dict[tuple[str, str], Remote] = {}
+        waits_for: list[str] = []
+        for reference in step.record.references:
+            for key in reference.keys:
+                answer = self._resolve(reference, key)
+                if isinstance(answer, _Unresolved):
+                    return replace(step, action=answer.action, why=answer.why, sends=False)
+                if answer is None:
+                    waits_for.append(key)
+                else:
+                    ids[reference.kind, key] = answer
+        return replace(step, ids=ids, waits_for=tuple(dict.fromkeys(waits_for)))
+
+    def _resolve(self, reference: Reference, key: str) -> Remote | _Unresolved | None:
+        """The ``{type, id}`` of what is named; None where it comes with this push."""
+        if reference.kind in NAMED_BY_ID:
+            return {"type": reference.kind, "id": int(key)}
+        what = f"{reference.kind} {key} ({reference.column})"
+        found = self._known.found(reference.kind, key)
+        parent = self._decided.get(key) if reference.kind == self._kind.type else None
+        if not found and parent is not None:
+            if parent.sends:
+                return None
+            if parent.action is Action.REJECTED:
+                return _Unresolved(Action.REJECTED, f"Names {what}, on line {parent.line}, which is rejected itself.")
+            if parent.entry is not None and parent.entry.state in THERE:
+                found = (of_entry(parent.entry, reference.kind),)
+        return _one(found, what, parent)
+
+
+@dataclass(frozen=True)
+class _Unresolved:
+    action: Action
+    why: str
+
+
+def _one(found: Sequence[Found], what: str, parent: Step | None) -> Remote | _Unresolved:
+    if not found and parent is not None:
+        return _Unresolved(Action.WAITS, f"Names {what}, which is {parent.action} on line {parent.line}.")
+    if not found:
+        return _Unresolved(
+            Action.REJECTED,
+            f"Names {what}, which is neither in the file nor known of the service. Correct it, or create it first; "
+            "`wms-sync sync` and the Merchant API (WMS_MERCHANT_USERNAME) tell what the service has.",
+        )
+    if len(found) > 1:
+        shown = ", ".join(map(str, found))
+        return _Unresolved(Action.REJECTED, f"Names {what}, which the service has several of: {shown}.")
+    if found[0].status == "archived":
+        return _Unresolved(Action.REJECTED, f"Names {what}, which is archived. Name one that is active.")
+    if found[0].id is None:
+        return _Unresolved(
+            Action.WAITS,
+            f"Names {what}, whose id is not known: the answer to its creation was lost. Push again when a sync has "
+            "shown it, or set WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY, so that it can be asked for.",
+        )
+    return {"type": found[0].type, "id": found[0].id}
+
+
+def _proven(entry: Entry | None, shown: Found) -> Entry | None:
+    """What the ledger should say, now that the service shows the thing; None where it says so."""
+    if entry is None or (entry.state in THERE and (entry.remote_id or shown.id is None)):
+        return None
+    known_before = entry.state is State.EXISTS
+    return replace(
+        entry,
+        state=State.EXISTS if known_before else State.CREATED,
+        remote_id=entry.remote_id or shown.id,
+        message="found in the service",
+        settled_at=datetime.now(UTC),
+    )
+
+
+def _among(shown: Sequence[Found]) -> str:
+    return f"The service has it: {', '.join(map(str, shown))}"
+
+
+def _remembered(entry: Entry) -> str:
+    how = "Created" if entry.state is State.CREATED else "The service had it"
+    where = f" with id {entry.remote_id}" if entry.remote_id else ""
+    return f"{how} on {entry.settled_at or entry.intended_at:%Y-%m-%d}{where}"

@@ -1,0 +1,92 @@
+"""One create and what became of it: every way that a request can end, as an outcome of a row.
+
+Where the service itself refuses a second one (``UNIQUE``), a create without an answer is sent again at once: either it
+is done then, or "already in use" proves that it was done the first time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from wms_sync.api.creates import Created, Creates, Resource, already_in_use
+from wms_sync.api.errors import (
+    ApiError,
+    Busy,
+    InDoubt,
+    NotSent,
+    Rejected,
+    ServiceFailed,
+)
+from wms_sync.api.statuses import in_words
+from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.known import Lookup
+from wms_sync.master_data.plan import UNIQUE
+from wms_sync.state.ledger import State
+
+SENDINGS = 3
+"""How often a create is sent that gets no answer, where that is safe."""
+NO_SUCH_PATH = frozenset({404, 405})
+"""Refusals of the address and not of the row."""
+PROOF = "sent before; the service refuses a second one, so the first was done"
+PASSING = Busy | ServiceFailed | NotSent
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What became of one create. ``stops`` is an error that every further create would meet too."""
+
+    state: State
+    remote_id: int | None = None
+    message: str | None = None
+    warnings: tuple[str, ...] = ()
+    stops: ApiError | None = None
+
+
+class Sender:
+    """Sends rows of one kind; used from several threads."""
+
+    def __init__(self, kind: Kind, creates: Creates, lookup: Lookup | None) -> None:
+        self._kind = kind
+        self._create: Callable[[Resource], Created] = {
+            Kind.LOCATION_TAGS: creates.location_tag,
+            Kind.RETAILERS: creates.retailer,
+            Kind.PRODUCTS: creates.product,
+        }[kind]
+        self._lookup = lookup
+
+    def send(self, key: str, body: Resource, *, in_doubt: bool, id_needed: bool) -> Sent:
+        """Send a row, which may be ``in_doubt`` from before; ``id_needed`` looks for an id that no answer brought."""
+        sent = self._send(body, in_doubt=in_doubt)
+        if id_needed and sent.remote_id is None and sent.state in {State.CREATED, State.EXISTS} and self._lookup:
+            try:
+                found = self._lookup.find(self._kind.type, [key]).get(key)
+            except ApiError:
+                found = None  # what waits for the id says so
+            return Sent(sent.state, found.id if found else None, sent.message, sent.warnings)
+        return sent
+
+    def _send(self, body: Resource, *, in_doubt: bool) -> Sent:
+        for _ in range(SENDINGS):
+            try:
+                created = self._create(body)
+            except InDoubt as error:
+                in_doubt, sent = True, Sent(State.DOUBT, message=str(error))
+                if self._kind not in UNIQUE:
+                    return sent
+            except Rejected as error:
+                return self._refused(error, in_doubt=in_doubt)
+            except ApiError as error:
+                state = State.DOUBT if in_doubt else State.UNDONE
+                return Sent(state, message=str(error), stops=None if isinstance(error, PASSING) else error)
+            else:
+                return Sent(State.CREATED, created.id, warnings=created.warnings)
+        return sent
+
+    def _refused(self, error: Rejected, *, in_doubt: bool) -> Sent:
+        if error.status in NO_SUCH_PATH:
+            return Sent(State.DOUBT if in_doubt else State.UNDONE, message=str(error), stops=error)
+        words = in_words(error.problems)
+        if already_in_use(error, self._kind.key):
+            return Sent(State.CREATED, message=PROOF) if in_doubt else Sent(State.EXISTS, message=words)
+        return Sent(State.REFUSED, message=words)
