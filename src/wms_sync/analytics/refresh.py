@@ -20,11 +20,13 @@ from wms_sync.analytics.errors import AnalyticsError
 from wms_sync.analytics.flattened import flatten_window, flattened_window, is_flattened
 from wms_sync.analytics.merge import Batch, Merger, receipts
 from wms_sync.analytics.publish import publish
+from wms_sync.analytics.push_ledger import write_push_ledger
 from wms_sync.analytics.windows import write_windows
 from wms_sync.durable import make_private, put_in_place
 from wms_sync.flatten.batch import Flattener
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
+from wms_sync.state.ledger import PushLedger
 from wms_sync.state.store import KNOWN, StateStore, Window
 
 RECORDS_PER_TRANSACTION = 100_000
@@ -95,6 +97,8 @@ class Refresh:
         with database.opened(path, memory_limit=self._settings.memory_limit) as connection:
             self._load(connection)
             write_windows(connection, self._store)
+            with PushLedger(self._settings.database_url) as ledger:
+                write_push_ledger(connection, ledger, self._settings.base_url)
             outcomes = run_checks(connection)
             rows = database.row_counts(connection)
         if path != self._layout.working_database:

@@ -21,10 +21,10 @@ from wms_sync.master_data.kinds import Kind
 from wms_sync.state.ledger import THERE, UNSURE, Entry, PushLedger
 
 QUERIES = {
-    "Retailer": "queries/known_retailers.sql",
-    "Product": "queries/known_products.sql",
-    "Merchant": "queries/known_merchants.sql",
-    "Warehouse": "queries/known_warehouses.sql",
+    "Retailer": "known/retailers.sql",
+    "Product": "known/products.sql",
+    "Merchant": "known/merchants.sql",
+    "Warehouse": "known/warehouses.sql",
 }
 """By the service's word for the kind: how the analytics database is asked for natural keys."""
 KINDS = {kind.type: kind for kind in Kind}

@@ -1,0 +1,17 @@
+-- severity: warn
+-- blocking: no
+-- table: ops_push_ledger
+-- description: Every retailer and product that was created more than 30 days ago has been seen in the service's own data.
+-- notes: the service shows what shipments refer to, so one that nobody uses yet is no error
+select
+    push_ledger.kind,
+    push_ledger.key,
+    push_ledger.remote_id,
+    push_ledger.settled_at,
+    push_ledger.run_id
+from ops.push_ledger
+where
+    push_ledger.kind in ('retailers', 'products')
+    and push_ledger.state = 'created'
+    and push_ledger.seen_at is null
+    and push_ledger.settled_at < now() - interval 30 day

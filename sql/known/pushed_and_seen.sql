@@ -1,0 +1,65 @@
+-- grain: one row a thing of the ledger that the tables show and that was not seen before
+-- keys: kind, key
+-- source: ops.push_ledger, retailers, products
+-- notes: by id, or by natural key where no answer told the id; location tags are in no page
+with shown as (
+    select
+        'retailers' as kind,
+        retailers.id,
+        retailers.code as key,
+        retailers._extracted_at
+    from retailers
+    union all
+    select
+        'products' as kind,
+        products.id,
+        products.sku as key,
+        products._extracted_at
+    from products
+),
+
+unseen as (
+    select
+        push_ledger.kind,
+        push_ledger.key,
+        push_ledger.remote_id
+    from ops.push_ledger
+    where
+        push_ledger.service = $service
+        and push_ledger.seen_at is null
+        and push_ledger.state in ('intended', 'created', 'exists', 'doubt')
+),
+
+matched as (
+    select
+        unseen.kind,
+        unseen.key,
+        shown.id,
+        shown._extracted_at
+    from unseen
+    inner join shown
+        on
+            unseen.kind = shown.kind
+            and unseen.remote_id = shown.id
+    union all
+    select
+        unseen.kind,
+        unseen.key,
+        shown.id,
+        shown._extracted_at
+    from unseen
+    inner join shown
+        on
+            unseen.kind = shown.kind
+            and unseen.key = shown.key
+    where unseen.remote_id is null
+)
+
+select
+    kind,
+    key,
+    max(id) as id,
+    min(_extracted_at) as seen_at
+from matched
+group by kind, key
+order by kind, key

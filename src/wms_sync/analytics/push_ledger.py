@@ -1,0 +1,57 @@
+"""``ops.push_ledger``: the ledger of creates as analysts see it, and what the tables prove of it.
+
+A create that a page shows has made the round trip: the ledger learns when, learns an id that a lost answer did not
+bring, and what was in doubt is settled.
+"""
+
+from __future__ import annotations
+
+import duckdb
+import pyarrow as pa
+
+from wms_sync import sql_files
+from wms_sync.state.ledger import PushLedger, Sighting
+
+_MOMENT = pa.timestamp("us", tz="UTC")
+_SCHEMA = pa.schema(
+    [
+        ("service", pa.string()),
+        ("kind", pa.string()),
+        ("key", pa.string()),
+        ("state", pa.string()),
+        ("body", pa.string()),
+        ("body_sha256", pa.string()),
+        ("remote_id", pa.int64()),
+        ("run_id", pa.string()),
+        ("attempts", pa.int32()),
+        ("message", pa.string()),
+        ("intended_at", _MOMENT),
+        ("settled_at", _MOMENT),
+        ("seen_at", _MOMENT),
+    ]
+)
+
+
+def write_push_ledger(connection: duckdb.DuckDBPyConnection, ledger: PushLedger, service: str | None) -> int:
+    """Replace ``ops.push_ledger`` by what the ledger knows, after telling it what the tables show of ``service``.
+
+    Returns how many things were seen for the first time.
+    """
+    _replace(connection, ledger)
+    if service is None:
+        return 0
+    rows = connection.execute(sql_files.read("known/pushed_and_seen.sql"), {"service": service}).fetchall()
+    if rows:
+        ledger.seen([Sighting(service, kind, key, id_, seen_at) for kind, key, id_, seen_at in rows])
+        _replace(connection, ledger)
+    return len(rows)
+
+
+def _replace(connection: duckdb.DuckDBPyConnection, ledger: PushLedger) -> None:
+    present = pa.Table.from_pylist([vars(entry) for entry in ledger.all()], schema=_SCHEMA)
+    connection.register("present_push_ledger", present)
+    connection.begin()
+    connection.execute("delete from ops.push_ledger")
+    connection.execute("insert into ops.push_ledger by name from present_push_ledger")
+    connection.commit()
+    connection.unregister("present_push_ledger")
