@@ -7,8 +7,8 @@ the cells of a group.) Empty cells are not sent. Blanks around a cell are not pa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -55,11 +55,11 @@ def check(file: CsvFile, kind: Kind) -> Checked:
     offences += (Offence(one.line, None, "", one.rule) for one in file.malformed)
     offences += _nul_characters(file, header)
     keys = _keys(file, kind, header)
-    offences += repeated(kind, header.written(kind.key), keys)
+    offences += _as_written(file, header, repeated(kind, header.written(kind.key), keys))
     bad = {offence.line for offence in offences}
     rejected = {key: line for line, key in keys.items() if line in bad}
     kept = families(kind, [record for record in records if record.line not in bad], rejected)
-    offences += kept.offences
+    offences += _as_written(file, header, kept.offences)
     return Checked(
         file=file,
         kind=kind,
@@ -74,7 +74,7 @@ def _rows(file: CsvFile, kind: Kind, header: Header) -> tuple[list[Record], list
     offences: list[Offence] = []
     typed = any(one.column.name == "type" for one in header.placed)
     columns = [file.frame.iloc[:, one.position].str.strip().tolist() for one in header.placed]
-    for line, texts in zip(file.lines, zip(*columns, strict=True), strict=True):
+    for line, texts in zip(file.lines, zip(*columns, strict=True), strict=bool(columns)):
         row = {one: text for one, text in zip(header.placed, texts, strict=True) if text}
         nested = _nested(row)
         if kind is Kind.PRODUCTS and not typed:
@@ -184,6 +184,13 @@ def _nul_characters(file: CsvFile, header: Header) -> Iterator[Offence]:
             yield Offence(
                 line, placed.written, cells[line], "Holds a NUL character, which no text has. Enter the cell again."
             )
+
+
+def _as_written(file: CsvFile, header: Header, offences: Iterable[Offence]) -> Iterator[Offence]:
+    """Offences between rows, which name a key, with the whole cell that it stands in."""
+    positions = {placed.written: placed.position for placed in header.placed}
+    for one in offences:
+        yield replace(one, value=file.cells[one.line][positions[one.column or ""]])
 
 
 def _keys(file: CsvFile, kind: Kind, header: Header) -> dict[int, str]:

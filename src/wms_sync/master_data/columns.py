@@ -120,12 +120,13 @@ def _bare(name: str) -> str:
 
 def _columns(body: type, above: tuple[str, ...], type_: str, *, in_group: bool = False) -> Iterator[Column]:
     hints: dict[str, Any] = get_type_hints(body, include_extras=True)
+    total: bool = body.__total__  # type: ignore[attr-defined]  # __required_keys__ misses those in quoted annotations
     for field, hint in hints.items():
         annotation = get_args(hint)[0] if get_origin(hint) is Required else hint
         place = (*above, field)
-        required = field in body.__required_keys__  # type: ignore[attr-defined]
+        required = get_origin(hint) is Required or total
         if is_typeddict(annotation):
-            yield from _columns(annotation, place, type_, in_group=bool(annotation.__required_keys__))
+            yield from _columns(annotation, place, type_, in_group=annotation.__total__)
             continue
         cell = _cell(annotation)
         name = ".".join((*above, cell.column) if isinstance(cell, Refers) else place)

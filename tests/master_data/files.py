@@ -1,0 +1,25 @@
+"""CSV files that tests write and have checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from wms_sync.master_data.check import Checked, check
+from wms_sync.master_data.csv_file import CsvFile, read_csv
+from wms_sync.master_data.kinds import Kind
+
+SAMPLES = Path(__file__).parents[2] / "src" / "wms_sync" / "master_data" / "samples"
+
+
+def read(folder: Path, content: str | bytes) -> CsvFile:
+    path = folder / "given.csv"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return read_csv(path)
+
+
+def checked(folder: Path, kind: Kind, *lines: str) -> Checked:
+    return check(read(folder, "".join(f"{line}\n" for line in lines)), kind)
+
+
+def offences(result: Checked) -> list[tuple[int, str | None, str]]:
+    return [(one.line, one.column, one.rule) for one in result.offences]

@@ -1,0 +1,349 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.master_data.files import SAMPLES, checked, offences, read
+from wms_sync.master_data.check import check
+from wms_sync.master_data.columns import ITEMS, columns_of
+from wms_sync.master_data.csv_file import read_csv
+from wms_sync.master_data.kinds import Kind
+
+GOLDEN = Path(__file__).parent / "golden"
+
+BOX, TAPE, SERIAL, WRAP, PAPER = (
+    "PackagingContainer",
+    "PackagingSupplies",
+    "PackagingDataCollection",
+    "PackagingInstruction",
+    "PackagingInfill",
+)
+MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
+    # type of the row, what is wrong in it, the column that must be named, what must be said
+    ("Product", {"sku": ""}, "sku", "Must be filled."),
+    ("Product", {"sku": "4.01E+12"}, "sku", "Was shortened by a spreadsheet"),
+    ("Product", {"name": "  "}, "name", "Must be filled."),
+    ("product", {}, "type", "Did you mean Product?"),
+    ("", {}, "type", "Must be filled."),
+    ("Product", {"is_enabled": "ja"}, "is_enabled", "Must be true or false"),
+    ("Product", {"vendor_sku": "1E+09"}, "vendor_sku", "Was shortened"),
+    ("Product", {"barcodes": "0123|"}, "barcodes", "Has an empty entry"),
+    ("Product", {"barcodes": "0123|4.0E+11"}, "barcodes", "Was shortened"),
+    ("Product", {"is_available": "2"}, "is_available", "Must be true or false"),
+    ("Product", {"lot_type_id": "FIFO"}, "lot_type_id", "Must be a whole number"),
+    ("Product", {"lot_type_id": "0"}, "lot_type_id", "Must lie between 1 and"),
+    ("Product", {"weight.value": "1,5"}, "weight.value", "write a decimal point: 1.5"),
+    ("Product", {"weight.value": "-1"}, "weight.value", "Must not be below zero"),
+    ("Product", {"weight.value": "2 lb"}, "weight.value", "Must be a number"),
+    ("Product", {"weight.value": "0.1234567890123456789"}, "weight.value", "more digits than can be sent exactly"),
+    ("Product", {"dimensions.length": "1", "dimensions.width": "2"}, "dimensions.height", "Must be filled, since"),
+    (
+        "Product",
+        {"dimensions.length": "1", "dimensions.width": "x", "dimensions.height": "3"},
+        "dimensions.width",
+        "Must be a number",
+    ),
+    ("Product", {"volume.value": "1e3"}, "volume.value", "Must be a number"),
+    ("Product", {"inventory.backorders": "maybe"}, "inventory.backorders", "Must be true or false"),
+    (
+        "Product",
+        {"export.customs_value.amount": "5"},
+        "export.customs_value.currency",
+        "Must be filled, since another cell of export.customs_value is.",
+    ),
+    ("Product", {"export.customs_value.currency": "USD"}, "export.customs_value.amount", "Must be filled, since"),
+    (
+        "Product",
+        {"export.customs_value.amount": "5", "export.customs_value.currency": "US"},
+        "export.customs_value.currency",
+        "3 letters of a currency code",
+    ),
+    (
+        "Product",
+        {"export.customs_value.amount": "$5", "export.customs_value.currency": "USD"},
+        "export.customs_value.amount",
+        "Must be a number",
+    ),
+    ("Product", {"export.country_of_manufacture": "USA"}, "export.country_of_manufacture", "2 letters of a country"),
+    ("Product", {"export.hs_base_code": "6.9E+05"}, "export.hs_base_code", "Was shortened"),
+    ("Product", {"export.hs_country_extension": "US4050"}, "export.hs_country_extension", "US:4050|CA:10"),
+    ("Product", {"export.hs_country_extension": "[{}]"}, "export.hs_country_extension", "Must be JSON such as"),
+    ("Product", {"regulated_goods.regulation_id": "-3"}, "regulated_goods.regulation_id", "Must lie between 1 and"),
+    ("Product", {"regulated_goods.net_weight.value": "heavy"}, "regulated_goods.net_weight.value", "Must be a number"),
+    ("Product", {"regulated_goods.regulation_units": "1.5"}, "regulated_goods.regulation_units", "whole number"),
+    ("Product", {"packaging.unit_quantity": "a dozen"}, "packaging.unit_quantity", "Must be a whole number"),
+    ("Product", {"packaging.bulk_quantity": "9" * 30}, "packaging.bulk_quantity", "Must lie between"),
+    ("Product", {"packaging.can_tip": "x"}, "packaging.can_tip", "Must be true or false"),
+    ("Product", {"custom_fields": '{"code": "x"}'}, "custom_fields", "Must be a JSON list"),
+    ("Product", {"custom_fields": "[{"}, "custom_fields", "Is not JSON"),
+    ("Product", {"custom_fields.season": "[spring"}, "custom_fields.season", "Is not JSON"),
+    (
+        "Product",
+        {"custom_fields": '[{"code": "season", "value": 1}]', "custom_fields.season": "fall"},
+        "custom_fields",
+        "Has the field season, which has a column of its own",
+    ),
+    ("Product", {"container_options.container_style": "bag"}, "container_options.container_style", f"Belongs to {BOX}"),
+    (
+        BOX,
+        {"weight.value": "1"},
+        "weight.value",
+        "this row is a PackagingContainer. The column for it is container_options.weight.value.",
+    ),
+    (BOX, {"goods_type": "NORMAL"}, "goods_type", "Belongs to Product, and this row is a PackagingContainer. Empty"),
+    (BOX, {"custom_fields.season": "fall"}, "custom_fields.season", "Belongs to Product"),
+    (
+        BOX,
+        {"container_options.associated_product_skus": "OK|OK"},
+        "container_options.associated_product_skus",
+        "Names OK twice",
+    ),
+    (
+        BOX,
+        {"container_options.weight_capacity.value": "40"},
+        "container_options.weight_capacity.unit",
+        "Must be filled, since another cell of container_options.weight_capacity is.",
+    ),
+    (
+        TAPE,
+        {"supplies_options.allow_for_shipping_methods": "ups_GROUND||"},
+        "supplies_options.allow_for_shipping_methods",
+        "Has an empty entry",
+    ),
+    (
+        TAPE,
+        {"supplies_options.billing_amount.amount": "1", "supplies_options.billing_amount.currency": "€UR"},
+        "supplies_options.billing_amount.currency",
+        "3 letters of a currency code",
+    ),
+    (
+        SERIAL,
+        {"data_collection_options.is_collected_data_unique": "often"},
+        "data_collection_options.is_collected_data_unique",
+        "Must be true or false",
+    ),
+    (WRAP, {"infill_options.infill_priority": "1"}, "infill_options.infill_priority", f"Belongs to {PAPER}"),
+    (
+        WRAP,
+        {"instruction_options.apply_only_above_weight.unit": "lb"},
+        "instruction_options.apply_only_above_weight.value",
+        "Must be filled, since",
+    ),
+    (PAPER, {"infill_options.infill_priority": "first"}, "infill_options.infill_priority", "Must be a whole number"),
+    ("Product", {"name": "Mug\0"}, "name", "Holds a NUL character"),
+    ("Product", {"sku": "TWICE"}, "sku", "The same sku, but for upper and lower case, stands on line 107"),
+    ("Product", {"sku": "twice"}, "sku", "The same sku, but for upper and lower case, stands on line 105"),
+]
+
+
+def test_fifty_mistakes_are_fifty_offences_and_the_good_rows_go_on(tmp_path):
+    names = [one.name for one in columns_of(Kind.PRODUCTS) if not one.name.endswith("<code>")]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [*names, "custom_fields.season"], restval="", lineterminator="\n")
+    writer.writeheader()
+    for number, (type_, wrong, _, _) in enumerate(MISTAKES):
+        writer.writerow({"type": "Product", "sku": f"GOOD-{number}", "name": "Fine"})
+        writer.writerow({"type": type_, "sku": f"BAD-{number}", "name": "Wrong"} | wrong)
+    result = check(read(tmp_path, text.getvalue()), Kind.PRODUCTS)
+
+    assert len(MISTAKES) >= 50
+    assert [record.key for record in result.records] == [f"GOOD-{number}" for number in range(len(MISTAKES))]
+    assert [(one.line, one.column) for one in result.offences] == [
+        (2 * number + 3, column) for number, (_, _, column, _) in enumerate(MISTAKES)
+    ]
+    for offence, (type_, wrong, column, says) in zip(result.offences, MISTAKES, strict=True):
+        assert says in offence.rule
+        assert offence.value == ({"type": type_} | wrong).get(column, "")
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "says"),
+    [
+        ("name", "x" * 231, "1 to 230 are allowed"),
+        ("name", "<br>", "Has 0 characters"),
+        ("description", "ö" * 256, "Has 256 characters; at most 255 are allowed."),
+        ("color", "pink1", "black, blue, brown, gray, green, orange, purple, red, yellow, each with a shade"),
+        ("color", "black6", "Did you mean black"),
+        ("color", "", "Must be filled."),
+        ("sort_order", "2147483648", "Must lie between -2147483648 and 2147483647."),
+        ("sort_order", "1.0", "Must be a whole number"),
+    ],
+)
+def test_a_wrong_location_tag(tmp_path, column, cell, says):
+    row = {"name": "Cold", "description": "x" * 255, "color": "yellow5", "sort_order": "-2147483648"} | {column: cell}
+    result = checked(tmp_path, Kind.LOCATION_TAGS, ",".join(row), ",".join(row.values()))
+    assert [(one.line, one.column, one.value) for one in result.offences] == [(2, column, cell)]
+    assert says in result.offences[0].rule
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "says"),
+    [
+        ("code", "x" * 65, "Has 65 characters; at most 64 are allowed."),
+        ("name", "x" * 256, "at most 255"),
+        ("status", "Active", "Did you mean active?"),
+        ("fulfillment_model", "dropship", "Did you mean drop_ship?"),
+        ("legal_name", "x" * 256, "at most 255"),
+        ("dba", "x" * 256, "at most 255"),
+        ("default_duties_payor", "me", "Must be one of: shipper, recipient, third_party."),
+        ("default_shipping_method", "ups_" + "G" * 252, "at most 255"),
+        ("allowed_shipping_methods", "|", "Has an empty entry"),
+        ("routing_guide_notes", "x" * 65_536, "Has 65536 characters; at most 65535 are allowed."),
+        ("custom_fields.tier", "{1}", "Is not JSON"),
+    ],
+)
+def test_a_wrong_retailer(tmp_path, column, cell, says):
+    row = {
+        "code": "c" * 64,
+        "name": "東" * 255,
+        "status": "active",
+        "fulfillment_model": "mixed",
+        "legal_name": "x" * 255,
+        "dba": "x" * 255,
+        "default_duties_payor": "shipper",
+        "default_shipping_method": "ups_" + "G" * 251,
+        "allowed_shipping_methods": "a|b",
+        "routing_guide_notes": "x" * 65_535,
+        "custom_fields.tier": "1",
+    }
+    assert checked(tmp_path, Kind.RETAILERS, ",".join(row), ",".join(row.values())).offences == ()
+    row[column] = cell
+    result = checked(tmp_path, Kind.RETAILERS, ",".join(row), ",".join(row.values()))
+    assert [(one.line, one.column, one.value) for one in result.offences] == [(2, column, cell)]
+    assert says in result.offences[0].rule
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_the_samples_have_every_column_and_become_the_bodies_of_the_specification(kind):
+    result = check(read_csv(SAMPLES / f"{kind}.csv"), kind)
+    assert (result.offences, result.notes) == ((), ())
+    required = {one.name for one in columns_of(kind) if not one.name.endswith("<code>")}
+    assert required <= set(result.file.frame.columns)
+    assert (result.file.frame != "").any().all()
+    found = json.loads(json.dumps([asdict(record) for record in result.records]))
+    assert found == json.loads((GOLDEN / f"{kind}.json").read_text(encoding="utf-8"))
+
+
+def test_a_row_tells_all_its_offences_and_keeps_its_cells_for_the_file_of_rejects(tmp_path):
+    result = checked(
+        tmp_path, Kind.RETAILERS, "Code,name,status,custom_fields", ' ,Alpha,asleep,"{""a"": {""value"": 1.5}}"'
+    )
+    assert [(one.column, one.value) for one in result.offences] == [
+        ("Code", " "),
+        ("status", "asleep"),
+        ("custom_fields", '{"a": {"value": 1.5}}'),
+    ]
+    assert result.offences[2].rule.startswith("a: Must be true, false")
+    assert result.file.cells[2] == (" ", "Alpha", "asleep", '{"a": {"value": 1.5}}')
+
+
+def test_rows_of_another_width_are_offences_of_their_own(tmp_path):
+    result = checked(tmp_path, Kind.LOCATION_TAGS, "name,color", "Cold", "Hot,red1", "A,b,c", '"open,red1')
+    assert [record.key for record in result.records] == ["Hot"]
+    assert [(one.line, one.column) for one in result.offences] == [(2, None), (4, None), (5, None)]
+
+
+def test_products_need_no_type_but_a_type_that_is_empty_is_missing(tmp_path):
+    assert checked(tmp_path, Kind.PRODUCTS, "sku,name", "A,Alpha").records[0].body == {
+        "type": "Product",
+        "sku": "A",
+        "name": "Alpha",
+    }
+    result = checked(tmp_path, Kind.PRODUCTS, "type,sku,name", ",A,Alpha")
+    assert offences(result) == [(2, "type", "Must be filled.")]
+
+
+def test_of_an_unknown_type_the_other_cells_are_checked_all_the_same(tmp_path):
+    result = checked(
+        tmp_path,
+        Kind.PRODUCTS,
+        "type,sku,name,infill_options.infill_priority,weight.value,container_options.container_style",
+        "Infill,A,Alpha,first,1 lb,bag",
+    )
+    assert [one.column for one in result.offences] == ["type", "weight.value", "infill_options.infill_priority"]
+
+
+def test_the_vendors_own_file(tmp_path):
+    result = checked(
+        tmp_path,
+        Kind.PRODUCTS,
+        "sku,name,barcode,goods_type,weight,length,width,height,country_of_manufacture,hts_base_code,hts_country_code,"
+        "requires_packaging,can_contain_other_items,allowed_container_styles,valid_containers,disallowed_containers,"
+        "special_supplies,special_other,unit_qty",
+        "MUG,Mug,012|013,NORMAL,0.10,1,2.50,3,us,6912.00,US:4050|CA:10,yes,0,rigid_box,,,,,12",
+        'CUP,Cup,012,NORMAL,"1,5",1,2,3,US,6912.00,US,yes,0,,,,,,1.5',
+    )
+    assert [record.body for record in result.records] == [
+        {
+            "type": "Product",
+            "sku": "MUG",
+            "name": "Mug",
+            "barcodes": ["012", "013"],
+            "goods_type": "NORMAL",
+            "weight": {"value": 0.1},
+            "dimensions": {"length": 1, "width": 2.5, "height": 3},
+            "export": {
+                "country_of_manufacture": "US",
+                "hs_base_code": "6912.00",
+                "hs_country_extension": [
+                    {"country_id": "US", "extension": "4050"},
+                    {"country_id": "CA", "extension": "10"},
+                ],
+            },
+            "packaging": {"require_packaging": True, "can_contain_other_items": False, "unit_quantity": 12},
+        }
+    ]
+    assert [(one.line, one.column, one.value) for one in result.offences] == [
+        (3, "weight", "1,5"),
+        (3, "hts_country_code", "US"),
+        (3, "unit_qty", "1.5"),
+    ]
+    assert "allowed_container_styles (1 cells filled), valid_containers (0 cells filled)" in result.notes[0]
+
+
+def test_ten_thousand_products_take_little_time(tmp_path):
+    sample = (SAMPLES / "products.csv").read_text(encoding="utf-8").splitlines()
+    rows = [sample[1].replace("MUG-01", f"MUG-{number}", 1) for number in range(10_000)]
+    file = read(tmp_path, "\n".join([sample[0], *rows]))
+    started = time.monotonic()
+    result = check(file, Kind.PRODUCTS)
+    assert time.monotonic() - started < 20
+    assert (len(result.records), result.offences) == (10_000, ())
+
+
+COLUMNS = {
+    kind: [one.name for one in columns_of(kind) if not one.name.endswith("<code>")]
+    + (["custom_fields.x"] if kind is not Kind.LOCATION_TAGS else [])
+    for kind in Kind
+}
+UGLY = st.one_of(
+    st.text(max_size=12),
+    st.sampled_from(["", "", "", "1", "0.5", "true", "A|B", "{}", "[]", '{"a": {"value": 1}}', "USD", "9" * 5000]),
+    st.sampled_from([*ITEMS, "R1", "R2", "black1", '[{"code": "x", "value": 1}]', "US:1|CA:2", "ups_GROUND", "\0"]),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_whatever_the_cells_hold_each_row_is_a_record_or_an_offence(tmp_path_factory, data):
+    kind = data.draw(st.sampled_from(Kind))
+    required = [one.name for one in columns_of(kind) if one.required]
+    names = required + data.draw(
+        st.lists(st.sampled_from([one for one in COLUMNS[kind] if one not in required]), unique=True)
+    )
+    table = data.draw(st.lists(st.lists(UGLY, min_size=len(names), max_size=len(names)), max_size=4))
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows([names, *table])
+    result = check(read(tmp_path_factory.mktemp("ugly"), text.getvalue().encode("utf-8", "replace")), kind)
+    right, wrong = [record.line for record in result.records], {offence.line for offence in result.offences}
+    assert not result.header_is_wrong
+    assert sorted([*right, *wrong]) == sorted(result.file.cells)
+    json.dumps([record.body for record in result.records], allow_nan=False)

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import pytest
+
+from wms_sync.master_data.columns import column_named, columns_of, nearest
+from wms_sync.master_data.kinds import Kind
+
+OPTIONS = {
+    "PackagingContainer": (
+        "container_options",
+        "barcodes weight dimensions volume manage_stock associated_products allow_for_brands disallow_for_brands "
+        "billing_amount allow_for_warehouses allow_for_shipping_methods satisfies_overbox use_for_bin_packing "
+        "weight_capacity container_style packaging_handling_surcharge",
+    ),
+    "PackagingSupplies": (
+        "supplies_options",
+        "barcodes weight manage_stock associated_products allow_for_brands disallow_for_brands billing_amount "
+        "allow_for_warehouses allow_for_shipping_methods packaging_handling_surcharge apply_to_goods_type "
+        "never_apply_to_goods_type apply_only_above_weight one_per require_scan_timing disable_confirm_button "
+        "require_packaging_type apply_to_region apply_unless_container_meets_hazmat apply_to_multi_sku_package",
+    ),
+    "PackagingDataCollection": (
+        "data_collection_options",
+        "associated_products allow_for_brands disallow_for_brands billing_amount allow_for_shipping_methods "
+        "apply_to_goods_type never_apply_to_goods_type apply_only_above_weight one_per require_scan_timing "
+        "disable_confirm_button require_packaging_type apply_unless_container_meets_hazmat apply_to_multi_sku_package "
+        "collect_data_pattern apply_to_region is_collected_data_unique",
+    ),
+    "PackagingInstruction": (
+        "instruction_options",
+        "barcodes associated_products allow_for_brands disallow_for_brands billing_amount allow_for_shipping_methods "
+        "apply_to_goods_type never_apply_to_goods_type apply_only_above_weight one_per require_scan_timing "
+        "disable_confirm_button require_packaging_type apply_to_region apply_unless_container_meets_hazmat "
+        "apply_to_multi_sku_package",
+    ),
+    "PackagingInfill": (
+        "infill_options",
+        "barcodes weight manage_stock associated_products allow_for_brands disallow_for_brands billing_amount "
+        "disable_confirm_button apply_unless_container_meets_hazmat is_confirmation_required infill_horizontal "
+        "infill_vertical infill_priority",
+    ),
+}
+"""The table of the specification (2.3)."""
+
+PRODUCT = (
+    "type sku name is_enabled vendor_sku manufacturer_part_number external_id barcodes is_available is_visible "
+    "goods_type lot_type weight dimensions volume inventory export regulated_goods packaging custom_fields"
+)
+
+
+def fields(type_: str, depth: int = 0) -> set[str]:
+    return {one.place[depth] for one in columns_of(Kind.PRODUCTS) if type_ in one.types and len(one.place) > depth}
+
+
+def names(kind: Kind) -> list[str]:
+    return [one.name for one in columns_of(kind)]
+
+
+def test_location_tags_and_retailers_have_the_fields_of_the_specification():
+    assert names(Kind.LOCATION_TAGS) == ["name", "description", "color", "sort_order"]
+    assert names(Kind.RETAILERS) == [
+        "code",
+        "name",
+        "status",
+        "fulfillment_model",
+        "parent_retailer_code",
+        "legal_name",
+        "dba",
+        "default_duties_payor",
+        "default_shipping_method",
+        "allowed_shipping_methods",
+        "routing_guide_notes",
+        "custom_fields",
+        "custom_fields.<code>",
+    ]
+
+
+def test_a_product_has_the_fields_of_the_specification():
+    assert fields("Product") == set(PRODUCT.split())
+
+
+@pytest.mark.parametrize("type_", OPTIONS)
+def test_a_packaging_kind_has_the_fields_of_the_specification(type_):
+    options, named = OPTIONS[type_]
+    assert fields(type_) == {"type", "sku", "name", "is_enabled", options}
+    assert fields(type_, depth=1) == set(named.split())
+
+
+def test_a_column_says_what_it_takes_and_who_must_fill_it():
+    amount = column_named(Kind.PRODUCTS, "container_options.billing_amount.amount")
+    assert amount is not None
+    assert (amount.place, amount.types) == (("container_options", "billing_amount", "amount"), ("PackagingContainer",))
+    assert (amount.type, amount.rule) == ("number", "digits, with a decimal point")
+    assert (amount.required, amount.with_group) == (False, True)
+    assert [one.name for one in columns_of(Kind.LOCATION_TAGS) if one.required] == ["name", "color"]
+    assert [one.name for one in columns_of(Kind.RETAILERS) if one.required] == ["code", "name"]
+    assert [one.name for one in columns_of(Kind.PRODUCTS) if one.required] == ["type", "sku", "name"]
+
+
+def test_every_column_is_explained():
+    for kind in Kind:
+        assert all(one.type and one.rule and one.types for one in columns_of(kind))
+
+
+@pytest.mark.parametrize(
+    ("vendors", "ours"),
+    [
+        ("barcode", "barcodes"),
+        ("hts_base_code", "export.hs_base_code"),
+        ("hts_country_code", "export.hs_country_extension"),
+        ("unit_qty", "packaging.unit_quantity"),
+        ("requires_packaging", "packaging.require_packaging"),
+        ("can_contain_other_items", "packaging.can_contain_other_items"),
+        ("weight", "weight.value"),
+    ],
+)
+def test_the_vendors_names_of_columns(vendors, ours):
+    assert column_named(Kind.PRODUCTS, vendors) is column_named(Kind.PRODUCTS, ours) is not None
+    assert column_named(Kind.RETAILERS, vendors) is None
+
+
+def test_a_column_of_one_custom_field():
+    column = column_named(Kind.RETAILERS, "custom_fields.EdiId")
+    assert column is not None
+    assert column.place == ("custom_fields", "EdiId")
+    assert column_named(Kind.RETAILERS, "custom_fields.") is None
+    assert column_named(Kind.LOCATION_TAGS, "custom_fields.EdiId") is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "meant"),
+    [
+        (Kind.LOCATION_TAGS, "colour", "color"),
+        (Kind.LOCATION_TAGS, "sortorder", "sort_order"),
+        (Kind.RETAILERS, "parent_retailer", "parent_retailer_code"),
+        (Kind.RETAILERS, "fulfilment_model", "fulfillment_model"),
+        (Kind.PRODUCTS, "country_of_manufactur", "export.country_of_manufacture"),
+        (Kind.PRODUCTS, "weight_capacity", "container_options.weight_capacity.value"),
+        (Kind.PRODUCTS, "customs_value", "export.customs_value.amount"),
+        (Kind.PRODUCTS, "lot_type", "lot_type_id"),
+        (Kind.LOCATION_TAGS, "qqqq", None),
+    ],
+)
+def test_the_name_that_was_probably_meant(kind, name, meant):
+    assert nearest(kind, name) == meant

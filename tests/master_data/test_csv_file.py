@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.master_data.files import read
+from wms_sync.master_data.csv_file import CsvFile, read_csv
+from wms_sync.master_data.errors import UnreadableFile
+
+ENCODINGS = {"utf-8": "utf-8", "utf-8-sig": "utf-8-sig", "utf-16": "utf-16-le", "utf-16-be": "utf-16-be"}
+
+
+def rows(file: CsvFile) -> dict[int, tuple[str, ...]]:
+    return {line: tuple(row) for line, row in zip(file.lines, file.frame.itertuples(index=False), strict=True)}
+
+
+def test_everything_stays_text(tmp_path):
+    file = read(tmp_path, "code,name,n\n00123,NA,null\n1.50,,nan\nTRUE,None,-\n")
+    assert rows(file) == {2: ("00123", "NA", "null"), 3: ("1.50", "", "nan"), 4: ("TRUE", "None", "-")}
+
+
+def test_the_file_is_named_by_what_is_in_it(tmp_path):
+    file = read(tmp_path, "code\nA\n")
+    assert (file.path, file.sha256) == (tmp_path / "given.csv", hashlib.sha256(b"code\nA\n").hexdigest())
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_delimiters_and_line_ends(tmp_path, delimiter, line_end):
+    text = line_end.join([f"code{delimiter}name", f"A{delimiter}Alpha", "", f'"B"{delimiter}"Be,t;a\t"', ""])
+    file = read(tmp_path, text)
+    assert file.delimiter == delimiter
+    assert rows(file) == {2: ("A", "Alpha"), 4: ("B", "Be,t;a\t")}
+
+
+def test_the_header_alone_tells_the_delimiter(tmp_path):
+    file = read(tmp_path, "code;name\nA;one, two, three, four\n")
+    assert rows(file) == {2: ("A", "one, two, three, four")}
+    assert read(tmp_path, '"code";"a, b, c, d"\nA;B\n').delimiter == ";"
+    assert read(tmp_path, "code\nA;B\n").delimiter == ","
+
+
+@pytest.mark.parametrize(
+    ("raw", "encoding"),
+    [
+        ("code\nKühl 東京\n".encode(), "utf-8"),
+        ("\ufeffcode\nKühl 東京\n".encode(), "utf-8-sig"),
+        ("\ufeffcode\nKühl 東京\n".encode("utf-16-le"), "utf-16-le"),
+        ("\ufeffcode\nKühl 東京\n".encode("utf-16-be"), "utf-16-be"),
+    ],
+)
+def test_encodings_of_spreadsheets(tmp_path, raw, encoding):
+    file = read(tmp_path, raw)
+    assert (file.encoding, rows(file)) == (encoding, {2: ("Kühl 東京",)})
+
+
+def test_what_is_not_unicode_is_taken_for_windows_1252_and_the_result_says_so(tmp_path):
+    file = read(tmp_path, "code\nKühl – 5 €\n".encode("cp1252"))
+    assert (file.encoding, rows(file)) == ("cp1252", {2: ("Kühl – 5 €",)})
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_the_first_line_that_excel_adds(tmp_path, delimiter):
+    file = read(tmp_path, f"sep={delimiter}\r\ncode{delimiter}name\r\nA{delimiter}Alpha\r\n")
+    assert (file.header_line, file.header, rows(file)) == (2, ("code", "name"), {3: ("A", "Alpha")})
+
+
+def test_a_line_break_inside_quotes_counts_as_a_line(tmp_path):
+    file = read(tmp_path, 'code,name\nA,"one\r\ntwo\n\nfour"\nB,"say ""hi"""\n')
+    assert rows(file) == {2: ("A", "one\r\ntwo\n\nfour"), 6: ("B", 'say "hi"')}
+
+
+def test_a_header_over_two_lines(tmp_path):
+    file = read(tmp_path, '\n\n"code","na\nme"\nA,B\n')
+    assert (file.header_line, rows(file)) == (3, {5: ("A", "B")})
+
+
+def test_empty_lines_and_lines_of_delimiters_are_skipped(tmp_path):
+    file = read(tmp_path, ",,\ncode,name\n\nA,Alpha\n,\n  ,\t\n\r\nB,Beta")
+    assert (file.header_line, list(file.cells)) == (2, [4, 8])
+
+
+def test_names_are_freed_of_case_and_blanks_but_a_custom_code_keeps_its_case(tmp_path):
+    file = read(tmp_path, " Code ,NAME,Custom_Fields. EdiId \nA,B,C\n")
+    assert file.header == (" Code ", "NAME", "Custom_Fields. EdiId ")
+    assert list(file.frame.columns) == ["code", "name", "custom_fields.EdiId"]
+
+
+def test_a_row_of_another_width_is_set_aside_with_its_cells(tmp_path):
+    file = read(tmp_path, "code,name\nA\nB,Beta\nC,Gamma, Inc.\n")
+    assert rows(file) == {3: ("B", "Beta")}
+    assert [(one.line, one.cells) for one in file.malformed] == [(2, ("A",)), (4, ("C", "Gamma", " Inc."))]
+    assert file.malformed[0].rule == "Has 1 cells where the header has 2: a cell is missing."
+    assert "a delimiter inside a text must stand in quotes" in file.malformed[1].rule
+    assert file.cells[4] == ("C", "Gamma", " Inc.")
+
+
+def test_a_quote_that_is_never_closed_costs_the_lines_it_swallows(tmp_path):
+    file = read(tmp_path, 'code,name\nA,Alpha\nB,"Beta\nC,Gamma\n')
+    assert rows(file) == {2: ("A", "Alpha")}
+    assert [(one.line, one.cells) for one in file.malformed] == [(3, ('B,"Beta\nC,Gamma\n',))]
+    assert file.malformed[0].rule.startswith("Lines 3 to 4 are not readable as one record")
+
+
+def test_after_a_quote_in_the_wrong_place_the_other_rows_go_on(tmp_path):
+    file = read(tmp_path, 'code,name\nA,"5" pipe\nB,5" pipe\n')
+    assert rows(file) == {3: ("B", '5" pipe')}
+    assert file.malformed[0].rule.startswith("The line is not readable as one record")
+
+
+def test_a_header_without_rows(tmp_path):
+    file = read(tmp_path, "code,name")
+    assert (list(file.frame.columns), file.lines) == (["code", "name"], ())
+
+
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        (b"", "it is empty"),
+        (b"\n\n,,\n", "it is empty"),
+        ("\ufeff".encode(), "it is empty"),
+        (b"sep=;\n", "it is empty"),
+        (b"sep=|\ncode\n", "it says sep=|"),
+        (b"PK\x03\x04rest", "it is a workbook"),
+        (b"\xd0\xcf\x11\xe0rest", "it is a workbook"),
+        ("code\nA\n".encode("utf-16-le"), "NUL characters"),
+        (b"\xff\xfec\x00o\x00d", "its first bytes say utf-16-le, but byte 6 is not"),
+        (b"code\n\x81\xff\n", "byte 5 is neither UTF-8 nor Windows-1252"),
+        (b'"code,name\nA,B\n', "its header, on line 1, has a quote that is not closed"),
+    ],
+)
+def test_what_is_no_csv_is_said(tmp_path, raw, says):
+    with pytest.raises(UnreadableFile) as caught:
+        read(tmp_path, raw)
+    assert str(caught.value).startswith(f"{tmp_path / 'given.csv'} cannot be read: ")
+    assert says in caught.value.reason
+    assert caught.value.exit_code == 2
+
+
+def test_a_folder_and_a_missing_file_are_said(tmp_path):
+    with pytest.raises(UnreadableFile, match="it is a folder"):
+        read_csv(tmp_path)
+    with pytest.raises(UnreadableFile, match="there is no such file"):
+        read_csv(tmp_path / "none.csv")
+
+
+def test_a_hundred_thousand_rows_take_seconds(tmp_path):
+    text = "code,name\n" + "".join(f'R{number},"Retailer, number {number}"\n' for number in range(100_000))
+    started = time.monotonic()
+    file = read(tmp_path, text)
+    assert time.monotonic() - started < 10
+    assert (len(file.frame), file.lines[-1]) == (100_000, 100_001)
+
+
+CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
+"""Any text; NUL, which no delimiter or encoding treats apart, is looked at by the check."""
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    table=st.lists(st.tuples(CELL, CELL, CELL), max_size=6),
+    delimiter=st.sampled_from([",", ";", "\t"]),
+    encoding=st.sampled_from([*ENCODINGS, "utf-16"]),
+    line_end=st.sampled_from(["\n", "\r\n", "\r"]),
+    excel=st.booleans(),
+)
+def test_what_the_csv_module_writes_comes_back(tmp_path_factory, table, delimiter, encoding, line_end, excel):
+    text = io.StringIO(newline="")
+    if excel:
+        text.write(f"sep={delimiter}{line_end}")
+    # the csv module leaves a line break bare that is not its own line end, and no reader can tell that one
+    broken = any("\n" in cell or "\r" in cell for row in table for cell in row)
+    writer = csv.writer(
+        text,
+        delimiter=delimiter,
+        lineterminator=line_end,
+        quoting=csv.QUOTE_ALL if broken else csv.QUOTE_MINIMAL,
+    )
+    writer.writerow(["code", "name", "dba"])
+    expected = {}
+    for row in table:
+        start = len(io.StringIO(text.getvalue(), newline="").readlines()) + 1
+        writer.writerow(row)
+        if any(cell.strip() for cell in row):
+            expected[start] = row
+    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    file = read(tmp_path_factory.mktemp("csv"), (mark + text.getvalue()).encode(encoding))
+    assert rows(file) == expected == {line: file.cells[line] for line in file.lines}
+    assert (file.delimiter, file.encoding, file.malformed) == (delimiter, ENCODINGS[encoding], ())

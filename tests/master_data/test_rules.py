@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wms_sync.master_data import rules
+from wms_sync.master_data.rules import Broken
+
+
+@pytest.mark.parametrize(
+    ("cell", "number"),
+    [("0.10", 0.1), ("12", 12), ("-3", -3), ("+4", 4), ("2.0", 2.0), (".5", 0.5), ("007", 7), ("5.", 5.0)],
+)
+def test_numbers_are_exact(cell, number):
+    found = rules.exact_number(cell)
+    assert (found, type(found)) == (number, type(number))
+    assert "0.10000" not in json.dumps(found)
+
+
+@pytest.mark.parametrize(
+    ("cell", "says"),
+    [
+        ("1,5", "Has a decimal comma; write a decimal point: 1.5."),
+        ("1.234,5", "Must be a number"),
+        ("1e5", "Must be a number"),
+        ("1_000", "Must be a number"),
+        ("1 lb", "Must be a number"),
+        ("١", "Must be a number"),
+        ("nan", "Must be a number"),
+        ("0.12345678901234567890", "Has more digits than can be sent exactly"),
+        ("9" * 400, "Has more digits than can be sent exactly"),
+    ],
+)
+def test_what_is_no_exact_number_is_said(cell, says):
+    with pytest.raises(Broken, match=says):
+        rules.exact_number(cell)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9), max_value=10**9, places=5))
+def test_a_number_that_passes_has_the_value_that_was_written(number):
+    assert Decimal(json.dumps(rules.exact_number(f"{number:f}"))) == number
+
+
+@pytest.mark.parametrize("cell", ["true", "TRUE", "Yes", "1"])
+def test_true(cell):
+    assert rules.flag().parse(cell) is True
+
+
+@pytest.mark.parametrize("cell", ["false", "FALSE", "No", "0"])
+def test_false(cell):
+    assert rules.flag().parse(cell) is False
+
+
+@pytest.mark.parametrize("cell", ["2", "on", "wahr", "t", "-"])
+def test_neither_true_nor_false(cell):
+    with pytest.raises(Broken, match="Must be true or false"):
+        rules.flag().parse(cell)
+
+
+def test_whole_numbers_at_the_ends_of_their_range():
+    cell = rules.whole(rules.INT32)
+    assert [cell.parse("-2147483648"), cell.parse("2147483647")] == [-(2**31), 2**31 - 1]
+    for beyond in ("-2147483649", "2147483648", "9" * 5000):
+        with pytest.raises(Broken, match="Must lie between -2147483648 and 2147483647"):
+            cell.parse(beyond)
+    for no_integer in ("1.0", "1e3", "1,000", "one", "²"):
+        with pytest.raises(Broken, match="Must be a whole number"):
+            cell.parse(no_integer)
+
+
+def test_lengths_count_characters_and_not_bytes():
+    assert rules.text(3).parse("東京🚚") == "東京🚚"
+    with pytest.raises(Broken, match="Has 4 characters; at most 3 are allowed"):
+        rules.text(3).parse("abcd")
+
+
+def test_a_tag_name_is_what_the_service_stores():
+    cell = rules.tag_name(230)
+    assert cell.parse("<b>Cold</b> room<!-- x -->") == "Cold room"
+    assert cell.parse("<b>" + "x" * 230 + "</b>") == "x" * 230
+    assert cell.parse("5 < 6 > 4") == "5 < 6 > 4"
+    assert cell.parse("<<b>i>Cold") == "Cold"
+    with pytest.raises(Broken, match="Has 231 characters without its HTML tags; 1 to 230 are allowed"):
+        cell.parse("x" * 231)
+    with pytest.raises(Broken, match="Has 0 characters without its HTML tags"):
+        cell.parse("<p> </p>")
+
+
+def test_the_palette_has_45_colours():
+    assert (len(rules.PALETTE), rules.PALETTE[0], rules.PALETTE[-1]) == (45, "black1", "yellow5")
+
+
+def test_a_wrong_choice_is_told_the_nearest():
+    cell = rules.one_of(("active", "archived"))
+    assert cell.parse("archived") == "archived"
+    with pytest.raises(Broken, match=r"Must be one of: active, archived. Did you mean active\?"):
+        cell.parse("Active")
+    with pytest.raises(Broken, match=r"Must be one of: active, archived.$"):
+        cell.parse("42")
+
+
+@pytest.mark.parametrize("cell", ["ups_GROUND", "dhl_EXPRESS_WORLDWIDE", "fedex_2DAY"])
+def test_shipping_methods(cell):
+    assert rules.shipping_method(255).parse(cell) == cell
+
+
+@pytest.mark.parametrize("cell", ["ups", "_GROUND", "ups_", "ups_ground", "ups_GROUND SAVER"])
+def test_no_shipping_methods(cell):
+    with pytest.raises(Broken, match="<carrier>_<SERVICE>"):
+        rules.shipping_method(255).parse(cell)
+
+
+def test_codes_of_letters_are_sent_in_capitals():
+    cell = rules.letters(3, "USD", "currency code")
+    assert cell.parse("usd") == "USD"
+    for wrong in ("US", "USDX", "U5D", "ÄÖÜ", "US "):
+        with pytest.raises(Broken, match="Must be the 3 letters of a currency code, such as USD"):
+            cell.parse(wrong)
+
+
+@pytest.mark.parametrize("cell", ["4.01235E+12", "4,01235E+12", "1E+05"])
+def test_a_number_that_a_spreadsheet_shortened_is_refused(cell):
+    with pytest.raises(Broken, match="Was shortened by a spreadsheet"):
+        rules.code().parse(cell)
+
+
+def test_a_code_may_look_like_other_things():
+    assert [rules.code().parse(cell) for cell in ("00123", "1E5", "NA")] == ["00123", "1E5", "NA"]
+
+
+def test_lists_are_parted_by_a_bar():
+    assert rules.listed(rules.code()).parse("0123 | 0456") == ["0123", "0456"]
+    for wrong in ("|a", "a|", "a||b"):
+        with pytest.raises(Broken, match="Has an empty entry"):
+            rules.listed(rules.code()).parse(wrong)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "us:4050 | CA:10",
+        '[{"country_id": "US", "extension": "4050"}, {"country_id": "ca", "extension": "10"}]',
+    ],
+)
+def test_country_extensions_in_both_forms(cell):
+    assert rules.extensions().parse(cell) == [
+        {"country_id": "US", "extension": "4050"},
+        {"country_id": "CA", "extension": "10"},
+    ]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["US", "USA:1", "US:", "US:1|CA", "[1]", '[{"country_id": "US"}]', '[{"country_id": "US", "extension": 1}]', "[{"],
+)
+def test_wrong_country_extensions(cell):
+    with pytest.raises(Broken):
+        rules.extensions().parse(cell)
+
+
+@pytest.mark.parametrize(
+    ("cell", "says"),
+    [
+        ("{", "Is not JSON: .* at character 2"),
+        ('{"a": 1, "a": 2}', "Has the key a twice"),
+        ("[NaN]", "Has NaN, which JSON does not know"),
+        ("[0.1234567890123456789]", "Has a number with more digits"),
+        ("[" * 100_000, "nested too deep"),
+    ],
+)
+def test_wrong_json(cell, says):
+    with pytest.raises(Broken, match=says):
+        rules.json_value(cell)
+
+
+def test_references_by_natural_key():
+    assert rules.refers("Product", "skus", many=True, by="SKU").parse("A1|B2") == ("A1", "B2")
+    assert rules.refers("Retailer", "code", by="code").parse("A|B") == ("A|B",)
+    assert rules.refers_by_id("LotType", "id").parse("007") == ("7",)
+    with pytest.raises(Broken, match="Names A1 twice"):
+        rules.refers("Product", "skus", many=True, by="SKU").parse("A1|A1")
+    with pytest.raises(Broken, match="Must lie between 1"):
+        rules.refers_by_id("LotType", "id").parse("0")
