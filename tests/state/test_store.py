@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
-from pathlib import Path
 
 import pytest
 
-from tests.postgres import postgres, programs
 from wms_sync.intervals import Interval
 from wms_sync.state.errors import StateError, StateUrlError
 from wms_sync.state.store import LandedPage, StateStore, Window
 
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
-
-
-@pytest.fixture(scope="module")
-def postgres_url() -> Iterator[str]:
-    if programs() is None:
-        pytest.skip("PostgreSQL is not installed here (initdb not found); .ci/run installs it")
-    with tempfile.TemporaryDirectory(prefix="pg") as folder, postgres(Path(folder) / "server") as url:
-        yield url
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request, tmp_path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/deep/state.db"
-    server: str = request.getfixturevalue("postgres_url")
-    return server
 
 
 @pytest.fixture

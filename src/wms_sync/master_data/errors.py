@@ -40,6 +40,6 @@ class ServiceKeepsFailing(MasterDataError):
 
     def __init__(self, failures: int, last: str | None) -> None:
         super().__init__(
-            f"The service did or answered none of the last {failures} creates, each after all retries, so the push stopped. Push "
-            f"again when it is well. The last answer: {last}"
+            f"The service did or answered none of the last {failures} creates, each after all retries, so the push "
+            f"stopped. Push again when it is well. The last answer: {last}"
         )

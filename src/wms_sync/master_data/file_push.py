@@ -24,14 +24,11 @@ from wms_sync.master_data.errors import TooManyCreates
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.known import Lookup, read_known
 from wms_sync.master_data.lookup import MerchantLookup
-from wms_sync.master_data.plan import Plan, make_plan
-from wms_sync.master_data.push import Applied, Outcome, Push, Result, Watcher
+from wms_sync.master_data.plan import NEEDS_A_HAND, WRONG_USAGE, Plan, make_plan
+from wms_sync.master_data.push import GOOD, Applied, Outcome, Push, Result, Watcher
 from wms_sync.master_data.rejects import write_rejects
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushLedger
-
-NEEDS_A_HAND = 3
-DONE = frozenset({Outcome.CREATED, Outcome.ALREADY_THERE})
 
 Say = Callable[[str], None]
 
@@ -52,10 +49,12 @@ class PushReport:
 
     @property
     def exit_code(self) -> int:
-        """0: every row is in the service. 3: some need a hand. What stopped the push has its own."""
+        """0: every row is in the service. 3: some need a hand. What stopped the push or a wrong header has its own."""
         if self.applied.stopped is not None:
             return self.applied.stopped.exit_code
-        return 0 if self.counts.keys() <= DONE else NEEDS_A_HAND
+        if self.plan.checked.header_is_wrong:
+            return WRONG_USAGE
+        return 0 if self.counts.keys() <= GOOD else NEEDS_A_HAND
 
     @property
     def summary(self) -> str:
@@ -71,7 +70,7 @@ class PushReport:
     def lines(self) -> Iterator[str]:
         """The report for a person: the rows that need a hand or were warned about, what to do, the summary."""
         for one in sorted(self.applied.results, key=lambda one: one.line):
-            if one.outcome not in DONE or one.warnings:
+            if one.outcome not in GOOD or one.warnings:
                 yield f"line {one.line}: {one.outcome} {one.key}: {one.row['why']}"
         if self.rejects is not None:
             yield f"Correct the rejected rows in {self.rejects} and push that file."

@@ -29,6 +29,9 @@ from wms_sync.state.ledger import THERE, UNSURE, Entry, State
 UNIQUE = frozenset({Kind.LOCATION_TAGS, Kind.RETAILERS})
 """Kinds of which the service refuses a second one of the same key, so that sending again is safe (specification 2)."""
 
+WRONG_USAGE, NEEDS_A_HAND = 2, 3
+"""Exit codes of the command line."""
+
 
 class Action(StrEnum):
     """What is done about a row; see the module."""
@@ -91,6 +94,13 @@ class Plan:
         """Rows by action."""
         counted = Counter(step.action for step in self.steps)
         return {action: counted[action] for action in Action if counted[action]}
+
+    @property
+    def exit_code(self) -> int:
+        """0: every row is there or will be. 3: some need a hand. 2: the header is wrong, so no row is understood."""
+        if self.checked.header_is_wrong:
+            return WRONG_USAGE
+        return 0 if self.counts.keys() <= {Action.CREATE, Action.ALREADY_THERE} else NEEDS_A_HAND
 
     @property
     def summary(self) -> str:
@@ -170,11 +180,7 @@ class _Planner:
         if self._resend:
             why = f"{sent}, and sent again as you asked: look whether the service now has it twice."
             return replace(step, action=Action.IN_DOUBT, why=why, sends=True)
-        why = (
-            f"{sent}, so the service may have it. Look for the {self._kind.key} in the service, or let a sync or the "
-            "Merchant API (WMS_MERCHANT_USERNAME) find it. Only if it is not there, push again with --resend."
-        )
-        return replace(step, action=Action.IN_DOUBT, why=why)
+        return replace(step, action=Action.IN_DOUBT, why=f"{sent}. {what_to_do(self._kind)}")
 
     def _resolved(self, step: Step) -> Step:
         """Put ids to the references of a step that is to be sent; what cannot be resolved is not sent."""
@@ -208,6 +214,16 @@ class _Planner:
             if parent.entry is not None and parent.entry.state in THERE:
                 found = (of_entry(parent.entry, reference.kind),)
         return _one(found, what, parent)
+
+
+def what_to_do(kind: Kind) -> str:
+    """How a create without an answer is settled."""
+    if kind in UNIQUE:
+        return f"Push the file again: the service refuses a second {kind.one} of this {kind.key}, which settles it."
+    return (
+        f"The service may have it. Look for the {kind.key} in the service, or push again after a sync or with the "
+        "Merchant API set (WMS_MERCHANT_USERNAME), which may find it. Only if it is not there, push with --resend."
+    )
 
 
 @dataclass(frozen=True)

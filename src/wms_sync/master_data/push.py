@@ -26,13 +26,13 @@ from wms_sync.master_data.content import body, digest
 from wms_sync.master_data.errors import ServiceKeepsFailing
 from wms_sync.master_data.known import Lookup
 from wms_sync.master_data.plan import UNIQUE, Action, Plan, Step
-from wms_sync.master_data.sending import Sender, Sent
+from wms_sync.master_data.sending import Sender, Sent, told
 from wms_sync.state.ledger import THERE, UNSURE, Entry, PushLedger, State
 
 AHEAD_UNIQUE = 64
 """Creates intended at a time where a doubt settles itself; of products only twice as many as are sent side by side."""
 GIVE_UP_AFTER = 8
-"""Creates in a row that the service did not do, each after all its retries: then it is the service, not the rows."""
+"""Creates in a row that were not done or not answered, each after all retries: it is the service, not the rows."""
 RECORD_SECONDS = 0.5
 """Longest that an outcome is known and not on disk."""
 POLL_SECONDS = 0.1
@@ -69,6 +69,7 @@ OF_STATE = {
 }
 """Of a row that was sent."""
 GOOD = frozenset({Outcome.CREATED, Outcome.ALREADY_THERE})
+NOT_DONE = frozenset({State.UNDONE, State.DOUBT})
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,7 @@ class Push:
         self._recorded_at = monotonic()
         self._results: dict[str, Result] = {}
         self._intended: dict[str, Entry] = {}
+        self._settled: set[str] = set()
         self._ids: dict[str, int] = {}
         self._futures: deque[Future[Sent]] = deque(maxlen=2 * self._ahead)
         self._failures = 0
@@ -174,10 +176,11 @@ class Push:
                 while (self._ready and not self._halted) or self._running:
                     self._intend(pool)
                     self._take_in()
-            except BaseException:  # also an interrupt: what is under way is finished and recorded
+            except BaseException:  # also an interrupt, wherever it strikes: what is under way is finished and recorded
                 self._halt()
-                while self._running:
-                    self._take_in()
+                pool.shutdown()
+                self._take_in()
+                self._unrecorded += [self._withdrawn(key) for key in self._intended.keys() - self._settled]
                 raise
             finally:
                 self._ledger.record(self._unrecorded)
@@ -274,14 +277,16 @@ class Push:
 
     def _settle(self, key: str, future: Future[Sent]) -> None:
         self._running.discard(key)
+        self._settled.add(key)
         step = self._steps[key]
         if future.cancelled():
-            self._unrecorded.append(step.entry or replace(self._intended[key], state=State.UNDONE, message=NOT_SENT))
+            self._unrecorded.append(self._withdrawn(key))
             return
         sent = future.result()
         self._unrecorded.append(self._outcome(step, sent))
-        self._conclude(Result(step.line, key, OF_STATE[sent.state], sent.remote_id, sent.message or "", sent.warnings))
-        self._failures = self._failures + 1 if sent.state is State.UNDONE else 0
+        message = told(self._plan.kind, sent)
+        self._conclude(Result(step.line, key, OF_STATE[sent.state], sent.remote_id, message, sent.warnings))
+        self._failures = self._failures + 1 if sent.state in NOT_DONE else 0
         if not self._halted and (sent.stops is not None or self._failures >= GIVE_UP_AFTER):
             self._stopped = sent.stops or ServiceKeepsFailing(self._failures, sent.message)
             self._halt()
@@ -333,6 +338,10 @@ class Push:
         return Result(child.line, child.key, outcome, message=f"Names {named}, which is {parent.outcome}.")
 
     # --- stopping ---
+
+    def _withdrawn(self, key: str) -> Entry:
+        """The ledger's row of an intent that was not sent after all."""
+        return self._steps[key].entry or replace(self._intended[key], state=State.UNDONE, message=NOT_SENT)
 
     def _halt(self) -> None:
         """Start nothing more: sleepers wake, what has not begun is taken back, the rest is waited for."""

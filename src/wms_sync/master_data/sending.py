@@ -21,7 +21,7 @@ from wms_sync.api.errors import (
 from wms_sync.api.statuses import in_words
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.known import Lookup
-from wms_sync.master_data.plan import UNIQUE
+from wms_sync.master_data.plan import UNIQUE, what_to_do
 from wms_sync.state.ledger import State
 
 SENDINGS = 3
@@ -41,6 +41,18 @@ class Sent:
     message: str | None = None
     warnings: tuple[str, ...] = ()
     stops: ApiError | None = None
+
+
+def told(kind: Kind, sent: Sent) -> str:
+    """What a person is told of it: why, and what to do."""
+    said = sent.message or ""
+    if sent.state is State.DOUBT:
+        return f"{said} {what_to_do(kind)}"
+    if sent.state is State.UNDONE:
+        return f"{said} Nothing was done: push the file again."
+    if sent.state is State.EXISTS:
+        return f"The service had it before: {said}"
+    return f"Refused by the service: {said}" if sent.state is State.REFUSED else said
 
 
 class Sender:

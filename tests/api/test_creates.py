@@ -1,0 +1,237 @@
+"""Creates against the sandbox on a socket: what counts as done, as refused, as not done and as in doubt."""
+
+from __future__ import annotations
+
+import json
+import socket
+
+import pytest
+from pydantic import SecretStr
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from tests.api.test_client import answer_first
+from tests.conftest import IMPATIENT
+from wms_sync.api.client import GlobalApi
+from wms_sync.api.creates import LOCATION_TAGS, Created, Creates, already_in_use
+from wms_sync.api.errors import Busy, InDoubt, NotSent, Problem, RedirectRefused, Rejected, ServiceFailed, Unauthorized
+from wms_sync.sandbox.faults import AnswerLost, Disconnect, Truncated
+
+TAG = {"name": "Fragile", "color": "red1"}
+
+
+@pytest.fixture
+def api(sandbox):
+    with GlobalApi(sandbox.base_url, SecretStr("sandbox-token"), policy=IMPATIENT) as client:
+        yield client
+
+
+@pytest.fixture
+def creates(api):
+    return Creates(api)
+
+
+def statuses(sandbox) -> list[int]:
+    return [request.status for request in sandbox.sandbox.requests]
+
+
+def test_a_location_tag_arrives_as_it_was_sent(sandbox, creates):
+    created = creates.location_tag({**TAG, "description": "Glas ✓", "sort_order": -5})
+    [tag] = sandbox.sandbox.location_tags()
+    assert created == Created(tag["id"], "LocationTag", ())
+    assert (tag["name"], tag["color"], tag["description"], tag["sort_order"]) == ("Fragile", "red1", "Glas ✓", -5)
+
+
+def test_a_retailer_is_sent_bare_and_a_product_wrapped(sandbox, creates):
+    retailer = creates.retailer({"code": "acme", "name": "ACME"})
+    product = creates.product({"type": "PackagingInfill", "sku": "AIR", "name": "Air pillows"})
+    assert (retailer.type, product.type) == ("Retailer", "PackagingInfill")
+    assert [one["id"] for one in sandbox.sandbox.retailers()] == [retailer.id]
+    assert [one["id"] for one in sandbox.sandbox.products()] == [product.id]
+
+
+def test_warnings_of_the_service_are_kept(creates):
+    creates.product({"type": "Product", "sku": "A", "name": "A"})
+    assert "A" in creates.product({"type": "Product", "sku": "A", "name": "A"}).warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("warnings", "told"),
+    [(["one", {"message": "two"}, {"odd": 3}], ("one", "two", "{'odd': 3}")), ("text", ()), (None, ())],
+)
+def test_warnings_come_in_any_shape(sandbox, creates, warnings, told):
+    resource = {"type": "LocationTag", "id": 5, "warnings": warnings}
+    answer_first(sandbox, 1, lambda: JSONResponse({"resource": resource}))
+    assert creates.location_tag(TAG) == Created(5, "LocationTag", told)
+
+
+@pytest.mark.parametrize("status", [200, 201])
+def test_200_and_201_mean_done(sandbox, creates, status):
+    answer_first(sandbox, 1, lambda: JSONResponse({"resource": {"type": "LocationTag", "id": 5}}, status))
+    assert creates.location_tag(TAG).id == 5
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"{}", b'{"resource": {}}', b'{"resource": {"id": "x"}}', b"\xff"])
+@pytest.mark.parametrize("status", [200, 201])
+def test_a_success_that_names_no_id_is_done_all_the_same(sandbox, creates, body, status):
+    answer_first(sandbox, 1, lambda: Response(body, status, media_type="application/json"))
+    assert creates.location_tag(TAG).id is None
+    assert statuses(sandbox) == [status]
+
+
+def test_a_success_that_breaks_off_is_done_and_not_sent_again(sandbox, creates):
+    answer_first(sandbox, 1, lambda: Truncated(b'{"resource": {"id": 1}}', 201, media_type="application/json"))
+    assert creates.location_tag(TAG).id is None
+    assert len(sandbox.sandbox.requests) == 1
+
+
+def test_a_page_in_place_of_an_answer_is_in_doubt(sandbox, creates):
+    answer_first(sandbox, 1, lambda: Response("<html>please log in</html>", 200, media_type="text/html"))
+    with pytest.raises(InDoubt, match="WMS_BASE_URL"):
+        creates.location_tag(TAG)
+
+
+@pytest.mark.parametrize("fault", [Disconnect, AnswerLost])
+def test_without_an_answer_it_is_in_doubt_and_sent_once(sandbox, creates, fault):
+    answer_first(sandbox, 1, fault)
+    with pytest.raises(InDoubt, match="sent and not answered"):
+        creates.location_tag(TAG)
+    assert len(sandbox.sandbox.requests) == 1
+    assert len(sandbox.sandbox.location_tags()) == (fault is AnswerLost)
+
+
+@pytest.mark.parametrize("status", [409, 429, 500, 502, 503])
+def test_what_was_answered_and_not_done_is_sent_again(sandbox, creates, status):
+    answer_first(sandbox, 2, lambda: Response("<html>trouble</html>", status))
+    assert creates.location_tag(TAG).id is not None
+    assert statuses(sandbox) == [status, status, 201]
+    assert len(sandbox.sandbox.location_tags()) == 1
+
+
+@pytest.mark.parametrize(("status", "kind"), [(409, Busy), (429, Busy), (500, ServiceFailed)])
+def test_lasting_trouble_ends_with_its_name(sandbox, creates, status, kind):
+    answer_first(sandbox, 99, lambda: Response("", status))
+    with pytest.raises(kind):
+        creates.location_tag(TAG)
+    assert len(sandbox.sandbox.requests) == IMPATIENT.attempts
+
+
+def test_no_answer_after_an_answered_failure_is_in_doubt(sandbox, creates):
+    answers = [Response("", 503), AnswerLost()]
+    sandbox.sandbox.intercept = lambda _: answers.pop(0)
+    with pytest.raises(InDoubt):
+        creates.location_tag(TAG)
+    assert not answers
+
+
+def test_nobody_there_means_that_nothing_was_sent():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    with GlobalApi(url, SecretStr("t"), policy=IMPATIENT) as api, pytest.raises(NotSent, match="WMS_BASE_URL"):
+        Creates(api).location_tag(TAG)
+    assert api.requests == IMPATIENT.attempts
+
+
+def test_a_wrong_token_is_final_and_names_the_setting(sandbox):
+    wrong = GlobalApi(sandbox.base_url, SecretStr("planted-secret"), policy=IMPATIENT)
+    with wrong as api, pytest.raises(Unauthorized, match="WMS_API_TOKEN") as error:
+        Creates(api).location_tag(TAG)
+    assert "planted-secret" not in str(error.value)
+    assert statuses(sandbox) == [401]
+
+
+def test_a_redirect_is_refused(sandbox, creates):
+    answer_first(sandbox, 1, lambda: Response("", 307, headers={"Location": "http://127.0.0.2/"}))
+    with pytest.raises(RedirectRefused):
+        creates.location_tag(TAG)
+
+
+def test_a_body_that_breaks_a_rule_is_refused_with_the_offending_keys(sandbox, creates):
+    with pytest.raises(Rejected) as error:
+        creates.location_tag({"name": "x" * 231, "color": "pink1", "odd": 1})
+    assert error.value.status == 400
+    assert {problem.key for problem in error.value.problems} == {"name", "color", "odd"}
+    assert {problem.type for problem in error.value.problems} == {"parameters"}
+    assert all(problem.message in str(error.value) for problem in error.value.problems)
+    assert not sandbox.sandbox.location_tags()
+
+
+@pytest.mark.parametrize("status", [400, 422])
+@pytest.mark.parametrize("type_", ["parser", "parameters", "openapi", "application", "unable_to_process", "new one"])
+def test_every_type_of_error_is_read(sandbox, creates, status, type_):
+    errors = [{"type": type_, "message": "Not so."}, {"type": type_, "message": "-", "details": [{"key": "a.b"}]}]
+    answer_first(sandbox, 1, lambda: JSONResponse({"errors": errors}, status))
+    with pytest.raises(Rejected, match=r"Not so\.") as error:
+        creates.location_tag(TAG)
+    assert error.value.problems == (Problem(type_, "", "Not so."), Problem(type_, "a.b", ""))
+    assert error.value.status == status
+
+
+@pytest.mark.parametrize("status", [400, 404, 405, 413, 422])
+def test_a_refusal_without_a_readable_reason_is_a_refusal(sandbox, creates, status):
+    answer_first(sandbox, 1, lambda: Response("<html>", status))
+    with pytest.raises(Rejected, match="no reason given") as error:
+        creates.location_tag(TAG)
+    assert error.value.problems == ()
+    assert statuses(sandbox) == [status]
+
+
+def test_a_name_in_use_is_recognised(creates):
+    creates.location_tag(TAG)
+    creates.retailer({"code": "acme", "name": "ACME"})
+    with pytest.raises(Rejected) as tag:
+        creates.location_tag(TAG)
+    with pytest.raises(Rejected) as retailer:
+        creates.retailer({"code": "acme", "name": "Other"})
+    assert already_in_use(tag.value, "name")
+    assert already_in_use(retailer.value, "code")
+    assert not already_in_use(retailer.value, "name")
+
+
+@pytest.mark.parametrize(
+    ("key", "message", "in_use"),
+    [
+        ("name", "The name is already in use.", True),
+        ("name", "A location tag with this name exists.", True),
+        ("/name", "must be unique", True),
+        ("resource.name", "Duplicate value.", True),
+        ("name", "Has been taken.", True),
+        ("name", "Must have at most 230 characters.", False),
+        ("color", "is already in use", False),
+        ("", "The name is already in use.", False),
+        ("username", "is already in use", False),
+    ],
+)
+def test_in_use_is_said_of_the_key_itself(key, message, in_use):
+    refusal = Rejected("no", status=422, problems=(Problem("unable_to_process", key, message),))
+    assert already_in_use(refusal, "name") is in_use
+
+
+def test_a_409_that_names_the_key_is_a_refusal_and_not_too_many_requests(sandbox, creates):
+    body = {"errors": [{"type": "conflict", "message": "no", "details": [{"key": "name", "message": "in use"}]}]}
+    answer_first(sandbox, 99, lambda: JSONResponse(body, 409))
+    with pytest.raises(Rejected) as error:
+        creates.location_tag(TAG)
+    assert already_in_use(error.value, "name")
+    assert len(sandbox.sandbox.requests) == 1
+
+
+def test_the_body_is_json_and_the_token_goes_along(sandbox, api):
+    seen: list[Request] = []
+
+    def look(request: Request) -> None:
+        seen.append(request)
+
+    sandbox.sandbox.intercept = look
+    api.post(LOCATION_TAGS, TAG, [("fields", "all")])
+    [request] = seen
+    assert request.headers["authorization"] == "Bearer sandbox-token"
+    assert request.headers["content-type"] == "application/json"
+    assert dict(request.query_params) == {"fields": "all"}
+
+
+def test_numbers_are_sent_as_they_are(sandbox, creates):
+    money = {"amount": 0.1, "currency": "USD"}
+    creates.product({"type": "Product", "sku": "A", "name": "A", "export": {"customs_value": money}})
+    assert json.dumps(sandbox.sandbox.products()[0]["export"]["customs_value"]["amount"]) == "0.1"

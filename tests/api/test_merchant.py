@@ -1,0 +1,163 @@
+"""The Merchant API against the sandbox on a socket: credentials, sessions, codes, and what is called again."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+from pydantic import SecretStr
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from tests.api.test_client import answer_first
+from tests.conftest import IMPATIENT
+from wms_sync.api.errors import AccessDenied, Busy, CallFailed, InDoubt, ProtocolError, SessionExpired, Unauthorized
+from wms_sync.api.merchant import MerchantApi, documented
+from wms_sync.sandbox.app import Sandbox
+from wms_sync.sandbox.config import SandboxConfig
+from wms_sync.sandbox.faults import Disconnect
+from wms_sync.sandbox.server import SandboxServer
+
+USERNAME, KEY = "sandbox-merchant", "sandbox-api-key"
+LIST = ("retailer.list", [{}, {"limit": 3}])
+
+
+def client(server, *, key=KEY, login=False) -> MerchantApi:
+    return MerchantApi(server.base_url, USERNAME, SecretStr(key), login=login, policy=IMPATIENT)
+
+
+@pytest.fixture
+def sent(sandbox):
+    """The requests as JSON, with the headers."""
+    found: list[tuple[dict[str, object], str | None]] = []
+
+    async def look(request: Request) -> None:
+        found.append((json.loads(await request.body()), request.headers.get("authorization")))
+
+    sandbox.sandbox.intercept = look
+    return found
+
+
+def test_credentials_go_with_each_call_and_the_session_is_null(sandbox, sent):
+    with client(sandbox) as api:
+        assert len(api.call(*LIST)["results"]) == 3
+        api.call(*LIST)
+    basic = "Basic " + base64.b64encode(f"{USERNAME}:{KEY}".encode()).decode()
+    assert [authorization for _, authorization in sent] == [basic, basic]
+    assert [body["params"] for body, _ in sent] == [[None, *LIST]] * 2
+    assert [(body["jsonrpc"], body["method"], body["id"]) for body, _ in sent] == [
+        ("2.0", "call", 1),
+        ("2.0", "call", 2),
+    ]
+
+
+def test_one_login_serves_many_calls(sandbox, sent):
+    with client(sandbox, login=True) as api:
+        for _ in range(3):
+            api.call(*LIST)
+    assert [body["method"] for body, _ in sent] == ["login", "call", "call", "call"]
+    sessions = {body["params"][0] for body, _ in sent[1:]}
+    assert len(sessions) == 1
+    assert len(sessions.pop()) == 32
+    assert all(authorization is None for _, authorization in sent)
+
+
+def test_an_expired_session_is_made_anew_once_and_the_call_repeated():
+    with SandboxServer(Sandbox(SandboxConfig(shipments=20, families=20))) as server, client(server, login=True) as api:
+        api.call(*LIST)
+        api._session = "0" * 32
+        assert len(api.call(*LIST)["results"]) == 3
+        assert api.requests == 5
+
+
+def test_a_session_that_never_lasts_is_an_error_and_no_loop(sandbox):
+    expired = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32005, "message": "Session expired. Try to relogin."}}
+
+    async def always_expired(request: Request) -> Response | None:
+        return JSONResponse(expired) if json.loads(await request.body())["method"] == "call" else None
+
+    sandbox.sandbox.intercept = always_expired
+    with client(sandbox, login=True) as api, pytest.raises(SessionExpired):
+        api.call(*LIST)
+    assert len(sandbox.sandbox.requests) == 4
+
+
+@pytest.mark.parametrize("login", [True, False])
+@pytest.mark.parametrize("long_codes", [True, False])
+def test_wrong_credentials_name_the_settings_and_never_show(long_codes, login):
+    config = SandboxConfig(shipments=20, families=20, rpc_long_codes=long_codes)
+    with SandboxServer(Sandbox(config)) as server, client(server, key="planted-secret", login=login) as api:
+        with pytest.raises((AccessDenied, Unauthorized), match="WMS_MERCHANT_API_KEY") as error:
+            api.call(*LIST)
+    assert error.value.exit_code == 2
+    assert "planted-secret" not in str(error.value)
+    assert len(server.sandbox.requests) == 1
+
+
+@pytest.mark.parametrize("code", [6, -32006])
+def test_a_missing_parameter_has_one_code_in_both_forms(sandbox, code):
+    error = {"code": code, "message": "Required parameter is missing."}
+    answer_first(sandbox, 1, lambda: JSONResponse({"jsonrpc": "2.0", "id": 1, "error": error}))
+    with client(sandbox) as api, pytest.raises(CallFailed, match="Required parameter is missing") as raised:
+        api.call(*LIST)
+    assert raised.value.code == 6
+
+
+@pytest.mark.parametrize(("code", "known_as"), [(2, 2), (-32002, 2), (-32108, 108), (-32601, -32601), (-32700, -32700)])
+def test_codes_of_json_rpc_itself_stay(code, known_as):
+    assert documented(code) == known_as
+
+
+@pytest.mark.parametrize("options", [{"rpc_number_version": True}, {"rpc_null_error": True}])
+def test_both_ways_to_write_the_envelope_are_understood(options):
+    config = SandboxConfig(shipments=20, families=20, **options)
+    with SandboxServer(Sandbox(config)) as server, client(server) as api:
+        assert len(api.call(*LIST)["results"]) == 3
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html>",
+        b"[]",
+        b"{}",
+        b'{"jsonrpc": "1.0", "result": 1}',
+        b'{"jsonrpc": "2.0"}',
+        b'{"jsonrpc": "2.0", "error": 5}',
+    ],
+)
+def test_what_is_no_json_rpc_is_a_protocol_error(sandbox, body):
+    answer_first(sandbox, 1, lambda: Response(body))
+    with client(sandbox) as api, pytest.raises(ProtocolError):
+        api.call(*LIST)
+
+
+@pytest.mark.parametrize("status", [429, 409, 503])
+def test_the_status_counts_before_the_body(sandbox, status):
+    body = {"jsonrpc": "2.0", "id": 1, "result": {"results": "wrong"}}
+    answer_first(sandbox, 1, lambda: JSONResponse(body, status))
+    with client(sandbox) as api:
+        assert len(api.call(*LIST)["results"]) == 3
+
+
+def test_lasting_429_ends_as_busy(sandbox):
+    answer_first(sandbox, 99, lambda: Response("", 429))
+    with client(sandbox) as api, pytest.raises(Busy):
+        api.call(*LIST)
+
+
+@pytest.mark.parametrize("method", ["retailer.list", "product.search", "product.info"])
+def test_a_read_without_an_answer_is_called_again(sandbox, method):
+    answer_first(sandbox, 1, Disconnect)
+    with client(sandbox) as api:
+        api.call(method, ["SKU-00000-S"] if method == "product.info" else [])
+    assert len(sandbox.sandbox.requests) == 2
+
+
+def test_what_may_change_something_is_called_once(sandbox):
+    answer_first(sandbox, 1, Disconnect)
+    with client(sandbox) as api, pytest.raises(InDoubt):
+        api.call("product.create", ["sku", {}])
+    assert len(sandbox.sandbox.requests) == 1

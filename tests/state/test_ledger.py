@@ -1,0 +1,109 @@
+"""The ledger of creates over SQLite and over a real PostgreSQL."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from wms_sync.state.ledger import BATCH, Entry, PushLedger, Sighting, State
+from wms_sync.state.store import StateStore
+
+MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def ledger(url) -> Iterator[PushLedger]:
+    with PushLedger(url) as opened:
+        yield opened
+
+
+def intent(service: str, key: str, **values) -> Entry:
+    entry = Entry(
+        service=service,
+        kind="retailers",
+        key=key,
+        state=State.INTENDED,
+        body='{"code":"a"}',
+        body_sha256="0" * 64,
+        remote_id=None,
+        run_id="run",
+        attempts=1,
+        message=None,
+        intended_at=MOMENT,
+        settled_at=None,
+        seen_at=None,
+    )
+    return replace(entry, **values)
+
+
+def test_an_outcome_takes_the_place_of_its_intent(ledger, request):
+    service = request.node.name
+    intended = intent(service, "ü|'\"")
+    ledger.record([intended])
+    assert ledger.entries(service, "retailers", [intended.key]) == {intended.key: intended}
+    created = replace(intended, state=State.CREATED, remote_id=2**40, settled_at=MOMENT + timedelta(seconds=1))
+    ledger.record([created])
+    assert ledger.entries(service, "retailers", [intended.key]) == {intended.key: created}
+
+
+def test_kinds_services_and_keys_are_apart(ledger, request):
+    service = request.node.name
+    others = [intent(service, "A"), intent(f"{service}2", "a"), intent(service, "a", kind="products")]
+    ledger.record([intent(service, "a", attempts=9), *others])
+    assert [one.attempts for one in ledger.entries(service, "retailers", ["a", "b"]).values()] == [9]
+    assert set(ledger.entries(service, "retailers", ["a", "A"])) == {"a", "A"}
+    assert set(others) <= set(ledger.all())
+
+
+def test_many_rows_are_written_read_and_taken_out(ledger, request):
+    service = request.node.name
+    rows = [intent(service, f"key {number}") for number in range(2 * BATCH + 1)]
+    ledger.record(rows)
+    assert ledger.entries(service, "retailers", [row.key for row in rows]) == {row.key: row for row in rows}
+    ledger.record([replace(rows[0], state=State.DOUBT)], forgotten=rows[1:])
+    left = ledger.entries(service, "retailers", [row.key for row in rows])
+    assert [entry.state for entry in left.values()] == [State.DOUBT]
+
+
+@pytest.mark.parametrize("state", State)
+def test_what_is_seen_is_remembered_once_and_settles_a_doubt(ledger, request, state):
+    service = request.node.name
+    ledger.record([intent(service, "a", state=state)])
+    ledger.seen([Sighting(service, "retailers", "a", 7, MOMENT)])
+    ledger.seen([Sighting(service, "retailers", "a", 8, MOMENT + timedelta(days=1))])
+    entry = ledger.entries(service, "retailers", ["a"])["a"]
+    assert (entry.remote_id, entry.seen_at) == (7, MOMENT)
+    assert entry.state is (State.CREATED if state in {State.INTENDED, State.DOUBT} else state)
+
+
+def test_an_id_that_an_answer_brought_stays(ledger, request):
+    ledger.record([intent(request.node.name, "a", state=State.CREATED, remote_id=5)])
+    ledger.seen([Sighting(request.node.name, "retailers", "a", 7, MOMENT)])
+    assert ledger.entries(request.node.name, "retailers", ["a"])["a"].remote_id == 5
+
+
+def test_counts_are_by_kind_and_state(tmp_path):
+    with PushLedger(f"sqlite:///{tmp_path}/state.db") as ledger:
+        ledger.record([intent("s", "a"), intent("s", "b"), intent("s", "c", state=State.DOUBT)])
+        assert ledger.counts() == {("retailers", State.INTENDED): 2, ("retailers", State.DOUBT): 1}
+
+
+def test_a_store_from_before_there_was_a_ledger_gets_one(tmp_path):
+    url = f"sqlite:///{tmp_path}/state.db"
+    StateStore(url).close()
+    with sqlite3.connect(tmp_path / "state.db") as old:
+        old.execute("drop table push_ledger")
+        old.execute("delete from schema_migrations where name = '0002_push_ledger'")
+    old.close()
+    with PushLedger(url) as ledger:
+        ledger.record([intent("s", "a")])
+        assert len(ledger.all()) == 1
+
+
+def test_a_transaction_is_on_disk_before_it_counts(tmp_path):
+    with PushLedger(f"sqlite:///{tmp_path}/state.db") as ledger, ledger._engine.connect() as connection:
+        assert connection.exec_driver_sql("pragma synchronous").scalar() == 2
