@@ -268,7 +268,15 @@ def test_of_an_unknown_type_the_other_cells_are_checked_all_the_same(tmp_path):
         "type,sku,name,infill_options.infill_priority,weight.value,container_options.container_style",
         "Infill,A,Alpha,first,1 lb,bag",
     )
-    assert [one.column for one in result.offences] == ["type", "weight.value", "infill_options.infill_priority"]
+    assert [one.column for one in result.offences] == ["type", "infill_options.infill_priority", "weight.value"]
+
+
+def test_a_file_whose_columns_are_shifted_is_checked_as_fast_as_any(tmp_path):
+    """Each unknown type once got a validator of its own: 15 ms a row."""
+    started = time.monotonic()
+    result = checked(tmp_path, Kind.PRODUCTS, "type,sku,name", *(f"SKU-{n},Mug {n},Product" for n in range(2000)))
+    assert time.monotonic() - started < 10
+    assert {one.column for one in result.offences} == {"type"}
 
 
 def test_the_vendors_own_file(tmp_path):

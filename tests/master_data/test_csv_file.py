@@ -132,6 +132,7 @@ def test_a_header_without_rows(tmp_path):
         ("code\nA\n".encode("utf-16-le"), "NUL characters"),
         (b"\xff\xfec\x00o\x00d", "its first bytes say utf-16-le, but byte 6 is not"),
         (b"code\n\x81\xff\n", "byte 5 is neither UTF-8 nor Windows-1252"),
+        ("code\nKühl ".encode() + b"\xe9\n", "byte 11 is not UTF-8 and others are"),
         (b'"code,name\nA,B\n', "its header, on line 1, has a quote that is not closed"),
     ],
 )

@@ -1,8 +1,8 @@
 """Every row of a file against every rule that can be checked without the service; all offences at once.
 
 A row's cells are nested as the body has them and validated by pydantic against ``bodies``; its errors are put back to
-the columns of the file. (pandera, the other candidate, checks flat frames: it gives no nested body and no rule across
-the cells of a group.) Empty cells are not sent. Blanks around a cell are not part of it.
+the columns of the file. (pandera was looked at. It says of a flat frame what is wrong in it; here a nested body has to
+be made of each row besides.) Empty cells are not sent. Blanks around a cell are not part of it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["Checked", "Offence", "Record", "Reference", "check"]
 
 @dataclass(frozen=True, eq=False)
 class Checked:
-    """A file that was checked: parents before children among ``records``; ``offences`` by line.
+    """A file that was checked: parents before children among ``records``; ``offences`` as one reads the file.
 
     Where ``header_is_wrong`` there are no records at all. ``file.cells`` has the cells of each offending line.
     """
@@ -64,7 +64,7 @@ def check(file: CsvFile, kind: Kind) -> Checked:
         file=file,
         kind=kind,
         records=() if header.offences else kept.records,
-        offences=tuple(sorted(offences, key=lambda offence: offence.line)),
+        offences=tuple(sorted(offences, key=header.reading_order())),
         notes=(*_guessed(file), *header.notes),
     )
 
@@ -80,7 +80,7 @@ def _rows(file: CsvFile, kind: Kind, header: Header) -> tuple[list[Record], list
         if kind is Kind.PRODUCTS and not typed:
             nested["type"] = "Product"
         try:
-            body = _adapter(kind, nested.get("type")).validate_python(nested)
+            body = _adapter(_shape(kind, nested.get("type"))).validate_python(nested)
         except ValidationError as error:
             found = _Row(file, kind, header, line, row, nested.get("type"))
             offences += (
@@ -93,11 +93,14 @@ def _rows(file: CsvFile, kind: Kind, header: Header) -> tuple[list[Record], list
     return records, offences
 
 
+def _shape(kind: Kind, type_: str | None) -> type:
+    """What the body of a row must be; the cells of a row whose type is wrong are checked all the same."""
+    return ITEMS.get(type_ or "", bodies.AnyItem) if kind is Kind.PRODUCTS else ROOTS[kind][kind.type]
+
+
 @cache
-def _adapter(kind: Kind, type_: str | None) -> TypeAdapter[dict[str, Any]]:
-    if kind is Kind.PRODUCTS:
-        return TypeAdapter(ITEMS.get(type_ or "", bodies.AnyItem))
-    return TypeAdapter(*ROOTS[kind].values())
+def _adapter(shape: type) -> TypeAdapter[dict[str, Any]]:
+    return TypeAdapter(shape)
 
 
 def _nested(row: Mapping[Placed, str]) -> dict[str, Any]:

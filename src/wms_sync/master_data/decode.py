@@ -1,7 +1,8 @@
 """The bytes of a file as text: the encodings that spreadsheets write.
 
 A byte-order mark decides; without one it is UTF-8, and where that fails Windows-1252, which Excel's plain "CSV" is in
-western Europe and America. That last one is a guess, so the result says so. Line ends stay as they are.
+western Europe and America. That last one is a guess, so the result says so; it is not made of a file that holds letters
+of UTF-8 besides, which is a damaged one. Line ends stay as they are.
 """
 
 from __future__ import annotations
@@ -35,11 +36,13 @@ def decode(path: Path, raw: bytes) -> tuple[str, str]:
 def _unmarked(path: Path, raw: bytes) -> tuple[str, str]:
     try:
         return raw.decode("utf-8"), "utf-8"
-    except UnicodeDecodeError as unicode_error:
-        try:
-            return raw.decode(GUESSED), GUESSED
-        except UnicodeDecodeError:
-            raise UnreadableFile(
-                path,
-                f"byte {unicode_error.start} is neither UTF-8 nor Windows-1252. Save it again as 'CSV UTF-8'.",
-            ) from unicode_error
+    except UnicodeDecodeError as error:
+        broken = error
+    if not raw.decode("utf-8", "ignore").isascii():
+        raise UnreadableFile(path, f"byte {broken.start} is not UTF-8 and others are. Save it again as 'CSV UTF-8'.")
+    try:
+        return raw.decode(GUESSED), GUESSED
+    except UnicodeDecodeError as error:
+        raise UnreadableFile(
+            path, f"byte {error.start} is neither UTF-8 nor Windows-1252. Save it again as 'CSV UTF-8'."
+        ) from error

@@ -6,7 +6,7 @@ otherwise be left out of every record.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from wms_sync.master_data import vendor_products
@@ -39,6 +39,12 @@ class Header:
     def written(self, name: str) -> str:
         """The name of a column as the file writes it."""
         return next((one.written for one in self.placed if one.column.name == name), name)
+
+    def reading_order(self) -> Callable[[Offence], tuple[int, int]]:
+        """Sorts line by line, from left to right; what stands in no column that is understood comes last."""
+        places = {one.written: one.position for one in self.placed}
+        last = max(places.values(), default=0) + 1
+        return lambda offence: (offence.line, places.get(offence.column or "", last))
 
 
 def read_header(file: CsvFile, kind: Kind) -> Header:
