@@ -32,6 +32,8 @@ def load(**overrides: object) -> Settings:
         ("api_version", "2026", "pattern"),
         ("schedule_timezone", "Mars/Olympus", "time zone"),
         ("memory_limit", "much", "pattern"),
+        ("push_limit", "0", "greater"),
+        ("push_enabled", "perhaps", "bool"),
     ],
 )
 def test_a_wrong_setting_is_named_with_what_it_should_be(name, value, hint):
@@ -56,7 +58,10 @@ def test_plain_http_is_for_loopback_only(url):
 
 def test_secrets_do_not_show():
     settings = load(
-        base_url="https://acme.example.com", api_token="planted-secret", state_url="postgresql://u:planted-secret@h/d"
+        base_url="https://acme.example.com",
+        api_token="planted-secret",
+        state_url="postgresql://u:planted-secret@h/d",
+        merchant_api_key="planted-secret",
     )
     assert "planted-secret" not in f"{settings!r} {settings} {settings.model_dump_json()}"
 
@@ -72,6 +77,18 @@ def test_what_is_missing_is_named_with_what_to_do(missing):
     given: dict[str, object] = {"base_url": "https://acme.example.com", "api_token": "t"}
     with pytest.raises(SettingsError, match=f"WMS_{missing.upper()} is not set"):
         load(**given | {missing: None}).require_service()
+
+
+@pytest.mark.parametrize("missing", ["base_url", "merchant_username", "merchant_api_key"])
+def test_what_the_merchant_api_misses_is_named(missing):
+    given: dict[str, object] = {
+        "base_url": "https://acme.example.com",
+        "merchant_username": "u",
+        "merchant_api_key": "k",
+    }
+    assert load(**given).has_merchant
+    with pytest.raises(SettingsError, match=f"WMS_{missing.upper()} is not set"):
+        load(**given | {missing: None}).require_merchant()
 
 
 def test_environment_and_dotenv_are_read(tmp_path):
@@ -93,4 +110,6 @@ def test_defaults_are_those_of_the_documentation():
     assert settings.start_date == date(2024, 1, 1)
     assert (settings.page_size, settings.max_parallel_requests, settings.overlap_seconds) == (1000, 4, 600)
     assert settings.include_addresses is False
+    assert (settings.push_limit, settings.push_enabled, settings.master_data_dir) == (1000, False, None)
+    assert not settings.has_merchant
     assert settings.database_url == f"sqlite:///{settings.data_dir}/state.db"

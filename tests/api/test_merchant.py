@@ -87,9 +87,10 @@ def test_a_session_that_never_lasts_is_an_error_and_no_loop(sandbox):
 @pytest.mark.parametrize("long_codes", [True, False])
 def test_wrong_credentials_name_the_settings_and_never_show(long_codes, login):
     config = SandboxConfig(shipments=20, families=20, rpc_long_codes=long_codes)
-    with SandboxServer(Sandbox(config)) as server, client(server, key="planted-secret", login=login) as api:
-        with pytest.raises((AccessDenied, Unauthorized), match="WMS_MERCHANT_API_KEY") as error:
-            api.call(*LIST)
+    refused = pytest.raises((AccessDenied, Unauthorized), match="WMS_MERCHANT_API_KEY")
+    server = SandboxServer(Sandbox(config))
+    with server, client(server, key="planted-secret", login=login) as api, refused as error:
+        api.call(*LIST)
     assert error.value.exit_code == 2
     assert "planted-secret" not in str(error.value)
     assert len(server.sandbox.requests) == 1
