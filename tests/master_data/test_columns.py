@@ -92,6 +92,9 @@ def test_a_column_says_what_it_takes_and_who_must_fill_it():
     assert (amount.place, amount.types) == (("container_options", "billing_amount", "amount"), ("PackagingContainer",))
     assert (amount.type, amount.rule) == ("number", "digits, with a decimal point")
     assert (amount.required, amount.with_group) == (False, True)
+    weight = column_named(Kind.PRODUCTS, "weight")
+    assert weight is not None
+    assert (weight.required, weight.with_group) == (False, False)
     assert [one.name for one in columns_of(Kind.LOCATION_TAGS) if one.required] == ["name", "color"]
     assert [one.name for one in columns_of(Kind.RETAILERS) if one.required] == ["code", "name"]
     assert [one.name for one in columns_of(Kind.PRODUCTS) if one.required] == ["type", "sku", "name"]

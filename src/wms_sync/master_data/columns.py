@@ -118,7 +118,7 @@ def _bare(name: str) -> str:
     return name.rsplit(".", 1)[-1]
 
 
-def _columns(body: type, above: tuple[str, ...], type_: str, *, in_group: bool = False) -> Iterator[Column]:
+def _columns(body: type, above: tuple[str, ...], type_: str) -> Iterator[Column]:
     hints: dict[str, Any] = get_type_hints(body, include_extras=True)
     total: bool = body.__total__  # type: ignore[attr-defined]  # __required_keys__ misses those in quoted annotations
     for field, hint in hints.items():
@@ -126,14 +126,14 @@ def _columns(body: type, above: tuple[str, ...], type_: str, *, in_group: bool =
         place = (*above, field)
         required = get_origin(hint) is Required or total
         if is_typeddict(annotation):
-            yield from _columns(annotation, place, type_, in_group=annotation.__total__)
+            yield from _columns(annotation, place, type_)
             continue
         cell = _cell(annotation)
         name = ".".join((*above, cell.column) if isinstance(cell, Refers) else place)
         if isinstance(cell, CustomFields):
             yield Column(name, (*place, WHOLE), cell, (type_,), required=False, with_group=False)
-            name, place = f"{name}.<code>", (*place, "<code>")
-        yield Column(name, place, cell, (type_,), required and not above, required and in_group)
+            name, place, cell = f"{name}.<code>", (*place, "<code>"), cell.single
+        yield Column(name, place, cell, (type_,), required and not above, required and bool(above) and len(hints) > 1)
 
 
 def _cell(annotation: object) -> Cell:

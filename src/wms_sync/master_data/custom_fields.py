@@ -23,6 +23,7 @@ WHOLE = ""
 """The code under which the column of JSON stands among the columns of single codes."""
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 _CURRENCY = letters(3, "USD", "currency code")
+_SINGLE = "true, false, whole number or text"
 _SHAPES = (
     'Must be true, false, a whole number, text, or JSON: {"value": ...}, {"id": ..., "label": ...}, a list of those, '
     'or {"amount": ..., "currency": ...}.'
@@ -33,15 +34,15 @@ _SHAPES = (
 class CustomFields(Cell):
     """All custom fields of a row: texts by code, the column of JSON under ``WHOLE``.
 
-    ``parse`` spreads the JSON to its codes, ``entry`` reads the value of one code, ``gather`` makes what is sent.
+    ``parse`` spreads the JSON to its codes, ``single`` reads what one code has, ``gather`` makes what is sent.
     """
 
-    entry: Callable[[Any], object]
+    single: Cell
     gather: Callable[[dict[str, Any]], object]
 
     def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
         by_code = core_schema.dict_schema(
-            core_schema.str_schema(), core_schema.no_info_plain_validator_function(self.entry)
+            core_schema.str_schema(), core_schema.no_info_plain_validator_function(self.single.parse)
         )
         return core_schema.no_info_after_validator_function(
             self.gather, core_schema.no_info_before_validator_function(self._all, by_code)
@@ -67,7 +68,8 @@ def retailer_fields() -> CustomFields:
             raise Broken(f'Has no shape under {flat}; write {{"{flat}": {{"value": ...}}}}.')
         return found
 
-    return CustomFields("JSON", "object of custom fields by code", spread, _shape, dict)
+    single = Cell(_SINGLE, "or JSON: {value}, {id, label}, a list of {id, label}, {amount, currency}", _shape)
+    return CustomFields("JSON", "object of custom fields by code", spread, single, dict)
 
 
 def product_fields() -> CustomFields:
@@ -85,7 +87,8 @@ def product_fields() -> CustomFields:
     def gather(entries: dict[str, dict[str, object]]) -> list[dict[str, object]]:
         return [{"code": code} | entry for code, entry in entries.items()]
 
-    return CustomFields("JSON", "list of {code, value, label?}", spread, _value_and_label, gather)
+    single = Cell(_SINGLE, "or any JSON; {value, label} for a value with its label", _value_and_label)
+    return CustomFields("JSON", "list of {code, value, label?}", spread, single, gather)
 
 
 def _is_field(entry: object) -> bool:

@@ -156,7 +156,7 @@ def whole(within: range) -> Cell:
             raise Broken(f"Must lie between {within[0]} and {within[-1]}.")
         return int(cell)
 
-    return Cell("whole number", f"{within[0]} to {within[-1]}", parse)
+    return Cell("whole number", "digits alone" if within == INT64 else f"{within[0]} to {within[-1]}", parse)
 
 
 def number() -> Cell:
