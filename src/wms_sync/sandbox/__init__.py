@@ -9,6 +9,7 @@ Requests: `server` (a socket), `app` (routes), `auth`, `errors`, `query` (parame
 
 Creates: `definitions` with `shapes` (what a body may hold), `body` (JSON), `checking`, `creates` (the endpoints); what
 was created is in `location_tags`, `retailers` and `created_products`, and comes into new shipments by `newcomers`.
+`description` is the OpenAPI document made from these tables.
 
 Merchant API: `merchant_api` (the envelope), `sessions`, `rpc_errors`, `rpc_methods` with `rpc_search`.
 

@@ -25,6 +25,7 @@ from wms_sync.sandbox.auth import is_authorized
 from wms_sync.sandbox.clock import Clock
 from wms_sync.sandbox.config import SandboxConfig
 from wms_sync.sandbox.creates import Creates
+from wms_sync.sandbox.description import describe
 from wms_sync.sandbox.errors import ParameterError, bad_parameters, method_not_allowed, not_found, unauthorized
 from wms_sync.sandbox.faults import AnswerLost
 from wms_sync.sandbox.merchant_api import MerchantApi
@@ -40,6 +41,7 @@ STATUS = "/api/global/v1/system/status"
 LOCATION_TAGS = "/api/global/v1/inventory/location-tags"
 RETAILERS = "/api/global/v1/shipping/retailers"
 PRODUCTS = "/api/global/v1/inventory/products"
+DESCRIPTION = "/api/global/openapi.json"
 MERCHANT_API = "/api/jsonrpc"
 ADVANCE = "/sandbox/advance"
 DELETE_TAG = "/sandbox/delete-location-tag"
@@ -86,6 +88,7 @@ class Sandbox:
         self._routes: dict[str, tuple[str, Handler]] = {
             SHIPMENTS: ("GET", self._list_shipments),
             STATUS: ("GET", self._status),
+            DESCRIPTION: ("GET", self._describe),
             LOCATION_TAGS: ("POST", self._creates.location_tag),
             RETAILERS: ("POST", self._creates.retailer),
             PRODUCTS: ("POST", self._creates.product),
@@ -172,6 +175,9 @@ class Sandbox:
 
     async def _status(self, request: Request) -> Response:
         return JSONResponse({"status": "ok"})
+
+    async def _describe(self, request: Request) -> Response:
+        return JSONResponse(describe())
 
     async def _list_shipments(self, request: Request) -> Response:
         try:

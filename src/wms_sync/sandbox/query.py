@@ -14,6 +14,7 @@ from wms_sync.sandbox.selection import Selection, read_selection
 
 SORTABLE = ("id", "unique_id", "created_at", "updated_at", "packed_at", "merchant_id")
 DEFAULT_LIMIT, MAXIMUM_LIMIT = 100, 1000
+HIGHEST_CURSOR = 2**63 - 1
 _KNOWN = ("filter", "sort", "count", "limit", "cursor_start", "cursor_end", "fields")
 
 
@@ -92,7 +93,7 @@ def _sort(text: str) -> tuple[SortKey, ...]:
     return keys
 
 
-def _integer(single: dict[str, str], name: str, low: int = 0, high: int = 2**63 - 1) -> int | None:
+def _integer(single: dict[str, str], name: str, low: int = 0, high: int = HIGHEST_CURSOR) -> int | None:
     text = single.get(name)
     if text is None:
         return None
