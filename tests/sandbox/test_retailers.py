@@ -75,23 +75,6 @@ def test_every_field_is_held(fresh: Service):
     assert set(RETAILER["properties"]) == set(WHOLE)
 
 
-@pytest.mark.parametrize(
-    ("name", "longest"),
-    [("code", 64), ("name", 255), ("legal_name", 255), ("dba", 255), ("routing_guide_notes", 65_535)],
-)
-def test_lengths_are_counted_in_characters(fresh: Service, name: str, longest: int):
-    refusal = offences(fresh.post(RETAILERS, LEAST | {name: "ü" * (longest + 1)}))
-    assert refusal == {name: f"At most {longest} characters are allowed."}
-    assert fresh.post(RETAILERS, LEAST | {name: "ü" * longest}).status_code == 201
-
-
-def test_length_of_the_shipping_method(fresh: Service):
-    longest = "ups_" + "G" * 251
-    assert fresh.post(RETAILERS, LEAST | {"default_shipping_method": longest}).status_code == 201
-    wrong = LEAST | {"code": "B", "default_shipping_method": longest + "G"}
-    assert list(offences(fresh.post(RETAILERS, wrong))) == ["default_shipping_method"]
-
-
 def each(name: str, *values: Any) -> list[tuple[dict[str, Any], str]]:
     """These wrong values of one key."""
     return [({name: value}, name) for value in values]
