@@ -146,7 +146,7 @@ def _null(service: Service) -> Any:
         ("  Cold  ", "Cold"),
         ("<b>Cold</b> room<br/>", "Cold room"),
         ("\t<p> Frozen </p>\n", "Frozen"),
-        ("<!-- note -->Dry", "Dry"),
+        ("<!-- <b>note</b> -->Dry", "Dry"),
         ("1 < 2 > 0", "1 < 2 > 0"),
         ("<b>" + "n" * 230 + "</b>", "n" * 230),
         (" " * 300 + "far", "far"),

@@ -16,7 +16,7 @@ KIND = Kind(
 )
 """Choice where the specification is silent: without `fields`, everything comes that is not marked optional."""
 
-_HTML_TAG = re.compile(r"<[A-Za-z/!?][^>]*>")
+_HTML_TAG = re.compile(r"<!--.*?-->|<[A-Za-z/!?][^>]*>", re.DOTALL)
 
 
 def clean_name(name: str) -> str:
