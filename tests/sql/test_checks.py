@@ -1,5 +1,7 @@
 """The checks of `sql/checks`: they run, find what they are for, and find nothing in an empty database."""
 
+from datetime import UTC, datetime, timedelta
+
 import duckdb
 import pytest
 
@@ -121,3 +123,25 @@ def test_dates_that_cannot_be_are_found(database):
     assert [row[0] for row in offenders(database, "shipments_are_packed_after_they_are_created")] == [1]
     assert [row[0] for row in offenders(database, "shipments_are_not_from_the_future")] == [2]
     assert [row[0] for row in offenders(database, "target_ship_dates_are_near_the_creation")] == [3]
+
+
+def ledger_row(database, key, **values):
+    given = {"kind": "retailers", "state": "created", "body": "{}", "intended_at": "2024-01-01"} | values
+    insert(database, "ops_push_ledger", service="s", key=key, body_sha256="", run_id="r", attempts=1, **given)
+
+
+def test_what_was_pushed_long_ago_and_never_seen_is_found(database):
+    ledger_row(database, "found", settled_at="2024-01-01")
+    ledger_row(database, "seen", settled_at="2024-01-01", seen_at="2024-01-02")
+    ledger_row(database, "young", settled_at=datetime.now(UTC) - timedelta(days=29))
+    ledger_row(database, "refused", settled_at="2024-01-01", state="refused")
+    ledger_row(database, "tag", settled_at="2024-01-01", kind="location-tags")
+    assert [row[1] for row in offenders(database, "what_was_pushed_shows_up")] == ["found"]
+
+
+def test_creates_in_doubt_are_found(database):
+    ledger_row(database, "doubt", state="doubt", intended_at=datetime.now(UTC))
+    ledger_row(database, "killed", state="intended")
+    ledger_row(database, "under way", state="intended", intended_at=datetime.now(UTC))
+    ledger_row(database, "created")
+    assert sorted(row[1] for row in offenders(database, "no_create_is_in_doubt")) == ["doubt", "killed"]

@@ -1,0 +1,72 @@
+"""One desk from which files are planned and pushed to a sandbox on a socket, with the ledger beside it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from tests.conftest import IMPATIENT
+from wms_sync.master_data.file_push import PushReport, plan_file, push_file
+from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.plan import Plan
+from wms_sync.sandbox.server import SandboxServer
+from wms_sync.settings import Settings
+from wms_sync.state.ledger import Entry, PushLedger
+
+MERCHANT = {"merchant_username": "sandbox-merchant", "merchant_api_key": SecretStr("sandbox-api-key")}
+
+
+@dataclass
+class Desk:
+    """Settings, a folder of files, and one way to do each thing."""
+
+    server: SandboxServer
+    settings: Settings
+    folder: Path
+    _runs: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    def file(self, *lines: str, name: str = "given.csv") -> Path:
+        path = self.folder / name
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        return path
+
+    def plan(self, kind: Kind, path: Path, **options: Any) -> Plan:
+        return plan_file(self.settings, kind, path, **options)
+
+    def push(self, kind: Kind, path: Path, **options: Any) -> PushReport:
+        run_id = f"run{next(self._runs)}"
+        return push_file(self.settings, kind, path, **{"run_id": run_id, "say": _say, "policy": IMPATIENT} | options)
+
+    def entries(self) -> dict[str, Entry]:
+        """The ledger, by key."""
+        with PushLedger(self.settings.database_url) as ledger:
+            return {entry.key: entry for entry in ledger.all()}
+
+    def record(self, *entries: Entry) -> None:
+        with PushLedger(self.settings.database_url) as ledger:
+            ledger.record(entries)
+
+    def set(self, **settings: Any) -> None:
+        """Change settings from here on."""
+        self.settings = self.settings.model_copy(update=settings)
+
+    @property
+    def creates(self) -> list[int]:
+        """The status of each POST of a create so far."""
+        served = self.server.sandbox.requests
+        return [one.status for one in served if one.method == "POST" and one.path.startswith("/api/global/v1/")]
+
+
+def _say(_: str) -> None:
+    """Nobody listens."""
+
+
+@pytest.fixture
+def desk(sandbox: SandboxServer, settings_for: Callable[..., Settings], tmp_path: Path) -> Desk:
+    return Desk(sandbox, settings_for(sandbox), tmp_path)

@@ -1,0 +1,142 @@
+"""Pushes that are killed again and again while answers get lost: everything ends up in the service once, and is known.
+
+How many rows: ``WMS_TEST_PUSH_ROWS``, 300 unless set. The processes are real and die by SIGKILL at a request of theirs.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tests.master_data.conftest import MERCHANT, Desk
+from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.plan import Action
+from wms_sync.master_data.push import Outcome
+from wms_sync.sandbox.faults import AnswerLost
+from wms_sync.state.ledger import State
+
+ROWS = int(os.environ.get("WMS_TEST_PUSH_ROWS", "300"))
+KILLS = 4
+PUSH = """
+import sys
+from pathlib import Path
+from wms_sync.api.retrying import RetryPolicy
+from wms_sync.master_data.file_push import push_file
+from wms_sync.master_data.kinds import Kind
+from wms_sync.settings import Settings
+policy = RetryPolicy(first_wait=0.01, longest_wait=0.05)
+settings = Settings.load(_env_file=None)
+push_file(settings, Kind(sys.argv[1]), Path(sys.argv[2]), run_id=sys.argv[3], say=lambda _: None, policy=policy)
+"""
+
+
+class Trouble:
+    """One answer in ten lost after the work was done, one in ten refused without doing it, and kills in between."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.process: subprocess.Popen[bytes] | None = None
+        self.left: int | None = None
+
+    def __call__(self, _: Request) -> Response | None:
+        if self.left is not None:
+            self.left -= 1
+            if self.left == 0 and self.process is not None:
+                self.process.kill()
+        chance = self.random.random()
+        if chance < 0.1:
+            return AnswerLost()
+        if chance < 0.2:
+            return Response("", self.random.choice((429, 503)), headers={"Retry-After": "0.01"})
+        return None
+
+
+def push_and_kill(desk: Desk, kind: Kind, path: Path, trouble: Trouble, settings: dict[str, str]) -> None:
+    """Start a push in a process of its own, and kill it in the middle, ``KILLS`` times."""
+    environment = {
+        **os.environ,
+        "WMS_BASE_URL": desk.server.base_url,
+        "WMS_API_TOKEN": "sandbox-token",
+        "WMS_DATA_DIR": str(desk.settings.data_dir),
+        "WMS_PUSH_LIMIT": str(ROWS),
+        **settings,
+    }
+    for number in range(KILLS):
+        trouble.left = trouble.random.randint(1, ROWS // 5)
+        command = [sys.executable, "-c", PUSH, str(kind), str(path), f"killed{number}"]
+        with subprocess.Popen(command, env=environment) as process:
+            trouble.process = process
+            process.wait()
+        assert process.returncode == -9, "the push ended before it was killed"
+    trouble.left = None
+
+
+def test_retailers_are_there_once_and_known_with_their_ids(desk):
+    parents = [f"R{number // 10}" if number >= 10 else "" for number in range(ROWS)]
+    path = desk.file("code,name,parent_retailer_code", *(f"R{at},Name {at},{parents[at]}" for at in range(ROWS)))
+    trouble = Trouble(seed=7)
+    desk.server.sandbox.intercept = trouble
+    merchant = {"WMS_MERCHANT_USERNAME": "sandbox-merchant", "WMS_MERCHANT_API_KEY": "sandbox-api-key"}
+    push_and_kill(desk, Kind.RETAILERS, path, trouble, merchant)
+
+    desk.set(push_limit=ROWS, **MERCHANT)
+    for _ in range(10):
+        report = desk.push(Kind.RETAILERS, path)
+        if report.exit_code == 0:
+            break
+    made = desk.server.sandbox.retailers()
+    assert Counter(one["code"] for one in made) == dict.fromkeys((f"R{at}" for at in range(ROWS)), 1)
+    ids = {one["code"]: one["id"] for one in made}
+    assert [(one["parent_retailer"] or {}).get("id") for one in sorted(made, key=lambda one: int(one["code"][1:]))] == [
+        ids.get(parent) for parent in parents
+    ]
+
+    desk.server.sandbox.intercept = None
+    sent = len(desk.creates)
+    assert desk.push(Kind.RETAILERS, path).counts == {Outcome.ALREADY_THERE: ROWS}
+    assert len(desk.creates) == sent
+    entries = desk.entries()
+    assert {key: entry.remote_id for key, entry in entries.items()} == ids
+    assert {entry.state for entry in entries.values()} == {State.CREATED}
+
+
+def test_no_product_is_sent_twice_without_being_asked_and_every_doubt_is_listed(desk):
+    kind = Kind.PRODUCTS
+    path = desk.file("type,sku,name", *(f"Product,P{number},Name" for number in range(ROWS)))
+    trouble = Trouble(seed=8)
+    desk.server.sandbox.intercept = trouble
+    push_and_kill(desk, kind, path, trouble, {})
+    desk.set(push_limit=ROWS)
+    report = desk.push(kind, path)
+
+    made = Counter(product["sku"] for product in desk.server.sandbox.products())
+    assert set(made.values()) == {1}
+    doubtful = {row["key"] for row in report.rows(Outcome.IN_DOUBT)}
+    everything = {f"P{number}" for number in range(ROWS)}
+    assert everything - doubtful <= made.keys()
+    assert all("--resend" in row["why"] for row in report.rows(Outcome.IN_DOUBT))
+    assert {key for key, entry in desk.entries().items() if entry.state is not State.CREATED} == doubtful
+    assert doubtful & made.keys(), "no answer was lost: the test shows nothing"
+
+    desk.server.sandbox.intercept = None
+    sent = len(desk.creates)
+    assert desk.push(kind, path).counts == {
+        Outcome.ALREADY_THERE: ROWS - len(doubtful),
+        Outcome.IN_DOUBT: len(doubtful),
+    }
+    desk.set(**MERCHANT)
+    desk.push(kind, path)
+    assert len(desk.creates) == sent
+    assert {
+        step.key for step in desk.plan(kind, path).steps if step.action is Action.IN_DOUBT
+    } == everything - made.keys()
+    assert desk.push(kind, path, resend=True).exit_code == 0
+    assert Counter(product["sku"] for product in desk.server.sandbox.products()) == dict.fromkeys(everything, 1)
+    assert {entry.state for entry in desk.entries().values()} == {State.CREATED}

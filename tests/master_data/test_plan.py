@@ -1,0 +1,212 @@
+"""Plans: what each row would become, made without any side effect, and said in the words that a push uses."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.master_data.conftest import MERCHANT
+from tests.test_sync import published, synced
+from wms_sync.master_data.content import body, changes, content, digest
+from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.offences import Record, Reference
+from wms_sync.master_data.plan import Action
+from wms_sync.master_data.push import Outcome
+from wms_sync.sandbox.identities import retailer_code, retailer_id
+from wms_sync.state.ledger import Entry, State
+
+TAGS, RETAILERS, PRODUCTS = Kind.LOCATION_TAGS, Kind.RETAILERS, Kind.PRODUCTS
+MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def entry(desk, key: str, state: State, **values) -> Entry:
+    text = json.dumps({"code": key, "name": key}, separators=(",", ":"))
+    whole = Entry(
+        service=desk.server.base_url,
+        kind="retailers",
+        key=key,
+        state=state,
+        body=text,
+        body_sha256=digest(text),
+        remote_id=None,
+        run_id="before",
+        attempts=1,
+        message=None,
+        intended_at=MOMENT,
+        settled_at=None,
+        seen_at=None,
+    )
+    return replace(whole, **values)
+
+
+def actions(plan) -> dict[str, Action]:
+    return {step.key: step.action for step in plan.steps}
+
+
+@pytest.mark.parametrize("sample", ["location-tags", "retailers"])
+def test_a_plan_sends_and_writes_nothing(desk, sample):
+    lines = {"location-tags": ("name,color", "a,red1", "b,pink"), "retailers": ("code,name", "a,A")}[sample]
+    plan = desk.plan(Kind(sample), desk.file(*lines))
+    assert plan.sends == 1
+    assert not desk.server.sandbox.requests
+    assert desk.entries() == {}
+    assert not (desk.settings.data_dir / "rejects").exists()
+
+
+@pytest.mark.parametrize(
+    ("state", "action", "sends"),
+    [
+        (State.CREATED, Action.ALREADY_THERE, False),
+        (State.EXISTS, Action.ALREADY_THERE, False),
+        (State.REFUSED, Action.CREATE, True),
+        (State.UNDONE, Action.CREATE, True),
+        (State.DOUBT, Action.IN_DOUBT, True),
+        (State.INTENDED, Action.IN_DOUBT, True),
+    ],
+)
+def test_what_the_ledger_says_decides(desk, state, action, sends):
+    desk.record(entry(desk, "a", state))
+    [step] = desk.plan(RETAILERS, desk.file("code,name", "a,a")).steps
+    assert (step.action, step.sends) == (action, sends)
+
+
+@pytest.mark.parametrize("state", [State.DOUBT, State.INTENDED])
+def test_a_product_in_doubt_is_sent_only_when_asked(desk, state):
+    desk.record(entry(desk, "a", state, kind="products"))
+    path = desk.file("type,sku,name", "Product,a,a")
+    [step] = desk.plan(PRODUCTS, path).steps
+    assert (step.action, step.sends) == (Action.IN_DOUBT, False)
+    assert "2026-03-01 12:00 UTC" in step.why
+    [step] = desk.plan(PRODUCTS, path, resend=True).steps
+    assert (step.action, step.sends) == (Action.IN_DOUBT, True)
+
+
+@pytest.mark.parametrize("kind", [RETAILERS, PRODUCTS])
+def test_what_was_created_is_never_sent_again_by_itself(desk, kind):
+    desk.record(entry(desk, "a", State.CREATED, kind=str(kind)))
+    lines = {RETAILERS: ("code,name", "a,a"), PRODUCTS: ("type,sku,name", "Product,a,a")}[kind]
+    assert desk.plan(kind, desk.file(*lines)).sends == 0
+    assert desk.plan(PRODUCTS, desk.file("sku,name", "a,a"), resend=True).sends == (kind is RETAILERS)
+
+
+def test_rows_that_break_rules_stand_in_the_plan_with_all_their_reasons(desk):
+    plan = desk.plan(TAGS, desk.file("name,color,sort_order", "a,red1,1", "b,pink,1.5"))
+    assert plan.rows() == [
+        {"line": 2, "key": "a", "action": "create", "why": ""},
+        {"line": 3, "key": "", "action": "rejected", "why": plan.rows()[1]["why"]},
+    ]
+    assert "color: " in plan.rows()[1]["why"]
+    assert "sort_order: " in plan.rows()[1]["why"]
+    first, *_, last = plan.lines()
+    assert first == "line 2: create a"
+    assert last == "2 rows of given.csv as location tags: 1 create, 1 rejected" == plan.summary
+    assert plan.exit_code == 3
+
+
+def test_a_plan_that_only_creates_is_fine(desk):
+    assert desk.plan(TAGS, desk.file("name,color", "a,red1")).exit_code == 0
+
+
+def test_a_wrong_header_is_wrong_usage(desk):
+    assert desk.plan(TAGS, desk.file("name,farbe", "a,red1")).exit_code == 2
+
+
+def test_an_unknown_parent_is_rejected_with_what_to_do(desk):
+    plan = desk.plan(RETAILERS, desk.file("code,name,parent_retailer_code", "a,A,nobody"))
+    [step] = plan.steps
+    assert (step.action, step.sends) == (Action.REJECTED, False)
+    assert "Retailer nobody (parent_retailer_code)" in step.why
+    assert "wms-sync sync" in step.why
+
+
+def test_what_shipments_have_shown_is_known(desk, bench):
+    synced(bench)
+    assert desk.plan(RETAILERS, desk.file("code,name", f"{retailer_code(0)},x")).counts == {Action.ALREADY_THERE: 1}
+    path = desk.file("code,name,parent_retailer_code", f"a,A,{retailer_code(0)}")
+    desk.push(RETAILERS, path)
+    assert desk.server.sandbox.retailers()[0]["parent_retailer"] == {"type": "Retailer", "id": retailer_id(0)}
+
+
+def test_what_shipments_have_shown_settles_a_doubt(desk, bench):
+    synced(bench)
+    code = retailer_code(0)
+    desk.record(entry(desk, code, State.DOUBT), entry(desk, "b", State.DOUBT))
+    path = desk.file("code,name", f"{code},{code}")
+    assert desk.plan(RETAILERS, path).counts == {Action.ALREADY_THERE: 1}
+    assert desk.entries()[code].state is State.DOUBT
+    assert desk.push(RETAILERS, path).applied.requests == 0
+    assert (desk.entries()[code].state, desk.entries()[code].remote_id) == (State.CREATED, retailer_id(0))
+    assert desk.entries()["b"].state is State.DOUBT
+
+
+def test_an_archived_parent_is_refused_before_sending(desk, bench):
+    synced(bench)
+    with published(bench) as connection:
+        [code] = connection.execute("select min(code) from retailers where status = 'archived'").fetchall()[0]
+    [step] = desk.plan(RETAILERS, desk.file("code,name,parent_retailer_code", f"a,A,{code}")).steps
+    assert step.action is Action.REJECTED
+    assert "archived" in step.why
+
+
+def test_a_sku_that_two_merchants_have_names_neither(desk, bench):
+    for _ in range(2):
+        desk.push(PRODUCTS, desk.file("sku,name", "TWICE,x"))
+        desk.record(*(replace(one, state=State.UNDONE) for one in desk.entries().values()))
+    desk.server.sandbox.advance(seconds=60, new=5)
+    desk.server.sandbox.advance(seconds=10)
+    synced(bench)
+    lines = ("type,sku,name,container_options.associated_product_skus", "PackagingContainer,BOX,Box,TWICE")
+    [step] = desk.plan(PRODUCTS, desk.file(*lines)).steps
+    assert step.action is Action.REJECTED
+    assert "several of" in step.why
+
+
+def test_the_merchant_api_is_asked_for_what_nothing_else_knows(desk):
+    desk.set(**MERCHANT)
+    path = desk.file("code,name,parent_retailer_code", f"a,A,{retailer_code(0)}", "b,B,")
+    assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 2}
+    calls = [one for one in desk.server.sandbox.requests if one.path == "/api/jsonrpc"]
+    assert len(calls) == 1
+
+
+def record(path: str = "options.items", *, many: bool = True) -> Record:
+    reference = Reference(path, "items", "Product", ("x", "y") if many else ("x",), many)
+    return Record(2, "a", {"sku": "a", "options": {"z": 1}}, (reference,))
+
+
+def test_a_content_is_the_same_whatever_the_ids_and_the_order_of_columns():
+    assert content(record()) == '{"options":{"items":["x","y"],"z":1},"sku":"a"}'
+    assert content(record(many=False)) == '{"options":{"items":"x","z":1},"sku":"a"}'
+    turned = Record(9, "a", {"options": {"z": 1}, "sku": "a"}, record().references)
+    assert digest(content(turned)) == digest(content(record()))
+
+
+def test_a_body_has_ids_where_the_content_has_keys():
+    ids = {("Product", "x"): {"type": "Product", "id": 1}, ("Product", "y"): {"type": "PackagingInfill", "id": 2}}
+    one = record()
+    assert body(one, ids)["options"] == {
+        "z": 1,
+        "items": [{"type": "Product", "id": 1}, {"type": "PackagingInfill", "id": 2}],
+    }
+    assert body(record(many=False), ids)["options"]["items"] == {"type": "Product", "id": 1}
+    assert one.body == {"sku": "a", "options": {"z": 1}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ({"a": 1}, {"a": 1.0}, []),
+        ({"a": 1}, {"a": 2}, ["a: 1 -> 2"]),
+        ({"a": {"b": "x"}}, {"a": {"b": "y"}}, ['a.b: "x" -> "y"']),
+        ({"k": 1}, {"k": 1, "a": "x"}, ['a: nothing -> "x"']),
+        ({"a": [1, 2]}, {"a": [2, 1]}, ["a: [1, 2] -> [2, 1]"]),
+        ({"k": 1, "a": {"b": 1}}, {"k": 1}, ["a.b: 1 -> nothing"]),
+        ({"a": True}, {"a": False}, ["a: true -> false"]),
+        ({"a": 1}, {"a": True}, ["a: 1 -> true"]),
+    ],
+)
+def test_changes_name_the_field_the_old_and_the_new_value(old, new, told):
+    assert [str(one) for one in changes(json.dumps(old), json.dumps(new))] == told

@@ -1,0 +1,437 @@
+"""Pushing files to the sandbox: what is sent, what is not, what is said, and what a second push finds."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import os
+import threading
+from dataclasses import replace
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from tests.master_data.conftest import MERCHANT, Desk
+from wms_sync.errors import SettingsError
+from wms_sync.master_data.errors import ServiceKeepsFailing, TooManyCreates, UnreadableFile
+from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.push import GIVE_UP_AFTER, Outcome, PushProgress
+from wms_sync.sandbox.faults import AnswerLost, Disconnect
+from wms_sync.state.ledger import State
+
+TAGS, RETAILERS, PRODUCTS = Kind.LOCATION_TAGS, Kind.RETAILERS, Kind.PRODUCTS
+
+
+def outcomes(report) -> dict[str, Outcome]:
+    return {result.key: result.outcome for result in report.applied.results}
+
+
+def only(desk: Desk, key: str, answer: Response):
+    """Let the sandbox answer creates whose body mentions ``key`` with something else."""
+
+    async def intercept(request: Request) -> Response | None:
+        return answer if f'"{key}"'.encode() in await request.body() else None
+
+    desk.server.sandbox.intercept = intercept
+
+
+def test_tags_arrive_and_a_second_push_sends_nothing(desk):
+    path = desk.file("name,color,description,sort_order", "Fragile,red1,,", "Cold <b>store</b>,blue5,below 8 °C,-3")
+    report = desk.push(TAGS, path)
+    assert report.counts == {Outcome.CREATED: 2}
+    assert report.exit_code == 0
+    tags = desk.server.sandbox.location_tags()
+    assert {(tag["name"], tag["color"], tag["description"], tag["sort_order"]) for tag in tags} == {
+        ("Fragile", "red1", None, 1),
+        ("Cold store", "blue5", "below 8 °C", -3),
+    }
+    assert {entry.key: entry.remote_id for entry in desk.entries().values()} == {tag["name"]: tag["id"] for tag in tags}
+    sent = len(desk.creates)
+    again = desk.push(TAGS, path)
+    assert again.counts == {Outcome.ALREADY_THERE: 2}
+    assert (again.exit_code, len(desk.creates)) == (0, sent)
+
+
+def test_the_intent_is_on_disk_before_the_request_leaves(desk):
+    seen: list[State] = []
+
+    def look(_: Request) -> None:
+        seen.append(desk.entries()["Fragile"].state)
+
+    desk.server.sandbox.intercept = look
+    desk.push(TAGS, desk.file("name,color", "Fragile,red1"))
+    assert seen == [State.INTENDED]
+
+
+def test_parents_go_first_and_their_ids_reach_their_children(desk):
+    path = desk.file(
+        "code,name,parent_retailer_code",
+        "leaf,Leaf,branch",
+        "branch,Branch,root",
+        "other,Other,root",
+        "root,Root,",
+    )
+    assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 4}
+    retailers = {one["code"]: one for one in desk.server.sandbox.retailers()}
+    assert retailers["leaf"]["parent_retailer"] == {"type": "Retailer", "id": retailers["branch"]["id"]}
+    assert retailers["branch"]["parent_retailer"] == {"type": "Retailer", "id": retailers["root"]["id"]}
+    assert retailers["other"]["parent_retailer"] == {"type": "Retailer", "id": retailers["root"]["id"]}
+
+
+def test_a_child_names_a_parent_of_an_earlier_push(desk):
+    desk.push(RETAILERS, desk.file("code,name", "root,Root"))
+    report = desk.push(RETAILERS, desk.file("code,name,parent_retailer_code", "leaf,Leaf,root"))
+    assert report.counts == {Outcome.CREATED: 1}
+
+
+def test_one_bad_row_stops_nothing_else_and_takes_its_children_along(desk):
+    path = desk.file("code,name,parent_retailer_code", "a,A,", "b,B,a", "c,C,b", "d,D,")
+    refusal = {"errors": [{"type": "application", "message": "Not today."}]}
+    only(desk, "a", JSONResponse(refusal, 422))
+    report = desk.push(RETAILERS, path)
+    assert outcomes(report) == {
+        "a": Outcome.REJECTED,
+        "b": Outcome.REJECTED,
+        "c": Outcome.REJECTED,
+        "d": Outcome.CREATED,
+    }
+    assert report.exit_code == 3
+    assert "Not today." in str(report.rows(Outcome.REJECTED))
+    desk.server.sandbox.intercept = None
+    assert report.rejects is not None
+    assert desk.push(RETAILERS, report.rejects).counts == {Outcome.CREATED: 3}
+    assert desk.push(RETAILERS, path).counts == {Outcome.ALREADY_THERE: 4}
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_rejected_rows_push_once_they_are_corrected(desk, delimiter):
+    rows = [
+        ["Name", "Color ", "description"],
+        ["Fragile", "red1", ""],
+        ["Heavy", "pink", 'two\nlines, and | "quotes"'],
+        ["Cold", "blu1", "00123"],
+        ["", "red2", ""],
+    ]
+    path = desk.folder / "tags.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, delimiter=delimiter).writerows(rows)
+    report = desk.push(TAGS, path)
+    assert report.counts == {Outcome.CREATED: 1, Outcome.REJECTED: 3}
+    assert report.rejects is not None
+    assert report.rejects.parent == desk.folder / "data" / "rejects"
+    assert report.rejects.name == "location-tags-tags-run1.csv"
+    with report.rejects.open(newline="", encoding="utf-8") as file:
+        written = list(csv.reader(file, delimiter=delimiter))
+    assert written[0] == ["_rejected_because", *rows[0]]
+    assert [row[1:] for row in written[1:]] == rows[2:]
+    assert "Did you mean blue1?" in written[2][0]
+
+    untouched = desk.push(TAGS, report.rejects)
+    assert untouched.counts == {Outcome.REJECTED: 3}
+    corrected = [written[0], [*written[1][:2], "blue2", written[1][3]], [*written[2][:2], "blue1", "00123"]]
+    with untouched.rejects.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, delimiter=delimiter).writerows(corrected)
+    assert desk.push(TAGS, untouched.rejects).counts == {Outcome.CREATED: 2}
+    tags = {tag["name"]: tag for tag in desk.server.sandbox.location_tags()}
+    assert tags["Heavy"]["description"] == rows[2][2]
+    assert tags["Cold"]["description"] == "00123"
+
+
+def test_a_wrong_header_sends_nothing_and_makes_no_file_of_rows(desk):
+    report = desk.push(TAGS, desk.file("name,colour", "Fragile,red1"))
+    assert (report.exit_code, report.rejects, desk.creates) == (2, None, [])
+    assert "color" in "\n".join(report.lines())
+
+
+def test_a_changed_row_says_what_changed_and_is_not_sent(desk):
+    desk.push(TAGS, desk.file("name,color,sort_order", "Fragile,red1,1", "Cold,blue1,2"))
+    path = desk.file("name,color,sort_order", "Fragile,red2,", "Cold,blue1,2")
+    report = desk.push(TAGS, path)
+    assert outcomes(report) == {"Fragile": Outcome.CHANGED, "Cold": Outcome.ALREADY_THERE}
+    [row] = report.rows(Outcome.CHANGED)
+    assert 'color: "red1" -> "red2"; sort_order: 1 -> nothing' in row["why"]
+    assert "no update" in row["why"]
+    assert (report.exit_code, report.rejects, len(desk.creates)) == (3, None, 2)
+    assert desk.entries()["Fragile"].body == '{"color":"red1","name":"Fragile","sort_order":1}'
+
+
+def test_a_name_that_somebody_else_used_is_already_there(desk):
+    desk.push(TAGS, desk.file("name,color", "Fragile,red1"))
+    stranger = replace(desk, settings=desk.settings.model_copy(update={"data_dir": desk.folder / "elsewhere"}))
+    path = desk.file("name,color", "Fragile,blue1")
+    assert stranger.push(TAGS, path).counts == {Outcome.ALREADY_THERE: 1}
+    assert stranger.entries()["Fragile"].state is State.EXISTS
+    assert stranger.push(TAGS, path).applied.requests == 0
+
+
+def test_a_tag_that_was_deleted_in_the_service_is_made_again_when_asked(desk):
+    path = desk.file("name,color", "Fragile,red1", "Cold,blue1")
+    desk.push(TAGS, path)
+    gone = desk.entries()["Fragile"].remote_id
+    desk.server.sandbox.delete_location_tag(gone)
+    assert desk.push(TAGS, path).counts == {Outcome.ALREADY_THERE: 2}
+    kept = desk.entries()["Cold"]
+    assert outcomes(desk.push(TAGS, path, resend=True)) == {"Fragile": Outcome.CREATED, "Cold": Outcome.ALREADY_THERE}
+    assert desk.entries()["Fragile"].remote_id not in {gone, None}
+    assert replace(desk.entries()["Cold"], message=None) == kept
+
+
+@pytest.mark.parametrize("status", [429, 409, 500, 503])
+def test_what_was_answered_and_not_done_is_sent_again(desk, status):
+    answers = [Response("", status, headers={"Retry-After": "0.01"}), None]
+    desk.server.sandbox.intercept = lambda _: answers.pop(0)
+    assert desk.push(TAGS, desk.file("name,color", "Fragile,red1")).counts == {Outcome.CREATED: 1}
+    assert desk.creates == [status, 201]
+
+
+def test_a_lost_answer_is_settled_at_once_where_the_service_refuses_a_second_one(desk):
+    answers = [AnswerLost(), None]
+    desk.server.sandbox.intercept = lambda _: answers.pop(0)
+    report = desk.push(TAGS, desk.file("name,color", "Fragile,red1"))
+    assert report.counts == {Outcome.CREATED: 1}
+    assert "the first was done" in report.rows()[0]["why"]
+    assert desk.creates == [201, 422]
+    assert (desk.entries()["Fragile"].state, desk.entries()["Fragile"].remote_id) == (State.CREATED, None)
+    assert len(desk.server.sandbox.location_tags()) == 1
+
+
+def test_a_doubt_that_lasts_is_settled_by_the_next_push(desk):
+    path = desk.file("name,color", "Fragile,red1", "Cold,blue1")
+    only(desk, "Fragile", AnswerLost())
+    report = desk.push(TAGS, path)
+    assert outcomes(report) == {"Fragile": Outcome.IN_DOUBT, "Cold": Outcome.CREATED}
+    assert report.exit_code == 3
+    assert "Push the file again" in report.rows(Outcome.IN_DOUBT)[0]["why"]
+    desk.server.sandbox.intercept = None
+    [step] = [step for step in desk.plan(TAGS, path).steps if step.key == "Fragile"]
+    assert (step.action, step.sends) == ("in doubt", True)
+    assert outcomes(desk.push(TAGS, path)) == {"Fragile": Outcome.CREATED, "Cold": Outcome.ALREADY_THERE}
+    assert desk.entries()["Fragile"].attempts == 2
+
+
+def test_a_doubt_stays_one_while_the_service_only_fails(desk):
+    path = desk.file("name,color", "Fragile,red1")
+    only(desk, "Fragile", AnswerLost())
+    desk.push(TAGS, path)
+    only(desk, "Fragile", Response("", 503))
+    assert desk.push(TAGS, path).counts == {Outcome.IN_DOUBT: 1}
+    assert desk.entries()["Fragile"].state is State.DOUBT
+
+
+def test_a_child_waits_while_the_id_of_its_parent_is_not_known_and_goes_when_it_can_be_asked_for(desk):
+    path = desk.file("code,name,parent_retailer_code", "root,Root,", "leaf,Leaf,root", "tip,Tip,leaf")
+    answers: list[Response | None] = [AnswerLost(), None]
+    desk.server.sandbox.intercept = lambda _: answers.pop(0)
+    report = desk.push(RETAILERS, path)
+    assert outcomes(report) == {"root": Outcome.CREATED, "leaf": Outcome.WAITS, "tip": Outcome.WAITS}
+    assert "WMS_MERCHANT_USERNAME" in report.rows(Outcome.WAITS)[0]["why"]
+    assert (report.exit_code, report.rejects) == (3, None)
+    desk.server.sandbox.intercept = None
+    assert desk.push(RETAILERS, path).counts == {Outcome.ALREADY_THERE: 1, Outcome.WAITS: 2}
+    desk.set(**MERCHANT)
+    assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 2, Outcome.ALREADY_THERE: 1}
+    assert all(entry.remote_id for entry in desk.entries().values())
+
+
+def test_with_the_merchant_api_a_lost_id_is_found_while_pushing(desk):
+    desk.set(**MERCHANT)
+    path = desk.file("code,name,parent_retailer_code", "root,Root,", "leaf,Leaf,root")
+    answers: list[Response | None] = [AnswerLost()]
+    desk.server.sandbox.intercept = lambda _: answers.pop(0) if answers else None
+    assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 2}
+    assert {one["code"]: one["id"] for one in desk.server.sandbox.retailers()} == {
+        entry.key: entry.remote_id for entry in desk.entries().values()
+    }
+
+
+def test_a_wrong_token_stops_all_at_once(desk):
+    desk.set(max_parallel_requests=1)
+    path = desk.file("name,color", *(f"tag {number},red1" for number in range(100)))
+    desk.server.sandbox.intercept = lambda _: Response("", 401)
+    report = desk.push(TAGS, path)
+    assert report.counts == {Outcome.UNSENT: 100}
+    assert report.exit_code == 2
+    assert "WMS_API_TOKEN" in str(report.applied.stopped)
+    assert len(desk.creates) < 5
+    assert {entry.state for entry in desk.entries().values()} == {State.UNDONE}
+    desk.server.sandbox.intercept = None
+    assert desk.push(TAGS, path).counts == {Outcome.CREATED: 100}
+
+
+@pytest.mark.parametrize("status", [302, 404, 405])
+def test_a_wrong_address_stops_all_at_once_and_rejects_no_row(desk, status):
+    desk.server.sandbox.intercept = lambda _: Response("", status, headers={"Location": "http://127.0.0.2/"})
+    report = desk.push(TAGS, desk.file("name,color", *(f"tag {number},red1" for number in range(50))))
+    assert report.counts == {Outcome.UNSENT: 50}
+    assert report.applied.stopped is not None
+    assert report.exit_code == 1
+
+
+@pytest.mark.parametrize("fault", [Response("", 500), Disconnect()])
+def test_a_service_that_keeps_failing_is_left_alone(desk, fault):
+    desk.set(max_parallel_requests=2)
+    desk.server.sandbox.intercept = lambda _: fault
+    path = desk.file("type,sku,name", *(f"Product,P{number},P" for number in range(60)))
+    report = desk.push(PRODUCTS, path)
+    assert isinstance(report.applied.stopped, ServiceKeepsFailing)
+    assert report.exit_code == 1
+    touched = [entry for entry in desk.entries().values() if entry.message != "not sent: the push ended before"]
+    assert len(touched) <= GIVE_UP_AFTER + 2
+    desk.server.sandbox.intercept = None
+    again = desk.push(PRODUCTS, path).counts
+    assert sum(again.values()) == 60
+    assert again.get(Outcome.IN_DOUBT, 0) == (len(touched) if isinstance(fault, Disconnect) else 0)
+
+
+def test_nobody_there_leaves_nothing_in_doubt(desk):
+    path = desk.file("type,sku,name", "Product,P1,P")
+    desk.set(base_url="http://127.0.0.1:9")
+    assert desk.push(PRODUCTS, path).counts == {Outcome.UNSENT: 1}
+    assert desk.entries()["P1"].state is State.UNDONE
+
+
+def test_too_many_creates_are_stopped_before_anything_is_sent(desk):
+    desk.set(push_limit=2)
+    path = desk.file("name,color", "a,red1", "b,red1", "c,red1")
+    with pytest.raises(TooManyCreates, match="WMS_PUSH_LIMIT=3") as error:
+        desk.push(TAGS, path)
+    assert error.value.exit_code == 2
+    assert (desk.creates, desk.entries()) == ([], {})
+    desk.push(TAGS, desk.file("name,color", "a,red1", "b,red1", name="part.csv"))
+    assert desk.push(TAGS, path).counts == {Outcome.CREATED: 1, Outcome.ALREADY_THERE: 2}
+
+
+def test_the_plan_is_shown_first_and_may_be_refused(desk):
+    class Refused(Exception):
+        """By whoever was shown the plan."""
+
+    def refuse(plan):
+        assert plan.sends == 1
+        raise Refused
+
+    with pytest.raises(Refused):
+        desk.push(TAGS, desk.file("name,color", "a,red1"), planned=refuse)
+    assert (desk.creates, desk.entries()) == ([], {})
+
+
+def test_stopping_finishes_what_is_under_way_and_sends_nothing_more(desk):
+    stop = threading.Event()
+    path = desk.file("name,color", *(f"tag {number},red1" for number in range(300)))
+
+    def stop_at_20(progress: PushProgress) -> None:
+        if progress.done == 20:
+            stop.set()
+
+    report = desk.push(TAGS, path, stop=stop, watcher=stop_at_20)
+    assert report.applied.interrupted
+    created = report.counts[Outcome.CREATED]
+    assert 20 <= created < 150
+    assert report.counts == {Outcome.CREATED: created, Outcome.UNSENT: 300 - created}
+    assert {tag["name"] for tag in desk.server.sandbox.location_tags()} == {
+        entry.key for entry in desk.entries().values() if entry.state is State.CREATED
+    }
+    assert State.INTENDED not in {entry.state for entry in desk.entries().values()}
+    assert desk.push(TAGS, path).counts == {Outcome.CREATED: 300 - created, Outcome.ALREADY_THERE: created}
+
+
+def test_stopping_wakes_a_request_that_waits_to_be_repeated(desk):
+    stop = threading.Event()
+
+    def stop_and_refuse(_: Request) -> Response:
+        stop.set()
+        return Response("", 429, headers={"Retry-After": "4"})
+
+    desk.server.sandbox.intercept = stop_and_refuse
+    report = desk.push(TAGS, desk.file("name,color", "a,red1"), stop=stop)
+    assert report.applied.seconds < 3
+    assert report.counts == {Outcome.UNSENT: 1}
+    assert report.applied.stopped is None
+
+
+def test_an_interrupt_records_what_became_of_everything(desk):
+    path = desk.file("type,sku,name", *(f"Product,P{number},P" for number in range(60)))
+
+    def interrupt(progress: PushProgress) -> None:
+        if progress.done == 10:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        desk.push(PRODUCTS, path, watcher=interrupt)
+    states = {key: entry.state for key, entry in desk.entries().items()}
+    assert set(states.values()) <= {State.CREATED, State.UNDONE}
+    assert {product["sku"] for product in desk.server.sandbox.products()} == {
+        key for key, state in states.items() if state is State.CREATED
+    }
+
+
+def test_progress_counts_up_with_an_estimate(desk):
+    seen: list[PushProgress] = []
+    only(desk, "tag 3", JSONResponse({"errors": [{"type": "application", "message": "no"}]}, 422))
+    desk.push(TAGS, desk.file("name,color", *(f"tag {number},red1" for number in range(30))), watcher=seen.append)
+    assert [one.done for one in seen] == list(range(1, 31))
+    assert {one.total for one in seen} == {30}
+    assert seen[-1].counts == {Outcome.CREATED: 29, Outcome.REJECTED: 1}
+    assert seen[-1].remaining_seconds == 0
+    assert all(one.remaining_seconds is not None and one.remaining_seconds > 0 for one in seen[:-1])
+
+
+def test_requests_run_side_by_side_but_no_more_than_allowed(desk):
+    lock, running, most = threading.Lock(), [0], [0]
+
+    async def count(request: Request) -> None:
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        await asyncio.sleep(0.02)
+        with lock:
+            running[0] -= 1
+
+    desk.server.sandbox.intercept = count
+    desk.set(max_parallel_requests=3)
+    desk.push(TAGS, desk.file("name,color", *(f"tag {number},red1" for number in range(30))))
+    assert most == [3]
+
+
+def test_pushes_of_one_kind_take_turns(desk):
+    path = desk.file("name,color", *(f"tag {number},red1" for number in range(60)))
+    started, told = threading.Event(), []
+    reports = []
+
+    def first() -> None:
+        reports.append(desk.push(TAGS, path, watcher=lambda _: started.set()))
+
+    thread = threading.Thread(target=first)
+    desk.server.sandbox.intercept = _slowly
+    thread.start()
+    started.wait()
+    second = desk.push(TAGS, path, say=told.append)
+    thread.join()
+    assert told
+    assert told[0].startswith(f"waiting for push of given.csv (process {os.getpid()} ")
+    assert reports[0].counts == {Outcome.CREATED: 60}
+    assert second.counts == {Outcome.ALREADY_THERE: 60}
+
+
+async def _slowly(_: Request) -> None:
+    await asyncio.sleep(0.01)
+
+
+def test_a_ledger_of_one_instance_says_nothing_of_another(desk):
+    path = desk.file("name,color", "Fragile,red1")
+    desk.push(TAGS, path)
+    desk.set(base_url=desk.server.base_url.replace("127.0.0.1", "localhost"))
+    assert desk.plan(TAGS, path).sends == 1
+
+
+def test_a_plan_needs_no_token_and_a_push_does(desk):
+    desk.set(api_token=None)
+    path = desk.file("name,color", "Fragile,red1")
+    assert desk.plan(TAGS, path).sends == 1
+    with pytest.raises(SettingsError, match="WMS_API_TOKEN"):
+        desk.push(TAGS, path)
+
+
+def test_a_file_that_is_not_there_is_named(desk):
+    with pytest.raises(UnreadableFile, match=r"nothing\.csv"):
+        desk.push(TAGS, desk.folder / "nothing.csv")

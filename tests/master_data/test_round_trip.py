@@ -1,0 +1,85 @@
+"""The round trip: what was created comes back with shipments, and the ledger learns of it."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tests.test_sync import synced
+from wms_sync.analytics.refresh import rebuild, refresh
+from wms_sync.master_data.kinds import Kind
+from wms_sync.sandbox.faults import AnswerLost
+from wms_sync.state.ledger import State
+
+
+def published(bench) -> dict[str, tuple[str, int | None, bool]]:
+    with duckdb.connect(bench.layout.published, read_only=True) as connection:
+        rows = connection.execute("select key, state, remote_id, seen_at is not null from ops.push_ledger").fetchall()
+    return {key: tuple(rest) for key, *rest in rows}
+
+
+@pytest.fixture
+def pushed(desk):
+    """Two retailers and two products, of which one each got no answer to its creation; and a tag."""
+    lost = {b'"r2"', b'"P2"'}
+
+    async def lose(request: Request) -> Response | None:
+        body = await request.body()
+        return AnswerLost() if any(one in body for one in lost) else None
+
+    desk.server.sandbox.intercept = lose
+    desk.push(Kind.RETAILERS, desk.file("code,name", "r1,R1", "r2,R2"))
+    desk.push(Kind.PRODUCTS, desk.file("sku,name", "P1,P1", "P2,P2"))
+    desk.push(Kind.LOCATION_TAGS, desk.file("name,color", "t1,red1"))
+    desk.server.sandbox.intercept = None
+    return desk
+
+
+def test_the_ledger_is_published_before_anything_was_seen(pushed, bench):
+    synced(bench)
+    ids = {key: entry.remote_id for key, entry in pushed.entries().items()}
+    assert published(bench) == {
+        "r1": ("created", ids["r1"], False),
+        "r2": ("doubt", None, False),
+        "P1": ("created", ids["P1"], False),
+        "P2": ("doubt", None, False),
+        "t1": ("created", ids["t1"], False),
+    }
+
+
+def test_what_a_sync_shows_is_seen_its_id_is_known_and_its_doubt_is_settled(pushed, bench):
+    service = pushed.server.sandbox
+    service.advance(seconds=3600, new=10)
+    service.advance(seconds=10)
+    synced(bench)
+    made = {one["code"]: one["id"] for one in service.retailers()} | {
+        one["sku"]: one["id"] for one in service.products()
+    }
+    entries = pushed.entries()
+    assert {key: entry.remote_id for key, entry in entries.items() if key in made} == made
+    assert {entry.state for entry in entries.values()} == {State.CREATED}
+    assert {key for key, entry in entries.items() if entry.seen_at is not None} == set(made)
+    assert published(bench) == {
+        key: ("created", entry.remote_id, entry.seen_at is not None) for key, entry in entries.items()
+    }
+
+    seen_at = {key: entry.seen_at for key, entry in entries.items()}
+    service.advance(seconds=3600, new=10, changed=50)
+    service.advance(seconds=10)
+    synced(bench)
+    assert {key: entry.seen_at for key, entry in pushed.entries().items()} == seen_at
+    rebuild(bench.settings, bench.store, run_id="again", say=lambda _: None)
+    assert set(published(bench)) == set(entries)
+
+
+def test_tables_say_nothing_of_what_was_sent_to_another_instance(pushed, bench):
+    service = pushed.server.sandbox
+    service.advance(seconds=3600, new=10)
+    service.advance(seconds=10)
+    with bench.api() as api:
+        bench.reading(api).sync()
+    elsewhere = bench.settings.model_copy(update={"base_url": "https://other.example.com"})
+    refresh(elsewhere, bench.store, run_id="test", say=lambda _: None)
+    assert all(entry.seen_at is None for entry in pushed.entries().values())
