@@ -40,8 +40,8 @@ class Desk:
         return plan_file(self.settings, kind, path, **options)
 
     def push(self, kind: Kind, path: Path, **options: Any) -> PushReport:
-        run_id = f"run{next(self._runs)}"
-        return push_file(self.settings, kind, path, **{"run_id": run_id, "say": _say, "policy": IMPATIENT} | options)
+        given: dict[str, Any] = {"run_id": f"run{next(self._runs)}", "say": _say, "policy": IMPATIENT}
+        return push_file(self.settings, kind, path, **given | options)
 
     def entries(self) -> dict[str, Entry]:
         """The ledger, by key."""

@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 from tests.master_data.conftest import MERCHANT, Desk
 from wms_sync.errors import SettingsError
 from wms_sync.master_data.errors import ServiceKeepsFailing, TooManyCreates, UnreadableFile
+from wms_sync.master_data.file_push import PushReport
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.push import GIVE_UP_AFTER, Outcome, PushProgress
 from wms_sync.sandbox.faults import AnswerLost, Disconnect
@@ -395,8 +396,9 @@ def test_requests_run_side_by_side_but_no_more_than_allowed(desk):
 
 def test_pushes_of_one_kind_take_turns(desk):
     path = desk.file("name,color", *(f"tag {number},red1" for number in range(60)))
-    started, told = threading.Event(), []
-    reports = []
+    started = threading.Event()
+    told: list[str] = []
+    reports: list[PushReport] = []
 
     def first() -> None:
         reports.append(desk.push(TAGS, path, watcher=lambda _: started.set()))

@@ -61,8 +61,12 @@ def changes(old: str, new: str) -> tuple[Change, ...]:
     return tuple(
         Change(field, before.get(field), after.get(field))
         for field in sorted(before.keys() | after.keys())
-        if before.get(field) != after.get(field)
+        if not _same(before.get(field), after.get(field))
     )
+
+
+def _same(old: object, new: object) -> bool:
+    return old == new and isinstance(old, bool) == isinstance(new, bool)
 
 
 def _place(whole: dict[str, Any], reference: Reference, value: object) -> None:
