@@ -20,12 +20,13 @@ from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 
 NOW = datetime(2026, 3, 31, 12, 0, 0, tzinfo=UTC)
+CONFIG = SandboxConfig(shipments=600, seed=5, days=20, now=NOW, families=60)
 IMPATIENT = RetryPolicy(attempts=4, total_seconds=5, first_wait=0.01, longest_wait=0.05)
 
 
 @pytest.fixture
 def sandbox() -> Iterator[SandboxServer]:
-    with SandboxServer(Sandbox(SandboxConfig(shipments=600, seed=5, days=20, now=NOW, families=60))) as server:
+    with SandboxServer(Sandbox(CONFIG)) as server:
         yield server
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,13 +12,17 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from tests.conftest import IMPATIENT
+from tests.conftest import CONFIG, IMPATIENT, Bench
+from tests.test_sync import synced
+from wms_sync.layout import Layout
 from wms_sync.master_data.file_push import PushReport, plan_file, push_file
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.plan import Plan
+from wms_sync.sandbox.app import Sandbox
 from wms_sync.sandbox.server import SandboxServer
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import Entry, PushLedger
+from wms_sync.state.store import StateStore
 
 MERCHANT = {"merchant_username": "sandbox-merchant", "merchant_api_key": SecretStr("sandbox-api-key")}
 
@@ -30,6 +35,11 @@ class Desk:
     settings: Settings
     folder: Path
     _runs: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    def sync_has_shown(self, shown: Path) -> Path:
+        """As if this desk had synced: only the published file is read."""
+        self.settings.data_dir.mkdir()
+        return Path(shutil.copyfile(shown, Layout(self.settings.data_dir).published))
 
     def file(self, *lines: str, name: str = "given.csv") -> Path:
         path = self.folder / name
@@ -65,6 +75,20 @@ class Desk:
 
 def _say(_: str) -> None:
     """Nobody listens."""
+
+
+@pytest.fixture(scope="session")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The published file after a sync of a sandbox like the one of each desk."""
+    with SandboxServer(Sandbox(CONFIG)) as server:
+        folder = tmp_path_factory.mktemp("shown")
+        settings = Settings.load(
+            _env_file=None, base_url=server.base_url, api_token=CONFIG.token, data_dir=folder, start_date="2026-03-01"
+        )
+        store = StateStore(settings.database_url)
+        synced(Bench(settings, store))
+        store.close()
+        return Layout(folder).published
 
 
 @pytest.fixture

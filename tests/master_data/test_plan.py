@@ -6,10 +6,10 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import duckdb
 import pytest
 
 from tests.master_data.conftest import MERCHANT
-from tests.test_sync import published, synced
 from wms_sync.master_data.content import body, changes, content, digest
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.offences import Record, Reference
@@ -122,16 +122,16 @@ def test_an_unknown_parent_is_rejected_with_what_to_do(desk):
     assert "wms-sync sync" in step.why
 
 
-def test_what_shipments_have_shown_is_known(desk, bench):
-    synced(bench)
+def test_what_shipments_have_shown_is_known(desk, shown):
+    desk.sync_has_shown(shown)
     assert desk.plan(RETAILERS, desk.file("code,name", f"{retailer_code(0)},x")).counts == {Action.ALREADY_THERE: 1}
     path = desk.file("code,name,parent_retailer_code", f"a,A,{retailer_code(0)}")
     desk.push(RETAILERS, path)
     assert desk.server.sandbox.retailers()[0]["parent_retailer"] == {"type": "Retailer", "id": retailer_id(0)}
 
 
-def test_what_shipments_have_shown_settles_a_doubt(desk, bench):
-    synced(bench)
+def test_what_shipments_have_shown_settles_a_doubt(desk, shown):
+    desk.sync_has_shown(shown)
     code = retailer_code(0)
     desk.record(entry(desk, code, State.DOUBT), entry(desk, "b", State.DOUBT))
     path = desk.file("code,name", f"{code},{code}")
@@ -142,26 +142,22 @@ def test_what_shipments_have_shown_settles_a_doubt(desk, bench):
     assert desk.entries()["b"].state is State.DOUBT
 
 
-def test_an_archived_parent_is_refused_before_sending(desk, bench):
-    synced(bench)
-    with published(bench) as connection:
+def test_an_archived_parent_is_refused_before_sending(desk, shown):
+    with duckdb.connect(desk.sync_has_shown(shown), read_only=True) as connection:
         [code] = connection.execute("select min(code) from retailers where status = 'archived'").fetchall()[0]
     [step] = desk.plan(RETAILERS, desk.file("code,name,parent_retailer_code", f"a,A,{code}")).steps
     assert step.action is Action.REJECTED
     assert "archived" in step.why
 
 
-def test_a_sku_that_two_merchants_have_names_neither(desk, bench):
-    for _ in range(2):
-        desk.push(PRODUCTS, desk.file("sku,name", "TWICE,x"))
-        desk.record(*(replace(one, state=State.UNDONE) for one in desk.entries().values()))
-    desk.server.sandbox.advance(seconds=60, new=5)
-    desk.server.sandbox.advance(seconds=10)
-    synced(bench)
+def test_a_sku_that_two_merchants_have_names_neither(desk, shown):
+    with duckdb.connect(desk.sync_has_shown(shown)) as connection:
+        connection.execute("update products set sku = 'TWICE' where id in (select id from products limit 2)")
     lines = ("type,sku,name,container_options.associated_product_skus", "PackagingContainer,BOX,Box,TWICE")
     [step] = desk.plan(PRODUCTS, desk.file(*lines)).steps
     assert step.action is Action.REJECTED
     assert "several of" in step.why
+    assert step.why.count("of merchant m") == 2
 
 
 def test_the_merchant_api_is_asked_for_what_nothing_else_knows(desk):

@@ -11,7 +11,6 @@ import pytest
 from tests.master_data.conftest import MERCHANT
 from tests.master_data.files import SAMPLES
 from tests.master_data.test_push import only, outcomes
-from tests.test_sync import synced
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.plan import Action
 from wms_sync.master_data.push import Outcome
@@ -94,8 +93,8 @@ def test_where_a_service_refuses_a_second_sku_that_is_proof(settings_for, desk):
         assert sorted(skus(desk)) == ["CUP", "MUG"]
 
 
-def test_a_product_that_the_service_shows_is_not_created(desk, bench):
-    synced(bench)
+def test_a_product_that_the_service_shows_is_not_created(desk, shown):
+    desk.sync_has_shown(shown)
     path = desk.file("type,sku,name", "Product,SKU-00000-S,Something", "Product,NEW-1,New")
     plan = desk.plan(Kind.PRODUCTS, path)
     assert plan.counts == {Action.CREATE: 1, Action.ALREADY_THERE: 1}
@@ -119,9 +118,9 @@ def test_items_may_name_products_of_the_same_file_whatever_their_type(desk):
     ]
 
 
-def test_every_kind_arrives_exactly_as_the_specification_shapes_it(desk, bench):
+def test_every_kind_arrives_exactly_as_the_specification_shapes_it(desk, shown):
     """The sample file uses every column; merchants and the warehouse it names are known from a sync."""
-    synced(bench)
+    desk.sync_has_shown(shown)
     merchants = {"m01": 12, "m02": 13, "m03": 14}
     assert desk.push(Kind.PRODUCTS, SAMPLES / "products.csv").counts == {Outcome.CREATED: 6}
     made = {product["sku"]: product for product in desk.server.sandbox.products()}

@@ -7,8 +7,8 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.test_sync import synced
-from wms_sync.analytics.refresh import rebuild, refresh
+from tests.test_sync import say, synced
+from wms_sync.analytics.refresh import refresh
 from wms_sync.master_data.kinds import Kind
 from wms_sync.sandbox.faults import AnswerLost
 from wms_sync.state.ledger import State
@@ -37,7 +37,8 @@ def pushed(desk):
     return desk
 
 
-def test_the_ledger_is_published_before_anything_was_seen(pushed, bench):
+def test_what_was_created_comes_back_with_shipments(pushed, bench):
+    service = pushed.server.sandbox
     synced(bench)
     ids = {key: entry.remote_id for key, entry in pushed.entries().items()}
     assert published(bench) == {
@@ -48,38 +49,24 @@ def test_the_ledger_is_published_before_anything_was_seen(pushed, bench):
         "t1": ("created", ids["t1"], False),
     }
 
-
-def test_what_a_sync_shows_is_seen_its_id_is_known_and_its_doubt_is_settled(pushed, bench):
-    service = pushed.server.sandbox
-    service.advance(seconds=3600, new=10)
-    service.advance(seconds=10)
-    synced(bench)
-    made = {one["code"]: one["id"] for one in service.retailers()} | {
-        one["sku"]: one["id"] for one in service.products()
-    }
-    entries = pushed.entries()
-    assert {key: entry.remote_id for key, entry in entries.items() if key in made} == made
-    assert {entry.state for entry in entries.values()} == {State.CREATED}
-    assert {key for key, entry in entries.items() if entry.seen_at is not None} == set(made)
-    assert published(bench) == {
-        key: ("created", entry.remote_id, entry.seen_at is not None) for key, entry in entries.items()
-    }
-
-    seen_at = {key: entry.seen_at for key, entry in entries.items()}
-    service.advance(seconds=3600, new=10, changed=50)
-    service.advance(seconds=10)
-    synced(bench)
-    assert {key: entry.seen_at for key, entry in pushed.entries().items()} == seen_at
-    rebuild(bench.settings, bench.store, run_id="again", say=lambda _: None)
-    assert set(published(bench)) == set(entries)
-
-
-def test_tables_say_nothing_of_what_was_sent_to_another_instance(pushed, bench):
-    service = pushed.server.sandbox
     service.advance(seconds=3600, new=10)
     service.advance(seconds=10)
     with bench.api() as api:
         bench.reading(api).sync()
     elsewhere = bench.settings.model_copy(update={"base_url": "https://other.example.com"})
-    refresh(elsewhere, bench.store, run_id="test", say=lambda _: None)
-    assert all(entry.seen_at is None for entry in pushed.entries().values())
+    refresh(elsewhere, bench.store, run_id="test", say=say)
+    assert all(entry.seen_at is None for entry in pushed.entries().values()), "that was sent to another instance"
+
+    refresh(bench.settings, bench.store, run_id="test", say=say)
+    made = {one["code"]: one["id"] for one in service.retailers()}
+    made |= {one["sku"]: one["id"] for one in service.products()}
+    entries = pushed.entries()
+    assert {key: entry.remote_id for key, entry in entries.items() if key in made} == made
+    assert {entry.state for entry in entries.values()} == {State.CREATED}
+    assert {key for key, entry in entries.items() if entry.seen_at is not None} == set(made)
+    seen = {key: ("created", entry.remote_id, key in made) for key, entry in entries.items()}
+    assert published(bench) == seen
+
+    refresh(bench.settings, bench.store, run_id="again", say=say)
+    assert published(bench) == seen
+    assert pushed.entries() == entries, "seen once, seen for ever"
