@@ -20,9 +20,10 @@ from pipelines import metadata, tables
 from pipelines.days import PAGES, daily
 from pipelines.failures import explained
 from pipelines.operation import Operation
-from wms_sync.analytics.ahead import FlattenAhead
+from wms_sync.analytics.flattening import Flattening
 from wms_sync.api.client import GlobalApi
 from wms_sync.extract.read import Reading, ReadReport
+from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 
@@ -94,7 +95,7 @@ def _read(context: dg.OpExecutionContext, config: ReadConfig, operation: Operati
     settings = operation.settings
     with (
         GlobalApi.from_settings(settings, say=operation.say(context.log)) as api,
-        FlattenAhead(settings, store) as ahead,
+        Flattening(Layout(settings.data_dir), store) as ahead,
     ):
         reading = Reading(
             settings,
@@ -102,7 +103,7 @@ def _read(context: dg.OpExecutionContext, config: ReadConfig, operation: Operati
             api,
             run_id=context.run_id,
             watcher=operation.watcher(context.log),
-            landed=ahead.landed,
+            landed=ahead.add,
         )
         if config.mode is Mode.SYNC:
             return reading.sync()

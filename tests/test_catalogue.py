@@ -5,8 +5,9 @@ import pytest
 
 from wms_sync import sql_files
 from wms_sync.catalogue import marts, ops_tables, quote, table, tables
+from wms_sync.flatten.read import PageReader
 from wms_sync.flatten.shape import create_types
-from wms_sync.flatten.write import create_stages
+from wms_sync.flatten.write import create_stages, select_of
 
 PROVENANCE = ("_window_id", "_page", "_extracted_at")
 SCHEMAS = ("pii", "ops", "marts")
@@ -124,11 +125,11 @@ def database():
 
 
 @pytest.fixture(scope="module")
-def flattening():
-    """An empty page, to ask what a flatten statement would return."""
+def flattening(tmp_path_factory):
+    """A batch without pages, to ask what a flatten statement would return."""
     with duckdb.connect() as connection:
         create_types(connection)
-        connection.execute(sql_files.read("flatten/page/create.sql"))
+        PageReader(connection, tmp_path_factory.mktemp("flattening"))
         create_stages(connection)
         yield connection
 
@@ -181,7 +182,8 @@ def test_a_table_names_columns_that_it_has(one):
 
 @pytest.mark.parametrize("one", [one for one in tables() if one.schema != "ops"], ids=lambda one: one.slug)
 def test_a_flatten_statement_returns_the_columns_of_its_table(one, database, flattening):
-    returned = flattening.execute(f"describe {sql_files.read(f'flatten/{one.slug}.sql')}").fetchall()
+    provenance = {"window_id": "w", "numbers": [1], "extracted_at": ["2024-01-01T00:00:00Z"]}
+    returned = flattening.execute(f"describe {select_of(one)}", provenance).fetchall()
     assert [(name, kind) for name, kind, *_ in returned] == described(database, one.schema, one.name)
 
 

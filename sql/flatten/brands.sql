@@ -3,11 +3,9 @@
 -- source: included.Brand (spec 2.5)
 with stated as (
     select
-        _window_id,
         _page,
-        _extracted_at,
-        unnest("Brand") as brand
-    from page
+        object as brand
+    from page."Brand"
 )
 
 select
@@ -17,7 +15,5 @@ select
     brand.is_active,
     brand.is_deleted,
     brand.sort_order,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from stated

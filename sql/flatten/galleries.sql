@@ -6,7 +6,5 @@ select
     "type",
     photo_count,
     updated_at,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from gallery

@@ -3,9 +3,7 @@
 -- source: Gallery.items, with included.GalleryItem where it is there (spec 2.4)
 with stated as (
     select
-        _window_id,
         _page,
-        _extracted_at,
         id as gallery_id,
         unnest(items) as item,
         generate_subscripts(items, 1)::integer as position
@@ -15,15 +13,13 @@ with stated as (
 included as (
     select
         _page,
-        unnest("GalleryItem") as item
-    from page
+        object as item
+    from page."GalleryItem"
 ),
 
 resolved as (
     select
-        stated._window_id,
         stated._page,
-        stated._extracted_at,
         stated.gallery_id,
         stated.position,
         coalesce(included.item, stated.item) as item
@@ -44,7 +40,5 @@ select
     item.device_info,
     item.media_info,
     item.created_at,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from resolved

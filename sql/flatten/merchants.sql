@@ -3,11 +3,9 @@
 -- source: included.Merchant (spec 2.5)
 with stated as (
     select
-        _window_id,
         _page,
-        _extracted_at,
-        unnest("Merchant") as merchant
-    from page
+        object as merchant
+    from page."Merchant"
 )
 
 select
@@ -20,7 +18,5 @@ select
     list_transform(merchant.brands, lambda reference: reference.id) as brands_ids,
     merchant.default_brand.id as default_brand_id,
     merchant.custom_fields,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from stated

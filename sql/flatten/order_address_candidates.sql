@@ -3,9 +3,7 @@
 -- source: Order.address_candidates, with included.OrderAddressCandidate where it is there (spec 2.5, 4.5)
 with stated as (
     select
-        _window_id,
         _page,
-        _extracted_at,
         id as order_id,
         unnest(address_candidates) as candidate,
         generate_subscripts(address_candidates, 1)::integer as position
@@ -15,15 +13,13 @@ with stated as (
 included as (
     select
         _page,
-        unnest("OrderAddressCandidate") as candidate
-    from page
+        object as candidate
+    from page."OrderAddressCandidate"
 ),
 
 resolved as (
     select
-        stated._window_id,
         stated._page,
-        stated._extracted_at,
         stated.order_id,
         stated.position,
         coalesce(included.candidate, stated.candidate) as candidate
@@ -40,7 +36,5 @@ select
     candidate.region_code,
     candidate.country_code,
     candidate.classification,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from resolved

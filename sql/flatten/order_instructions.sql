@@ -3,9 +3,7 @@
 -- source: Order.instructions, with included.OrderInstruction where it is there (spec 2.5, 4.5)
 with stated as (
     select
-        _window_id,
         _page,
-        _extracted_at,
         id as order_id,
         unnest(instructions) as instruction,
         generate_subscripts(instructions, 1)::integer as position
@@ -15,15 +13,13 @@ with stated as (
 included as (
     select
         _page,
-        unnest("OrderInstruction") as instruction
-    from page
+        object as instruction
+    from page."OrderInstruction"
 ),
 
 resolved as (
     select
-        stated._window_id,
         stated._page,
-        stated._extracted_at,
         stated.order_id,
         stated.position,
         coalesce(included.instruction, stated.instruction) as instruction
@@ -42,7 +38,5 @@ select
     instruction.print_target,
     instruction.print_orientation,
     instruction.copies_printed,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from resolved

@@ -4,9 +4,7 @@
 -- notes: an order item does not name its order: the order's list of references does
 with stated as (
     select
-        _window_id,
         _page,
-        _extracted_at,
         id as order_id,
         unnest(items) as item,
         generate_subscripts(items, 1)::integer as position
@@ -16,15 +14,13 @@ with stated as (
 included as (
     select
         _page,
-        unnest("OrderItem") as item
-    from page
+        object as item
+    from page."OrderItem"
 ),
 
 resolved as (
     select
-        stated._window_id,
         stated._page,
-        stated._extracted_at,
         stated.order_id,
         stated.position,
         coalesce(included.item, stated.item) as item
@@ -52,7 +48,5 @@ select
     item.qty_canceled,
     item.row_weight."value" as row_weight_value,
     item.row_weight.unit as row_weight_unit,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from resolved

@@ -3,9 +3,7 @@
 -- source: Order.status_history, with included.OrderStatusHistory where it is there (spec 2.5, 4.5)
 with stated as (
     select
-        _window_id,
         _page,
-        _extracted_at,
         id as order_id,
         unnest(status_history) as entry,
         generate_subscripts(status_history, 1)::integer as position
@@ -15,15 +13,13 @@ with stated as (
 included as (
     select
         _page,
-        unnest("OrderStatusHistory") as entry
-    from page
+        object as entry
+    from page."OrderStatusHistory"
 ),
 
 resolved as (
     select
-        stated._window_id,
         stated._page,
-        stated._extracted_at,
         stated.order_id,
         stated.position,
         coalesce(included.entry, stated.entry) as entry
@@ -43,7 +39,5 @@ select
     entry."user",
     entry.script_id,
     entry.created_at,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from resolved

@@ -59,7 +59,5 @@ select
     allocation_options,
     automation_data,
     original_address.id as original_address_id,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from "order"

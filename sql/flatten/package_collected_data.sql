@@ -3,9 +3,7 @@
 -- source: ShipmentPackage.collected_data (spec 2.4)
 with collected as (
     select
-        _window_id,
         _page,
-        _extracted_at,
         shipment_id,
         position as package_position,
         unnest(collected_data) as entry,
@@ -20,7 +18,5 @@ select
     entry.order_item_id,
     entry.label,
     entry."value",
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from collected

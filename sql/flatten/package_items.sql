@@ -3,9 +3,7 @@
 -- source: ShipmentPackage.items, with included.ShipmentPackageItem where it is there (spec 2.4)
 with stated as (
     select
-        _window_id,
         _page,
-        _extracted_at,
         shipment_id,
         position as package_position,
         unnest(items) as item,
@@ -16,15 +14,13 @@ with stated as (
 included as (
     select
         _page,
-        unnest("ShipmentPackageItem") as item
-    from page
+        object as item
+    from page."ShipmentPackageItem"
 ),
 
 resolved as (
     select
-        stated._window_id,
         stated._page,
-        stated._extracted_at,
         stated.shipment_id,
         stated.package_position,
         stated.position,
@@ -54,7 +50,5 @@ select
     item.order_item_sku,
     coalesce(item.order_item_quantity, item.order_item_qty) as order_item_quantity,
     item.shipment_item_id,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from resolved

@@ -3,9 +3,7 @@
 -- source: ShipmentPackage.packaging (spec 2.4)
 with packaging as (
     select
-        _window_id,
         _page,
-        _extracted_at,
         shipment_id,
         position as package_position,
         unnest(packaging) as part,
@@ -20,7 +18,5 @@ select
     part.product.id as product_id,
     part.product."type" as product_type,
     part.quantity,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from packaging

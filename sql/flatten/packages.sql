@@ -29,7 +29,5 @@ select
     gallery.id as gallery_id,
     created_at,
     updated_at,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from package

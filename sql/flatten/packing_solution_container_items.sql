@@ -3,9 +3,7 @@
 -- source: ShipmentPackingSolution.containers[].items (spec 2.4)
 with container as (
     select
-        _window_id,
         _page,
-        _extracted_at,
         shipment_id,
         unnest(containers) as container,
         generate_subscripts(containers, 1)::integer as container_position
@@ -14,9 +12,7 @@ with container as (
 
 placed as (
     select
-        _window_id,
         _page,
-        _extracted_at,
         shipment_id,
         container_position,
         unnest(container.items) as item,
@@ -38,7 +34,5 @@ select
     item.shipment_item_id,
     item.weight."value" as weight_value,
     item.weight.unit as weight_unit,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from placed

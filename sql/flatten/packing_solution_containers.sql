@@ -3,9 +3,7 @@
 -- source: ShipmentPackingSolution.containers (spec 2.4)
 with placed as (
     select
-        _window_id,
         _page,
-        _extracted_at,
         shipment_id,
         unnest(containers) as container,
         generate_subscripts(containers, 1)::integer as position
@@ -27,7 +25,5 @@ select
     container.volume.unit as volume_unit,
     container.void_percent,
     container.regulation_type,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from placed

@@ -5,7 +5,5 @@ select
     shipment_id,
     id,
     "type",
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from packing_solution

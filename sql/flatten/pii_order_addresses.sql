@@ -3,9 +3,7 @@
 -- source: Order.shipping_address and Order.original_address, with included.OrderAddress where it is there (spec 2.5)
 with stated as (
     select
-        _window_id,
         _page,
-        _extracted_at,
         id as order_id,
         'shipping' as role,
         shipping_address as address
@@ -13,9 +11,7 @@ with stated as (
     where shipping_address is not null
     union all
     select
-        _window_id,
         _page,
-        _extracted_at,
         id as order_id,
         'original' as role,
         original_address as address
@@ -26,15 +22,13 @@ with stated as (
 included as (
     select
         _page,
-        unnest("OrderAddress") as address
-    from page
+        object as address
+    from page."OrderAddress"
 ),
 
 resolved as (
     select
-        stated._window_id,
         stated._page,
-        stated._extracted_at,
         stated.order_id,
         stated.role,
         coalesce(included.address, stated.address) as address
@@ -59,9 +53,7 @@ select
     address.email,
     address.classification,
     address.is_valid,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from resolved
 where
     coalesce(

@@ -3,19 +3,15 @@
 -- source: included.RetailerShipToLocation (spec 2.5)
 with stated as (
     select
-        _window_id,
         _page,
-        _extracted_at,
-        unnest("RetailerShipToLocation") as ship_to
-    from page
+        object as ship_to
+    from page."RetailerShipToLocation"
 )
 
 select
     ship_to.id as retailer_ship_to_location_id,
     ship_to.telephone,
     ship_to.email,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from stated
 where coalesce(ship_to.telephone, ship_to.email) is not null

@@ -56,7 +56,5 @@ select
     options,
     created_at,
     updated_at,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from product

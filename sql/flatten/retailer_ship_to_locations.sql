@@ -4,11 +4,9 @@
 -- notes: street comes as one text or as a list of lines
 with stated as (
     select
-        _window_id,
         _page,
-        _extracted_at,
-        unnest("RetailerShipToLocation") as ship_to
-    from page
+        object as ship_to
+    from page."RetailerShipToLocation"
 )
 
 select
@@ -32,7 +30,5 @@ select
     ship_to.retailer.id as retailer_id,
     ship_to.created_at,
     ship_to.updated_at,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from stated

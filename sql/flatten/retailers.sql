@@ -3,11 +3,9 @@
 -- source: included.Retailer (spec 2.2)
 with stated as (
     select
-        _window_id,
         _page,
-        _extracted_at,
-        unnest("Retailer") as retailer
-    from page
+        object as retailer
+    from page."Retailer"
 )
 
 select
@@ -27,7 +25,5 @@ select
     retailer.custom_fields,
     retailer.created_at,
     retailer.updated_at,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from stated

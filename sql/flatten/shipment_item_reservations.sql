@@ -3,9 +3,7 @@
 -- source: ShipmentItem.reservations (spec 2.4)
 with stated as (
     select
-        _window_id,
         _page,
-        _extracted_at,
         id as shipment_id,
         unnest(items) as item
     from shipment
@@ -14,15 +12,13 @@ with stated as (
 included as (
     select
         _page,
-        unnest("ShipmentItem") as item
-    from page
+        object as item
+    from page."ShipmentItem"
 ),
 
 reserved as (
     select
-        stated._window_id,
         stated._page,
-        stated._extracted_at,
         stated.shipment_id,
         stated.item.id as shipment_item_id,
         unnest(coalesce(included.item, stated.item).reservations) as reservation,
@@ -38,7 +34,5 @@ select
     position,
     reservation."location".id as location_id,
     reservation.quantity,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from reserved

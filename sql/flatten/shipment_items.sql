@@ -4,9 +4,7 @@
 -- notes: an item stands in the shipment as a reference with its product; an item that is not included keeps id and product
 with stated as (
     select
-        _window_id,
         _page,
-        _extracted_at,
         id as shipment_id,
         unnest(items) as item,
         generate_subscripts(items, 1)::integer as position
@@ -16,15 +14,13 @@ with stated as (
 included as (
     select
         _page,
-        unnest("ShipmentItem") as item
-    from page
+        object as item
+    from page."ShipmentItem"
 ),
 
 resolved as (
     select
-        stated._window_id,
         stated._page,
-        stated._extracted_at,
         stated.shipment_id,
         stated.position,
         stated.item.product,
@@ -48,7 +44,5 @@ select
     item.qty_canceled,
     item.qty_cancel_requested,
     item.order_item.id as order_item_id,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from resolved

@@ -44,7 +44,5 @@ select
     created_at,
     updated_at,
     packed_at,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from shipment

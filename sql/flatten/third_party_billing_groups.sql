@@ -3,18 +3,14 @@
 -- source: included.ThirdPartyBillingGroup (spec 2.5)
 with stated as (
     select
-        _window_id,
         _page,
-        _extracted_at,
-        unnest("ThirdPartyBillingGroup") as billing_group
-    from page
+        object as billing_group
+    from page."ThirdPartyBillingGroup"
 )
 
 select
     billing_group.id,
     billing_group.label,
     billing_group.status,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from stated

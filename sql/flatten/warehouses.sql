@@ -3,11 +3,9 @@
 -- source: included.Warehouse (spec 2.5)
 with stated as (
     select
-        _window_id,
         _page,
-        _extracted_at,
-        unnest("Warehouse") as warehouse
-    from page
+        object as warehouse
+    from page."Warehouse"
 )
 
 select
@@ -15,7 +13,5 @@ select
     warehouse."name",
     warehouse.abbreviation,
     warehouse.is_active,
-    _window_id,
-    _page,
-    _extracted_at
+    _page
 from stated

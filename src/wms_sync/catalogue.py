@@ -10,7 +10,7 @@ line, and header comments. What a header says:
   ``order_id`` is the column here that holds its key. A root table is its own root.
 - ``newer``: the column that tells which of two versions of a root is newer, ``_extracted_at`` where it has none.
 
-Belongs here: reading these files, and the one function that quotes an identifier. Does not: running statements.
+Belongs here: reading these files, and the functions that quote identifiers and texts. Does not: running statements.
 """
 
 from __future__ import annotations
@@ -30,6 +30,12 @@ def quote(identifier: str) -> str:
     """The identifier in double quotes; the only way a name gets into a statement."""
     escaped = identifier.replace('"', '""')
     return f'"{escaped}"'
+
+
+def literal(text: str) -> str:
+    """The text in single quotes, for the statements that take no parameter."""
+    escaped = text.replace("'", "''")
+    return f"'{escaped}'"
 
 
 @dataclass(frozen=True)

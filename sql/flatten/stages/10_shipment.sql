@@ -1,18 +1,15 @@
 -- grain: one row a shipment of a page
+-- kept: yes
 -- source: collection of a page
 -- notes: the columns are the fields of the type shipment
 with record as (
     select
-        _window_id,
         _page,
-        _extracted_at,
-        unnest(collection) as shipment
-    from page
+        object as shipment
+    from page.collection
 )
 
 select
-    _window_id,
     _page,
-    _extracted_at,
     unnest(shipment)
 from record

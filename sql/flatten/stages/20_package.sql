@@ -4,9 +4,7 @@
 -- notes: the columns are the place and the fields of the type shipment_package
 with stated as (
     select
-        _window_id,
         _page,
-        _extracted_at,
         id as shipment_id,
         unnest(packages) as package,
         generate_subscripts(packages, 1)::integer as position
@@ -16,14 +14,12 @@ with stated as (
 included as (
     select
         _page,
-        unnest("ShipmentPackage") as package
-    from page
+        object as package
+    from page."ShipmentPackage"
 )
 
 select
-    stated._window_id,
     stated._page,
-    stated._extracted_at,
     stated.shipment_id,
     stated.position,
     unnest(coalesce(included.package, stated.package))

@@ -5,14 +5,12 @@
 with included as (
     select
         _page,
-        unnest("ShipmentPackingSolution") as packing_solution
-    from page
+        object as packing_solution
+    from page."ShipmentPackingSolution"
 )
 
 select
-    shipment._window_id,
     shipment._page,
-    shipment._extracted_at,
     shipment.id as shipment_id,
     unnest(coalesce(included.packing_solution, shipment.packing_solution))
 from shipment

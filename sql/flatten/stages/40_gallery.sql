@@ -4,26 +4,20 @@
 -- notes: the included one wins over those inside
 with stated as (
     select
-        _window_id,
         _page,
-        _extracted_at,
-        unnest("Gallery") as gallery,
+        object as gallery,
         1 as precedence
-    from page
+    from page."Gallery"
     union all
     select
-        _window_id,
         _page,
-        _extracted_at,
         gallery,
         2 as precedence
     from shipment
     where gallery.photo_count is not null or gallery.updated_at is not null or gallery.items is not null
     union all
     select
-        _window_id,
         _page,
-        _extracted_at,
         gallery,
         3 as precedence
     from package
@@ -37,8 +31,6 @@ chosen as (
 )
 
 select
-    _window_id,
     _page,
-    _extracted_at,
     unnest(gallery)
 from chosen

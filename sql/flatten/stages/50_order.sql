@@ -1,18 +1,15 @@
 -- grain: one row an order of a page
+-- kept: yes
 -- source: included.Order
 -- notes: the columns are the fields of the type order
 with record as (
     select
-        _window_id,
         _page,
-        _extracted_at,
-        unnest("Order") as record
-    from page
+        object as record
+    from page."Order"
 )
 
 select
-    _window_id,
     _page,
-    _extracted_at,
     unnest(record)
 from record

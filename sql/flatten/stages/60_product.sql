@@ -3,64 +3,50 @@
 -- notes: the options object has another name in each packaging kind and becomes one column
 with product as (
     select
-        _window_id,
         _page,
-        _extracted_at,
-        unnest("Product") as product,
+        object as product,
         null::json as options
-    from page
+    from page."Product"
 ),
 
 container as (
     select
-        _window_id,
         _page,
-        _extracted_at,
-        unnest("PackagingContainer") as packaging
-    from page
+        object as packaging
+    from page."PackagingContainer"
 ),
 
 supplies as (
     select
-        _window_id,
         _page,
-        _extracted_at,
-        unnest("PackagingSupplies") as packaging
-    from page
+        object as packaging
+    from page."PackagingSupplies"
 ),
 
 data_collection as (
     select
-        _window_id,
         _page,
-        _extracted_at,
-        unnest("PackagingDataCollection") as packaging
-    from page
+        object as packaging
+    from page."PackagingDataCollection"
 ),
 
 instruction as (
     select
-        _window_id,
         _page,
-        _extracted_at,
-        unnest("PackagingInstruction") as packaging
-    from page
+        object as packaging
+    from page."PackagingInstruction"
 ),
 
 infill as (
     select
-        _window_id,
         _page,
-        _extracted_at,
-        unnest("PackagingInfill") as packaging
-    from page
+        object as packaging
+    from page."PackagingInfill"
 ),
 
 packaging as (
     select
-        _window_id,
         _page,
-        _extracted_at,
         coalesce(packaging."type", 'PackagingContainer') as "type",
         packaging.id,
         packaging.sku,
@@ -73,9 +59,7 @@ packaging as (
     from container
     union all
     select
-        _window_id,
         _page,
-        _extracted_at,
         coalesce(packaging."type", 'PackagingSupplies') as "type",
         packaging.id,
         packaging.sku,
@@ -88,9 +72,7 @@ packaging as (
     from supplies
     union all
     select
-        _window_id,
         _page,
-        _extracted_at,
         coalesce(packaging."type", 'PackagingDataCollection') as "type",
         packaging.id,
         packaging.sku,
@@ -103,9 +85,7 @@ packaging as (
     from data_collection
     union all
     select
-        _window_id,
         _page,
-        _extracted_at,
         coalesce(packaging."type", 'PackagingInstruction') as "type",
         packaging.id,
         packaging.sku,
@@ -118,9 +98,7 @@ packaging as (
     from instruction
     union all
     select
-        _window_id,
         _page,
-        _extracted_at,
         coalesce(packaging."type", 'PackagingInfill') as "type",
         packaging.id,
         packaging.sku,
@@ -134,9 +112,7 @@ packaging as (
 )
 
 select
-    _window_id,
     _page,
-    _extracted_at,
     options,
     unnest(product)
 from product

@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 
+from wms_sync.analytics.flattening import Flattening
 from wms_sync.analytics.refresh import refresh
 from wms_sync.api.client import GlobalApi
 from wms_sync.extract.read import Reading
@@ -20,10 +21,11 @@ RUN = "benchmark"
 def main(result: Path) -> None:
     """One sync; its phases go to `result`."""
     settings = Settings.load()
-    with writing(Layout(settings.data_dir), RUN, waiting=print):
+    layout = Layout(settings.data_dir)
+    with writing(layout, RUN, waiting=print):
         store = StateStore(settings.database_url)
-        with GlobalApi.from_settings(settings) as api:
-            read = Reading(settings, store, api, run_id=RUN).sync()
+        with GlobalApi.from_settings(settings) as api, Flattening(layout, store) as ahead:
+            read = Reading(settings, store, api, run_id=RUN, landed=ahead.add).sync()
         refreshed = refresh(settings, store, run_id=RUN, say=print)
         store.close()
     result.write_text(json.dumps({"phases": {"read": read.seconds, "refresh": refreshed.seconds}}))

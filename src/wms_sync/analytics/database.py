@@ -14,7 +14,7 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics.errors import DatabaseOpenError, SchemaChangedError
-from wms_sync.catalogue import Table, marts, ops_tables, quote, tables
+from wms_sync.catalogue import Table, literal, marts, ops_tables, quote, tables
 from wms_sync.durable import make_private
 
 TableColumns = dict[str, tuple[str, str | None]]
@@ -112,13 +112,9 @@ def _comment(connection: duckdb.DuckDBPyConnection) -> None:
     present = _columns(connection)
     for kind, relations in (("table", (*tables(), *ops_tables())), ("view", marts())):
         for relation in relations:
-            connection.execute(f"comment on {kind} {relation.qualified} is {_literal(relation.comment)}")
+            connection.execute(f"comment on {kind} {relation.qualified} is {literal(relation.comment)}")
             commented = present[relation.schema, relation.name]
             for column in relation.columns:
                 if commented[column.name][1] != column.comment:
                     name = f"{relation.qualified}.{quote(column.name)}"
-                    connection.execute(f"comment on column {name} is {_literal(column.comment)}")
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+                    connection.execute(f"comment on column {name} is {literal(column.comment)}")

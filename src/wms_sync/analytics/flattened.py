@@ -19,7 +19,7 @@ from wms_sync.layout import Layout
 from wms_sync.state.store import LandedPage, StateStore
 
 PAGES_PER_BATCH = 10
-BYTES_PER_BATCH = 48 * 1024 * 1024
+BYTES_PER_BATCH = 80 * 1024 * 1024
 MANIFESTS = "_windows"
 
 

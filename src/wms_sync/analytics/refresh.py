@@ -5,6 +5,7 @@ Whoever landed a window, and whatever was killed before, the receipts in the wor
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,13 +18,13 @@ import duckdb
 from wms_sync.analytics import database
 from wms_sync.analytics.checks import CheckOutcome, run_checks
 from wms_sync.analytics.errors import AnalyticsError
-from wms_sync.analytics.flattened import flatten_window, flattened_window, is_flattened
+from wms_sync.analytics.flattened import flattened_window, is_flattened
+from wms_sync.analytics.flattening import Flattening
 from wms_sync.analytics.merge import Batch, Merger, receipts
 from wms_sync.analytics.publish import publish
 from wms_sync.analytics.push_ledger import write_push_ledger
 from wms_sync.analytics.windows import write_windows
 from wms_sync.durable import make_private, put_in_place
-from wms_sync.flatten.batch import Flattener
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushLedger
@@ -85,13 +86,16 @@ class Refresh:
         windows = [
             window for window in self._store.windows(*KNOWN) if again or not is_flattened(self._layout, window.id)
         ]
-        if not windows:
-            return
-        work = make_private(self._layout.work / "flatten")
-        with Flattener(work_dir=work) as flattener:
-            for number, window in enumerate(windows, start=1):
-                flatten_window(self._layout, self._store, flattener, window.id)
-                self._say(f"flattened {number} of {len(windows)} windows")
+        done = itertools.count(1)
+
+        def tell(_: str) -> None:
+            self._say(f"flattened {next(done)} of {len(windows)} windows")
+
+        with Flattening(self._layout, self._store, tell) as flattening:
+            for window in windows:
+                flattening.add(window.id)
+        if flattening.trouble is not None:
+            raise flattening.trouble
 
     def _finish(self, path: Path) -> RefreshReport:
         with database.opened(path, memory_limit=self._settings.memory_limit) as connection:

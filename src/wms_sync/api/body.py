@@ -6,13 +6,13 @@ Offered to the service: gzip and zstd. A body that came uncompressed is landed a
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from time import monotonic
 
 import httpx
 import zstandard
+from isal import isal_zlib
 
 from wms_sync.api.errors import ProtocolError, Unreachable
 
@@ -56,10 +56,10 @@ def _until(response: httpx.Response, deadline: float) -> Iterator[bytes]:
 
 
 def _gunzip(raw: bytes) -> bytes:
-    decoder = zlib.decompressobj(_GZIP)
+    decoder = isal_zlib.decompressobj(_GZIP)
     try:
         content = decoder.decompress(raw, MAX_BYTES + 1)
-    except zlib.error as error:
+    except isal_zlib.error as error:  # type: ignore[misc]  # its stub names an instance
         raise Unreachable(f"The compressed answer is damaged ({error}).") from None
     _refuse_large(len(content))
     if not decoder.eof:

@@ -1,7 +1,7 @@
 """Reading what is needed, windows side by side: ``sync`` (what is not covered) and ``backfill`` (what was named).
 
 The horizon comes from the service's clock before the first page. Intervals are cut by the service's own counts into
-windows of about six pages, so that they can be read in parallel, flattened in bounded memory and checkpointed.
+windows of about ten pages, so that they can be read in parallel, flattened in bounded memory and checkpointed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.store import Reason, StateStore, Window
 
-PAGES_PER_WINDOW = 6
+PAGES_PER_WINDOW = 10
 RESUME_WITHIN = timedelta(hours=24)
 """A half-read window older than that is asked for anew: its first pages may be stale."""
 RECENT = timedelta(days=7)
@@ -127,7 +127,7 @@ class Reading:
         )
 
     def _cut(self, whole: Interval, count: int | None, pool: ThreadPoolExecutor) -> list[tuple[Interval, int]]:
-        """Slices of at most about six pages each with their counts; quiet neighbours are joined."""
+        """Slices of at most about ten pages each with their counts; quiet neighbours are joined."""
         if count is None:
             count, _ = self._listing.count(whole.start, whole.end)
         return _joined(self._counted_slices(whole, count, pool), self._window_records)

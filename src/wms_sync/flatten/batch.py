@@ -1,13 +1,13 @@
 """A batch of pages to one Parquet file a table: the step's front door.
 
-Memory grows with the pages of the batch (about 11 MB a page of 1,000 shipments, and what DuckDB needs to read two
-pages), not with the window.
+Memory grows with the pages of the batch (their shipments and orders are held), not with the window. A flattener works
+on one processor: several batches at a time, each with its own, cost two thirds of one batch on several threads.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -15,14 +15,14 @@ from typing import Self
 
 import duckdb
 
-from wms_sync import sql_files
 from wms_sync.catalogue import table
 from wms_sync.durable import make_private
 from wms_sync.flatten.errors import RecordsLostError
+from wms_sync.flatten.objects import CONTENT_ERRORS
 from wms_sync.flatten.page import Page
 from wms_sync.flatten.read import PageReader, Read
 from wms_sync.flatten.shape import create_types
-from wms_sync.flatten.write import create_stages, write_tables
+from wms_sync.flatten.write import Batch, create_stages, drop_kept_stages, write_tables
 
 
 @dataclass(frozen=True)
@@ -45,30 +45,33 @@ def flatten(
     parquet_dir: Path,
     work_dir: Path,
     memory_limit: str = "1GB",
-    threads: int = 2,
 ) -> Flattened:
     """Flatten one batch with a connection of its own; ``Flattener`` keeps one for several."""
-    with Flattener(work_dir=work_dir, memory_limit=memory_limit, threads=threads) as flattener:
+    with Flattener(work_dir=work_dir, memory_limit=memory_limit) as flattener:
         return flattener.flatten(pages, window_id=window_id, part=part, parquet_dir=parquet_dir)
 
 
 class Flattener:
-    """An in-memory DuckDB with the service's types, kept between batches. One batch at a time, from any thread."""
+    """An in-memory DuckDB with the service's types, kept between batches. One batch at a time, from any thread.
 
-    def __init__(self, *, work_dir: Path, memory_limit: str = "1GB", threads: int = 2) -> None:
-        self._threads = threads
+    ``work_dir`` is its own while it is open.
+    """
+
+    def __init__(self, *, work_dir: Path, memory_limit: str = "1GB") -> None:
         self._connection = duckdb.connect(
             config={
                 "memory_limit": memory_limit,
-                "threads": str(threads),
-                "temp_directory": str(make_private(work_dir)),
+                "threads": "1",
+                "temp_directory": str(make_private(work_dir) / "spill"),
                 "preserve_insertion_order": "false",
                 "autoinstall_known_extensions": "false",
             }
         )
         self._connection.execute("set timezone = 'UTC'")
         create_types(self._connection)
-        self._create_tables()
+        self._connection.execute("create schema ops")
+        for slug in ("ops_quarantine", "ops_schema_drift"):
+            self._connection.execute(table(slug).create)
         self._reader = PageReader(self._connection, work_dir)
 
     def __enter__(self) -> Self:
@@ -86,28 +89,31 @@ class Flattener:
     def flatten(self, pages: Sequence[Page], *, window_id: str, part: int, parquet_dir: Path) -> Flattened:
         """Write ``<parquet_dir>/<slug>/<window>-<part>.parquet`` for each table that has rows."""
         started = time.monotonic()
+        batch = Batch(pages, window_id, parquet_dir, f"{window_id}-{part:05d}.parquet")
         try:
-            read = self._reader.read(pages, window_id) if pages else Read()
-            create_stages(self._connection)
-            rows, files = write_tables(
-                self._connection, parquet_dir, f"{window_id}-{part:05d}.parquet", parallel=self._threads
-            )
+            read, rows, files = self._flatten(batch)
         finally:
-            self._drop_tables()
-            self._create_tables()
+            self._reader.clear()
+            drop_kept_stages(self._connection)
         _reconcile(pages, window_id, rows["shipments"], read.records_removed)
         return Flattened(rows, files, read.quarantined, read.records_removed, read.drift, time.monotonic() - started)
 
-    def _create_tables(self) -> None:
-        self._connection.execute("create schema if not exists ops")
-        self._connection.execute(sql_files.read("flatten/page/create.sql"))
-        for slug in ("ops_quarantine", "ops_schema_drift"):
-            self._connection.execute(table(slug).create)
-        create_stages(self._connection)
+    def _flatten(self, batch: Batch) -> tuple[Read, dict[str, int], dict[str, Path]]:
+        """Take the pages as they passed the gate; when DuckDB fails at one, find out which, and mend it."""
+        try:
+            return self._read_and_write(batch, ())
+        except CONTENT_ERRORS:
+            unreadable = self._reader.unreadable(batch.pages)
+            if not unreadable:
+                raise
+            return self._read_and_write(batch, unreadable)
 
-    def _drop_tables(self) -> None:
-        self._connection.execute("drop table page")
-        self._connection.execute("drop schema ops cascade")
+    def _read_and_write(
+        self, batch: Batch, unreadable: Collection[Page]
+    ) -> tuple[Read, dict[str, int], dict[str, Path]]:
+        read = self._reader.read(batch.pages, batch.window_id, unreadable=unreadable)
+        create_stages(self._connection)
+        return read, *write_tables(self._connection, batch)
 
 
 def _reconcile(pages: Sequence[Page], window_id: str, rows: int, removed: int) -> None:

@@ -43,10 +43,9 @@ _VALUES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether the page can be read by the types, kinds whose list repeats an id, and unknown keys learned before."""
+    """Whether the page can be read by the types as it is, and the unknown keys learned before."""
 
     fits: bool
-    repeated: frozenset[str] = frozenset()
     drift: list[Drift] = field(default_factory=list)
 
 
@@ -80,20 +79,19 @@ class Gate:
                 page = self._decoder.decode(content)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return Verdict(fits=False)
-        if page.collection is None:
+        if page.collection is None or self._repeats(page.included):
             return Verdict(fits=False)
-        return Verdict(True, frozenset(self._repeated(page.included)), self._unknown_keys.count(page))
+        return Verdict(True, self._unknown_keys.count(page))
 
     def learn(self, drift: Iterable[Drift]) -> None:
         """Let these keys pass from now on, and count them."""
         if self._unknown_keys.learn(drift):
             self._build()
 
-    def _repeated(self, included: Any) -> Iterator[str]:  # noqa: ANN401 - a generated struct
-        for kind in self._kinds:
-            objects = getattr(included, kind, None)
-            if objects and len({found.id for found in objects}) < len(objects):
-                yield kind
+    def _repeats(self, included: Any) -> bool:  # noqa: ANN401 - a generated struct
+        """Whether the list of a kind names an object twice."""
+        lists = (getattr(included, kind, None) or () for kind in self._kinds)
+        return any(len({found.id for found in objects}) < len(objects) for objects in lists)
 
     def _build(self) -> None:
         self._structs: dict[int, Any] = {}

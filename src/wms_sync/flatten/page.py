@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 import zstandard
+from isal import isal_zlib
 
 from wms_sync.flatten.errors import PageDamagedError
 
@@ -29,10 +29,10 @@ class Page:
         stored = self.path.read_bytes()
         try:
             if self.path.suffix == ".gz":
-                return zlib.decompress(stored, _GZIP, self.uncompressed_bytes + 1)
+                return isal_zlib.decompress(stored, _GZIP, self.uncompressed_bytes + 1)
             if self.path.suffix == ".zst":
                 return _unzstd(stored)
-        except (zlib.error, zstandard.ZstdError) as error:
+        except (isal_zlib.error, zstandard.ZstdError) as error:  # type: ignore[misc]  # isal's stub names an instance
             raise PageDamagedError(self.path, str(error)) from None
         return stored
 

@@ -1,4 +1,4 @@
-"""The table ``page`` to one Parquet file a table: each ``sql/flatten/<table>.sql`` is a COPY, some at a time.
+"""The objects of a batch to one Parquet file a table: each ``sql/flatten/<table>.sql`` is a COPY.
 
 A file is written to a temporary name, synced and renamed; a table without rows has no file.
 """
@@ -6,54 +6,80 @@ A file is written to a temporary name, synced and renamed; a table without rows 
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
 from wms_sync import sql_files
 from wms_sync.catalogue import Table, quote, tables
 from wms_sync.durable import PRIVATE_FILE, make_private, put_in_place
+from wms_sync.flatten.page import Page
 
 # Measured on 25 tables: snappy is 10% faster to write and a third larger; both are dwarfed by the read.
 _FORMAT = "format parquet, compression zstd, compression_level 1"
 
 
+@dataclass(frozen=True)
+class Batch:
+    """Pages of one window, and the file name that each of its tables gets below its folder."""
+
+    pages: Sequence[Page]
+    window_id: str
+    parquet_dir: Path
+    name: str
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """The parameters of ``sql/flatten/page/provenance.sql``."""
+        return {
+            "window_id": self.window_id,
+            "numbers": [page.number for page in self.pages],
+            "extracted_at": [page.extracted_at.isoformat() for page in self.pages],
+        }
+
+
 def create_stages(connection: duckdb.DuckDBPyConnection) -> None:
-    """What several tables are selected from: views over ``page``, and tables where a join is worth keeping.
+    """What several tables are selected from: views, and tables where keeping it saves time (header ``kept: yes``)."""
+    for name, select, kept in _stages():
+        connection.execute(f"create or replace {'table' if kept else 'view'} {name} as {select}")
 
-    To be called again whenever ``page`` has changed: a stage with the header ``kept: yes`` is a table (it saves 40% of
-    the time of all selects).
-    """
+
+def drop_kept_stages(connection: duckdb.DuckDBPyConnection) -> None:
+    """Give their memory back."""
+    for name, _, kept in _stages():
+        if kept:
+            connection.execute(f"drop table if exists {name}")
+
+
+def _stages() -> Iterator[tuple[str, str, bool]]:
     for path in sql_files.listed("flatten/stages"):
-        name, text = quote(sql_files.stem(path).partition("_")[2]), sql_files.read(path)
-        what = "table" if sql_files.headers(text).get("kept") == "yes" else "view"
-        connection.execute(f"create or replace {what} {name} as {text}")
+        text = sql_files.read(path)
+        yield quote(sql_files.stem(path).partition("_")[2]), text, sql_files.headers(text).get("kept") == "yes"
 
 
-def write_tables(
-    connection: duckdb.DuckDBPyConnection, parquet_dir: Path, name: str, *, parallel: int
-) -> tuple[dict[str, int], dict[str, Path]]:
+def write_tables(connection: duckdb.DuckDBPyConnection, batch: Batch) -> tuple[dict[str, int], dict[str, Path]]:
     """Rows and files by ``Table.slug``."""
-    write = partial(_write, connection, parquet_dir, name)
-    with ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="flatten") as pool:
-        rows = dict(zip(map(_slug, tables()), pool.map(write, tables()), strict=True))
-    files = {slug: parquet_dir / slug / name for slug, count in rows.items() if count}
+    rows = {table.slug: _write(connection, batch, table) for table in tables()}
+    files = {slug: batch.parquet_dir / slug / batch.name for slug, count in rows.items() if count}
     return rows, files
 
 
-def _slug(table: Table) -> str:
-    return table.slug
+def select_of(table: Table) -> str:
+    """All columns of a table's rows; its parameters are the batch's provenance, none for the tables of ``ops``."""
+    if table.schema == "ops":
+        return f"from {table.qualified}"
+    return sql_files.read("flatten/page/provenance.sql").format(select=sql_files.read(f"flatten/{table.slug}.sql"))
 
 
-def _write(connection: duckdb.DuckDBPyConnection, parquet_dir: Path, name: str, table: Table) -> int:
-    path = make_private(parquet_dir / table.slug) / name
-    temporary = path.with_name(f".{name}.tmp")
-    with connection.cursor() as cursor:
-        copied = cursor.execute(
-            f"copy ({_select(table)}) to $temporary ({_FORMAT})", {"temporary": str(temporary)}
-        ).fetchone()
+def _write(connection: duckdb.DuckDBPyConnection, batch: Batch, table: Table) -> int:
+    path = make_private(batch.parquet_dir / table.slug) / batch.name
+    temporary = path.with_name(f".{batch.name}.tmp")
+    statement = f"copy ({select_of(table)}) to $temporary ({_FORMAT})"
+    parameters = {"temporary": str(temporary)} | ({} if table.schema == "ops" else batch.provenance)
+    copied = connection.execute(statement, parameters).fetchone()
     rows = int(copied[0]) if copied else 0
     if not rows:
         temporary.unlink(missing_ok=True)
@@ -62,12 +88,6 @@ def _write(connection: duckdb.DuckDBPyConnection, parquet_dir: Path, name: str, 
     _sync(temporary)
     put_in_place(temporary, path)
     return rows
-
-
-def _select(table: Table) -> str:
-    if table.schema == "ops":
-        return f"from {table.qualified}"
-    return sql_files.read(f"flatten/{table.slug}.sql")
 
 
 def _sync(path: Path) -> None:

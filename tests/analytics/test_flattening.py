@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from tests.test_sync import say
-from wms_sync.analytics.ahead import FlattenAhead
 from wms_sync.analytics.errors import AnalyticsError
 from wms_sync.analytics.flattened import is_flattened
+from wms_sync.analytics.flattening import Flattening
 from wms_sync.analytics.refresh import refresh
 from wms_sync.extract.read import Reading
 
 
 def read_with_ahead(bench):
-    with bench.api() as api, FlattenAhead(bench.settings, bench.store) as ahead:
-        reading = Reading(bench.settings, bench.store, api, run_id="test", landed=ahead.landed)
+    with bench.api() as api, Flattening(bench.layout, bench.store) as ahead:
+        reading = Reading(bench.settings, bench.store, api, run_id="test", landed=ahead.add)
         return reading.sync()
 
 

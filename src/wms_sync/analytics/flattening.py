@@ -1,0 +1,80 @@
+"""Flattening windows side by side: as they land, while others are still being read, and what is left afterwards.
+
+A flattener works on one processor, so there are as many as processors, but not more than memory is meant for.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from wms_sync.analytics.flattened import flatten_window
+from wms_sync.flatten.batch import Flattener
+from wms_sync.layout import Layout
+from wms_sync.state.store import StateStore
+
+WORKERS = min(2, os.cpu_count() or 1)
+
+
+def _silent(_: str) -> None:
+    """Nobody wants to know."""
+
+
+class Flattening:
+    """Threads that flatten each window they are told of; leaving the block waits for those begun and queued.
+
+    Trouble in one stops all; it is then in ``trouble``, and what is left can be flattened later. ``done`` is told of
+    each window, from the threads.
+    """
+
+    def __init__(self, layout: Layout, store: StateStore, done: Callable[[str], object] = _silent) -> None:
+        self.trouble: Exception | None = None
+        self._layout = layout
+        self._store = store
+        self._done = done
+        self._windows: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._threads = [threading.Thread(target=self._run, args=(number,)) for number in range(1, WORKERS + 1)]
+        self._stopped = False
+
+    def add(self, window_id: str) -> None:
+        """A window that is complete on disk."""
+        self._windows.put(window_id)
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stopped = error is not None
+        for _ in self._threads:
+            self._windows.put(None)
+        try:
+            for thread in self._threads:
+                thread.join()
+        except BaseException:  # an interrupt: the windows begun are finished, nothing new starts
+            self._stopped = True
+            raise
+
+    def _run(self, number: int) -> None:
+        try:
+            self._flatten_all(number)
+        except Exception as error:  # noqa: BLE001 - whoever waits decides
+            self.trouble = self.trouble or error
+            self._stopped = True
+
+    def _flatten_all(self, number: int) -> None:
+        window = self._windows.get()
+        if window is None:
+            return
+        with Flattener(work_dir=self._layout.work / f"flatten-{number}") as flattener:
+            while window is not None and not self._stopped:
+                flatten_window(self._layout, self._store, flattener, window)
+                self._done(window)
+                window = self._windows.get()

@@ -1,0 +1,111 @@
+"""The objects of a batch, a file a kind and a line an object: what DuckDB reads as rows.
+
+A line is ``{"page":3,"object":{...}}`` with the object's bytes as the service sent them. Reading a page as a whole
+instead would hold its lists in DuckDB twice, cost twice the time and three times the memory: DuckDB works on 2,048
+rows at a time, and a page is one row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import msgspec
+
+from wms_sync import sql_files
+from wms_sync.catalogue import literal, quote
+from wms_sync.durable import PRIVATE_FILE, make_private
+
+COLLECTION = "collection"
+# What DuckDB raises for what stands in a file; running out of memory or of disk is not among them.
+# Its message quotes the file, cut anywhere: in the middle of a letter, Python cannot even decode the message.
+CONTENT_ERRORS = (duckdb.InvalidInputException, duckdb.DataError, UnicodeDecodeError)
+_MEBIBYTE = 1024 * 1024
+_ROOM = 64  # what a line holds beside its object
+
+
+class Objects:
+    """Files of objects in ``folder``, each read by a view ``<schema>.<kind>`` with the columns _page and object."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path, schema: str, kinds: Sequence[str]) -> None:
+        make_private(folder)
+        self._connection = connection
+        self._schema = schema
+        self._kinds = (COLLECTION, *kinds)
+        self._largest = _MEBIBYTE
+        self._split = _splitter(kinds)
+        self._paths = {kind: folder / f"{kind}.jsonl" for kind in self._kinds}
+        self.clear()
+        connection.execute(f"create schema {quote(schema)}")
+        self._create_views()
+
+    def clear(self) -> None:
+        """Empty every file."""
+        for path in self._paths.values():
+            path.write_bytes(b"")
+            path.chmod(PRIVATE_FILE)
+
+    def add(self, page: int, content: bytes) -> None:
+        """Append the objects of a page that is known to be sound JSON of the right shape."""
+        if b"\n" in content:  # only between values: within a text it is escaped
+            content = content.replace(b"\n", b" ")
+        largest = 0
+        for kind, objects in self._objects(content):
+            begin = b'{"page":%d,"object":' % page
+            lines = begin + (b"}\n" + begin).join(objects) + b"}\n"
+            largest = max(largest, *map(len, objects))
+            with self._paths[kind].open("ab") as file:
+                file.write(lines)
+        if largest + _ROOM > self._largest:
+            self._largest = largest + _MEBIBYTE
+            self._create_views()
+
+    def readable(self) -> bool:
+        """Whether DuckDB can read every object strictly."""
+        try:
+            for kind in self._kinds:
+                self._connection.execute(f"select count(object) from {self._view(kind)}").fetchall()
+        except CONTENT_ERRORS:
+            return False
+        return True
+
+    def _objects(self, content: bytes) -> Iterator[tuple[str, list[Any]]]:
+        page = self._split.decode(content)
+        if page.collection:
+            yield COLLECTION, page.collection
+        for kind in self._kinds[1:]:
+            objects = getattr(page.included, kind, None)
+            if objects:
+                yield kind, objects
+
+    def _view(self, kind: str) -> str:
+        return f"{quote(self._schema)}.{quote(kind)}"
+
+    def _create_views(self) -> None:
+        statement = sql_files.read("flatten/page/kind.sql")
+        for kind, path in self._paths.items():
+            self._connection.execute(
+                statement.format(
+                    schema=quote(self._schema),
+                    kind=quote(kind),
+                    file=literal(str(path)),
+                    type=literal(quote(_type_name(kind))),
+                    largest=self._largest,
+                )
+            )
+
+
+def _splitter(kinds: Sequence[str]) -> msgspec.json.Decoder[Any]:
+    """Decodes a page to the bytes of its objects; what else it holds is skipped."""
+    objects: Any = list[msgspec.Raw] | None
+    included = msgspec.defstruct("Included", [(kind, objects, None) for kind in kinds])
+    page = msgspec.defstruct("Page", [(COLLECTION, objects, None), ("included", included | None, None)])
+    return msgspec.json.Decoder(page)
+
+
+def _type_name(kind: str) -> str:
+    """The name in ``sql/types`` of the type of a kind: ``OrderItem`` is ``order_item``."""
+    return "shipment" if kind == COLLECTION else re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind).lower()
