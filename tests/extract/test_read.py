@@ -13,6 +13,7 @@ from tests.conftest import NOW
 from wms_sync.api.errors import ProtocolError, ServiceFailed
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.plan import MARGIN
+from wms_sync.extract.read import PAGES_PER_WINDOW
 from wms_sync.flatten.page import Page
 
 
@@ -40,7 +41,7 @@ def test_large_intervals_become_several_windows_of_bounded_size(bench):
     with bench.api() as api:
         report = bench.reading(api).sync()
     assert len(report.window_ids) > 1
-    assert max(window.records for window in bench.store.windows()) <= 6 * bench.settings.page_size
+    assert max(window.records for window in bench.store.windows()) <= PAGES_PER_WINDOW * bench.settings.page_size
 
 
 def test_pages_are_recorded_with_hash_counts_and_cursor(bench):
