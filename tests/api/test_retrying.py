@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from wms_sync.api.errors import Busy, ProtocolError, Rejected, ServiceFailed, Unauthorized, Unreachable
+from wms_sync.api.errors import Busy, NotSent, ProtocolError, Rejected, ServiceFailed, Unauthorized, Unreachable
 from wms_sync.api.retrying import RetryPolicy, retry_after_seconds, wait_before_retry
 
 POLICY = RetryPolicy(attempts=3, total_seconds=100, first_wait=1, longest_wait=10, jitter=0)
@@ -42,6 +42,11 @@ def test_an_answered_failure_is_asked_again_whatever_the_method(status):
 def test_no_answer_is_asked_again_only_where_that_is_harmless():
     assert wait(Unreachable("reset"), idempotent=True) == 1
     assert wait(Unreachable("reset"), idempotent=False) is None
+
+
+@pytest.mark.parametrize("idempotent", [True, False])
+def test_what_never_left_is_sent_again_whatever_the_method(idempotent):
+    assert wait(NotSent("refused"), idempotent=idempotent) == 1
 
 
 def test_waits_grow_up_to_the_longest():

@@ -17,8 +17,8 @@ from starlette.responses import Response
 
 from tests.master_data.conftest import MERCHANT, Desk
 from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.outcomes import Outcome
 from wms_sync.master_data.plan import Action
-from wms_sync.master_data.push import Outcome
 from wms_sync.sandbox.faults import AnswerLost
 from wms_sync.state.ledger import State
 

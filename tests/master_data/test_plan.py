@@ -13,8 +13,8 @@ from tests.master_data.conftest import MERCHANT
 from wms_sync.master_data.content import body, changes, content, digest
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.offences import Record, Reference
+from wms_sync.master_data.outcomes import Outcome
 from wms_sync.master_data.plan import Action
-from wms_sync.master_data.push import Outcome
 from wms_sync.sandbox.identities import retailer_code, retailer_id
 from wms_sync.state.ledger import Entry, State
 
@@ -140,6 +140,18 @@ def test_what_shipments_have_shown_settles_a_doubt(desk, shown):
     assert desk.push(RETAILERS, path).applied.requests == 0
     assert (desk.entries()[code].state, desk.entries()[code].remote_id) == (State.CREATED, retailer_id(0))
     assert desk.entries()["b"].state is State.DOUBT
+
+
+@pytest.mark.parametrize("state", [State.REFUSED, State.UNDONE, State.EXISTS])
+def test_what_the_service_has_without_a_create_of_ours_is_there_and_not_compared(desk, shown, state):
+    desk.sync_has_shown(shown)
+    code = retailer_code(0)
+    desk.record(entry(desk, code, state))
+    path = desk.file("code,name", f"{code},Another")
+    [step] = desk.plan(RETAILERS, path).steps
+    assert step.action is Action.ALREADY_THERE
+    desk.push(RETAILERS, path)
+    assert (desk.entries()[code].state, desk.entries()[code].remote_id) == (State.EXISTS, retailer_id(0))
 
 
 def test_an_archived_parent_is_refused_before_sending(desk, shown):

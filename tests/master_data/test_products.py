@@ -12,8 +12,8 @@ from tests.master_data.conftest import MERCHANT
 from tests.master_data.files import SAMPLES
 from tests.master_data.test_push import only, outcomes
 from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.outcomes import Outcome
 from wms_sync.master_data.plan import Action
-from wms_sync.master_data.push import Outcome
 from wms_sync.sandbox.app import Sandbox
 from wms_sync.sandbox.config import SandboxConfig
 from wms_sync.sandbox.faults import AnswerLost, Disconnect

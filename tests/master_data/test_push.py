@@ -17,7 +17,8 @@ from wms_sync.errors import SettingsError
 from wms_sync.master_data.errors import ServiceKeepsFailing, TooManyCreates, UnreadableFile
 from wms_sync.master_data.file_push import PushReport
 from wms_sync.master_data.kinds import Kind
-from wms_sync.master_data.push import GIVE_UP_AFTER, Outcome, PushProgress
+from wms_sync.master_data.outcomes import Outcome, PushProgress
+from wms_sync.master_data.push import GIVE_UP_AFTER
 from wms_sync.sandbox.faults import AnswerLost, Disconnect
 from wms_sync.state.ledger import State
 
@@ -374,7 +375,7 @@ def test_progress_counts_up_with_an_estimate(desk):
     assert {one.total for one in seen} == {30}
     assert seen[-1].counts == {Outcome.CREATED: 29, Outcome.REJECTED: 1}
     assert seen[-1].remaining_seconds == 0
-    assert all(one.remaining_seconds is not None and one.remaining_seconds > 0 for one in seen[:-1])
+    assert all(one.remaining_seconds > 0 for one in seen[:-1])
 
 
 def test_requests_run_side_by_side_but_no_more_than_allowed(desk):

@@ -29,7 +29,6 @@ CREDENTIALS = (
     "the token ({status}). It is wrong, expired or lacks permission: look at WMS_API_TOKEN (Custom Global Integration "
     "of that instance) and at WMS_BASE_URL."
 )
-_WIRE = msgspec.json.Encoder(decimal_format="number")
 
 
 @dataclass(frozen=True)
@@ -121,11 +120,11 @@ class GlobalApi:
         """GET a path, or a page cursor of the service, with retries. Raises a leaf of ``ApiError``."""
         return self._connection.send(Request("GET", self.resolve(target), self._headers(), params), _answered)
 
-    def post(self, target: str, body: object, params: Params = ()) -> Reply:
+    def post(self, target: str, body: object) -> Reply:
         """POST a JSON body. What was answered and not done is sent again; without an answer it is ``InDoubt``, once."""
         headers = {**self._headers(), "Content-Type": "application/json"}
-        content = _WIRE.encode(body)
-        request = Request("POST", self.resolve(target), headers, params, content, repeatable=False)
+        content = msgspec.json.encode(body)
+        request = Request("POST", self.resolve(target), headers, content=content, repeatable=False)
         return self._connection.send(request, _replied)
 
     def _headers(self) -> Mapping[str, str]:

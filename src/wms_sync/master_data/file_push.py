@@ -17,15 +17,16 @@ from wms_sync.api.client import GlobalApi
 from wms_sync.api.merchant import MerchantApi
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.layout import Layout
-from wms_sync.lock import writing
+from wms_sync.lock import Holder, writer, writing
 from wms_sync.master_data.check import check
 from wms_sync.master_data.csv_file import read_csv
 from wms_sync.master_data.errors import TooManyCreates
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.known import Lookup, read_known
 from wms_sync.master_data.lookup import MerchantLookup
+from wms_sync.master_data.outcomes import GOOD, Applied, Outcome, Result, Watcher
 from wms_sync.master_data.plan import NEEDS_A_HAND, WRONG_USAGE, Plan, make_plan
-from wms_sync.master_data.push import GOOD, Applied, Outcome, Push, Result, Watcher
+from wms_sync.master_data.push import Push
 from wms_sync.master_data.rejects import write_rejects
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushLedger
@@ -109,7 +110,7 @@ def push_file(
     """
     layout = Layout(settings.data_dir)
     with (
-        writing(layout, f"push of {path.name}", waiting=say, what=f"push-{kind}"),
+        writing(layout, f"push of {path.name}", waiting=say, what=_lock(kind)),
         PushLedger(settings.database_url) as ledger,
         _lookup(settings, policy, say) as lookup,
         GlobalApi.from_settings(settings, policy=policy, say=say) as api,
@@ -130,6 +131,15 @@ def push_file(
         )
         applied = push.apply()
     return PushReport(plan, applied, write_rejects(layout, plan.checked, run_id, _reasons(applied.results)))
+
+
+def pusher(settings: Settings, kind: Kind) -> Holder | None:
+    """Who pushes this kind now."""
+    return writer(Layout(settings.data_dir), what=_lock(kind))
+
+
+def _lock(kind: Kind) -> str:
+    return f"push-{kind}"
 
 
 def _plan(

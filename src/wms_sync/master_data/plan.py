@@ -29,6 +29,8 @@ from wms_sync.state.ledger import THERE, UNSURE, Entry, State
 UNIQUE = frozenset({Kind.LOCATION_TAGS, Kind.RETAILERS})
 """Kinds of which the service refuses a second one of the same key, so that sending again is safe (specification 2)."""
 
+OURS = UNSURE | {State.CREATED}
+"""States of what the service has by a create of ours, once it has it."""
 WRONG_USAGE, NEEDS_A_HAND = 2, 3
 """Exit codes of the command line."""
 
@@ -163,7 +165,7 @@ class _Planner:
         return self._there(step, _remembered(entry))
 
     def _there(self, step: Step, where: str) -> Step:
-        if step.entry is None or step.entry.state is State.EXISTS:
+        if step.entry is None or step.entry.state not in OURS:
             return replace(step, action=Action.ALREADY_THERE, why=f"{where}. Its fields were not compared.")
         changed = changes(step.entry.body, step.content)
         if not changed:
@@ -259,10 +261,9 @@ def _proven(entry: Entry | None, shown: Found) -> Entry | None:
     """What the ledger should say, now that the service shows the thing; None where it says so."""
     if entry is None or (entry.state in THERE and (entry.remote_id or shown.id is None)):
         return None
-    known_before = entry.state is State.EXISTS
     return replace(
         entry,
-        state=State.EXISTS if known_before else State.CREATED,
+        state=State.CREATED if entry.state in OURS else State.EXISTS,
         remote_id=entry.remote_id or shown.id,
         message="found in the service",
         settled_at=datetime.now(UTC),

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections import Counter, deque
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from enum import StrEnum
 from functools import partial
 from time import monotonic
-from typing import Any
 
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.creates import Creates
@@ -25,6 +23,8 @@ from wms_sync.errors import WmsSyncError
 from wms_sync.master_data.content import body, digest
 from wms_sync.master_data.errors import ServiceKeepsFailing
 from wms_sync.master_data.known import Lookup
+from wms_sync.master_data.lineup import Lineup
+from wms_sync.master_data.outcomes import OF_ACTION, OF_STATE, Applied, PushProgress, Result, Watcher
 from wms_sync.master_data.plan import UNIQUE, Action, Plan, Step
 from wms_sync.master_data.sending import Sender, Sent, told
 from wms_sync.state.ledger import THERE, UNSURE, Entry, PushLedger, State
@@ -37,87 +37,7 @@ RECORD_SECONDS = 0.5
 """Longest that an outcome is known and not on disk."""
 POLL_SECONDS = 0.1
 NOT_SENT = "not sent: the push ended before"
-
-
-class Outcome(StrEnum):
-    """What became of a row."""
-
-    CREATED = "created"
-    ALREADY_THERE = "already there"
-    CHANGED = "changed"
-    REJECTED = "rejected"
-    WAITS = "waits"
-    UNSENT = "unsent"
-    IN_DOUBT = "in doubt"
-
-
-OF_ACTION = {
-    Action.CREATE: Outcome.UNSENT,
-    Action.ALREADY_THERE: Outcome.ALREADY_THERE,
-    Action.CHANGED: Outcome.CHANGED,
-    Action.REJECTED: Outcome.REJECTED,
-    Action.WAITS: Outcome.WAITS,
-    Action.IN_DOUBT: Outcome.IN_DOUBT,
-}
-"""Of a row that was not sent."""
-OF_STATE = {
-    State.CREATED: Outcome.CREATED,
-    State.EXISTS: Outcome.ALREADY_THERE,
-    State.REFUSED: Outcome.REJECTED,
-    State.UNDONE: Outcome.UNSENT,
-    State.DOUBT: Outcome.IN_DOUBT,
-}
-"""Of a row that was sent."""
-GOOD = frozenset({Outcome.CREATED, Outcome.ALREADY_THERE})
 NOT_DONE = frozenset({State.UNDONE, State.DOUBT})
-
-
-@dataclass(frozen=True)
-class Result:
-    """What became of one row; ``message`` says why and what to do, ``warnings`` are the service's."""
-
-    line: int
-    key: str
-    outcome: Outcome
-    remote_id: int | None = None
-    message: str = ""
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def row(self) -> dict[str, Any]:
-        """The result as a row to show."""
-        warned = " ".join(f"Warning: {one}" for one in self.warnings)
-        why = f"{self.message} {warned}".strip()
-        return {"line": self.line, "key": self.key, "outcome": self.outcome.value, "id": self.remote_id, "why": why}
-
-
-@dataclass(frozen=True)
-class PushProgress:
-    """How far a push is; ``remaining_seconds`` is an estimate, None at the start."""
-
-    total: int
-    done: int
-    counts: dict[Outcome, int]
-    seconds: float
-
-    @property
-    def remaining_seconds(self) -> float | None:
-        """By the pace so far."""
-        return (self.total - self.done) * self.seconds / self.done if self.done else None
-
-
-Watcher = Callable[[PushProgress], None]
-
-
-@dataclass(frozen=True)
-class Applied:
-    """What applying a plan did, a result for each of its steps; ``stopped`` is the error that ended it early."""
-
-    results: tuple[Result, ...]
-    stopped: WmsSyncError | None
-    interrupted: bool
-    requests: int
-    seconds: float
 
 
 class Push:
@@ -147,21 +67,14 @@ class Push:
         self._stop = stop or threading.Event()
         self._watcher = watcher
         self._sender = Sender(plan.kind, Creates(api), lookup)
+        self._lineup = Lineup(plan)
         self._ahead = AHEAD_UNIQUE if plan.kind in UNIQUE else 2 * parallel
-        self._steps = {step.key: step for step in plan.steps if step.sends}
-        self._children: dict[str, list[str]] = {}
-        self._missing: dict[str, int] = {}
-        self._ready: deque[str] = deque()
+        self._intents: dict[str, Entry] = {}
         self._running: set[str] = set()
+        self._newest: deque[Future[Sent]] = deque(maxlen=2 * self._ahead)
         self._answers: queue.SimpleQueue[tuple[str, Future[Sent]]] = queue.SimpleQueue()
-        self._counts: Counter[Outcome] = Counter()
         self._unrecorded: list[Entry] = []
         self._recorded_at = monotonic()
-        self._results: dict[str, Result] = {}
-        self._intended: dict[str, Entry] = {}
-        self._settled: set[str] = set()
-        self._ids: dict[str, int] = {}
-        self._futures: deque[Future[Sent]] = deque(maxlen=2 * self._ahead)
         self._failures = 0
         self._stopped: WmsSyncError | None = None
         self._halted = False
@@ -170,62 +83,53 @@ class Push:
     def apply(self) -> Applied:
         """Send what the plan sends. Stops at once for what every row would meet, and when it is told to."""
         self._ledger.record([step.proven for step in self._plan.steps if step.proven is not None])
-        self._line_up()
         with ThreadPoolExecutor(self._parallel, "create") as pool:
             try:
-                while (self._ready and not self._halted) or self._running:
-                    self._intend(pool)
+                while self._running or not (self._lineup.is_empty or self._halted):
+                    self._top_up(pool)
                     self._take_in()
             except BaseException:  # also an interrupt, wherever it strikes: what is under way is finished and recorded
                 self._halt()
                 pool.shutdown()
                 self._take_in()
-                self._unrecorded += [self._withdrawn(key) for key in self._intended.keys() - self._settled]
+                self._unrecorded += map(self._withdrawn, self._intents.values())
                 raise
             finally:
                 self._ledger.record(self._unrecorded)
         return Applied(
             results=tuple(self._result(step) for step in self._plan.steps),
             stopped=self._stopped,
-            interrupted=self._stop.is_set(),
+            interrupted=self._halted and self._stopped is None,
             requests=self._api.requests,
             seconds=monotonic() - self._started,
         )
 
-    def _line_up(self) -> None:
-        for key, step in self._steps.items():
-            self._missing[key] = len(step.waits_for)
-            for parent in step.waits_for:
-                self._children.setdefault(parent, []).append(key)
-            if not step.waits_for:
-                self._ready.append(key)
-
     # --- sending ---
 
-    def _intend(self, pool: ThreadPoolExecutor) -> None:
-        """Top up what is under way; the intents are on disk, with what is known by now, before anything is sent."""
+    def _top_up(self, pool: ThreadPoolExecutor) -> None:
+        """Keep the sending threads busy; what they get is intended on disk first, with the outcomes known by now."""
         if self._stop.is_set():
             self._halt()
-        low = len(self._running) <= self._ahead // 2
-        due = monotonic() - self._recorded_at > RECORD_SECONDS
-        batch: list[str] = []
-        if low and not self._halted:
-            batch = [self._ready.popleft() for _ in range(min(len(self._ready), self._ahead - len(self._running)))]
-        if not batch and not (due and self._unrecorded):
-            return
-        intents = [self._intent(self._steps[key]) for key in batch]
-        self._ledger.record([*self._unrecorded, *intents])
+        is_low = len(self._running) <= self._ahead // 2
+        batch = self._lineup.take(self._ahead - len(self._running)) if is_low and not self._halted else ()
+        is_due = monotonic() - self._recorded_at > RECORD_SECONDS
+        if batch or (is_due and self._unrecorded):
+            self._intend(batch)
+        for step in batch:
+            self._running.add(step.key)
+            self._newest.append(pool.submit(self._send, step))
+            self._newest[-1].add_done_callback(partial(self._answered, step.key))
+
+    def _intend(self, batch: Sequence[Step]) -> None:
+        intents = {step.key: self._intent(step) for step in batch}
+        self._intents |= intents
+        self._ledger.record([*self._unrecorded, *intents.values()])
         self._unrecorded.clear()
         self._recorded_at = monotonic()
-        for key in batch:
-            self._running.add(key)
-            self._futures.append(pool.submit(self._send, self._steps[key]))
-            self._futures[-1].add_done_callback(partial(self._answered, key))
 
     def _intent(self, step: Step) -> Entry:
         prior, now = step.entry, datetime.now(UTC)
-        unsure = prior is not None and prior.state in UNSURE
-        entry = Entry(
+        return Entry(
             service=self._plan.service,
             kind=self._plan.kind.value,
             key=step.key,
@@ -236,33 +140,23 @@ class Push:
             run_id=self._run_id,
             attempts=prior.attempts + 1 if prior else 1,
             message=None,
-            intended_at=prior.intended_at if prior and unsure else now,
+            intended_at=prior.intended_at if prior and prior.state in UNSURE else now,
             settled_at=None,
             seen_at=None,
         )
-        self._intended[step.key] = entry
-        return entry
 
     def _send(self, step: Step) -> Sent:
         """Runs in a sending thread."""
         assert step.record is not None  # noqa: S101 - only records are sent
-        made = {
-            (self._plan.kind.type, parent): {"type": self._type(parent), "id": self._ids[parent]}
-            for parent in step.waits_for
-        }
         return self._sender.send(
             step.key,
-            body(step.record, {**step.ids, **made}),
+            body(step.record, self._lineup.ids(step)),
             in_doubt=step.entry is not None and step.entry.state in UNSURE,
-            id_needed=step.key in self._children,
+            id_needed=self._lineup.has_children(step),
         )
 
     def _answered(self, key: str, future: Future[Sent]) -> None:
         self._answers.put((key, future))
-
-    def _type(self, key: str) -> str:
-        record = self._steps[key].record
-        return str(record.body.get("type", self._plan.kind.type)) if record else self._plan.kind.type
 
     # --- taking answers in ---
 
@@ -277,82 +171,56 @@ class Push:
 
     def _settle(self, key: str, future: Future[Sent]) -> None:
         self._running.discard(key)
-        self._settled.add(key)
-        step = self._steps[key]
+        step, intent = self._lineup.steps[key], self._intents.pop(key)
         if future.cancelled():
-            self._unrecorded.append(self._withdrawn(key))
+            self._unrecorded.append(self._withdrawn(intent))
             return
         sent = future.result()
-        self._unrecorded.append(self._outcome(step, sent))
+        self._unrecorded.append(self._outcome(step, intent, sent))
         message = told(self._plan.kind, sent)
-        self._conclude(Result(step.line, key, OF_STATE[sent.state], sent.remote_id, message, sent.warnings))
+        self._lineup.conclude(Result(step.line, key, OF_STATE[sent.state], sent.remote_id, message, sent.warnings))
         self._failures = self._failures + 1 if sent.state in NOT_DONE else 0
         if not self._halted and (sent.stops is not None or self._failures >= GIVE_UP_AFTER):
             self._stopped = sent.stops or ServiceKeepsFailing(self._failures, sent.message)
             self._halt()
+        self._tell()
 
-    def _outcome(self, step: Step, sent: Sent) -> Entry:
+    def _outcome(self, step: Step, intent: Entry, sent: Sent) -> Entry:
         """The ledger's row after an answer.
 
         What was there before keeps its row when nothing new was made of it; of what was in doubt before and is proven
         now, the earlier body is the one that the service has.
         """
-        now, intended, prior = datetime.now(UTC), self._intended[step.key], step.entry
+        prior = step.entry
         if prior is not None and prior.state in THERE and sent.state in {State.EXISTS, State.REFUSED, State.UNDONE}:
             return replace(prior, message=sent.message)
-        entry = replace(intended, state=sent.state, remote_id=sent.remote_id, message=sent.message, settled_at=now)
-        if prior is not None and prior.state in UNSURE and sent.state is State.CREATED and sent.message is not None:
+        settled_at = None if sent.state is State.DOUBT else datetime.now(UTC)
+        entry = replace(intent, state=sent.state, remote_id=sent.remote_id, message=sent.message, settled_at=settled_at)
+        if prior is not None and prior.state in UNSURE and sent.is_proof:
             return replace(entry, body=prior.body, body_sha256=prior.body_sha256)
         return entry
 
-    def _conclude(self, result: Result) -> None:
-        """A row is done: its children are ready, or cannot be sent, nor can theirs."""
-        concluded = [result]
-        while concluded:
-            parent = concluded.pop()
-            self._results[parent.key] = parent
-            self._counts[parent.outcome] += 1
-            if parent.remote_id is not None:
-                self._ids[parent.key] = parent.remote_id
-            for child in self._children.get(parent.key, ()):
-                self._missing[child] -= 1
-                if child in self._results:
-                    continue
-                if parent.outcome not in GOOD or parent.remote_id is None:
-                    concluded.append(self._orphan(self._steps[child], parent))
-                elif self._missing[child] == 0:
-                    self._ready.append(child)
+    def _tell(self) -> None:
         if self._watcher is not None:
-            done, seconds = len(self._results), monotonic() - self._started
-            self._watcher(PushProgress(len(self._steps), done, dict(self._counts), seconds))
-
-    def _orphan(self, child: Step, parent: Result) -> Result:
-        named = f"{self._plan.kind.one} {parent.key} on line {parent.line}"
-        if parent.outcome in GOOD:
-            why = (
-                f"Names {named}, which is in the service; the answer with its id was lost. Push again when a sync has "
-                "shown it, or set WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY, so that it can be asked for."
-            )
-            return Result(child.line, child.key, Outcome.WAITS, message=why)
-        outcome = Outcome.REJECTED if parent.outcome is Outcome.REJECTED else Outcome.WAITS
-        return Result(child.line, child.key, outcome, message=f"Names {named}, which is {parent.outcome}.")
+            seconds, counts = monotonic() - self._started, dict(self._lineup.counts)
+            self._watcher(PushProgress(len(self._lineup.steps), len(self._lineup.results), counts, seconds))
 
     # --- stopping ---
-
-    def _withdrawn(self, key: str) -> Entry:
-        """The ledger's row of an intent that was not sent after all."""
-        return self._steps[key].entry or replace(self._intended[key], state=State.UNDONE, message=NOT_SENT)
 
     def _halt(self) -> None:
         """Start nothing more: sleepers wake, what has not begun is taken back, the rest is waited for."""
         self._halted = True
         self._api.throttle.close()
-        for future in self._futures:
+        for future in self._newest:  # an older one has begun long ago
             future.cancel()
 
+    def _withdrawn(self, intent: Entry) -> Entry:
+        """The ledger's row of an intent that was not sent after all."""
+        return self._lineup.steps[intent.key].entry or replace(intent, state=State.UNDONE, message=NOT_SENT)
+
     def _result(self, step: Step) -> Result:
-        if step.key in self._results and step.sends:
-            return self._results[step.key]
+        if step.sends and step.key in self._lineup.results:
+            return self._lineup.results[step.key]
         entry = step.proven or step.entry
         message = NOT_SENT if step.action is Action.CREATE else step.why
         return Result(step.line, step.key, OF_ACTION[step.action], entry.remote_id if entry else None, message)

@@ -42,6 +42,11 @@ class Sent:
     warnings: tuple[str, ...] = ()
     stops: ApiError | None = None
 
+    @property
+    def is_proof(self) -> bool:
+        """Whether a refusal proves that an earlier one was done."""
+        return self.state is State.CREATED and self.message is not None
+
 
 def told(kind: Kind, sent: Sent) -> str:
     """What a person is told of it: why, and what to do."""
