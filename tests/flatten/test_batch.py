@@ -41,6 +41,26 @@ def test_each_row_names_its_window_page_and_time(flattener, land, tmp_path):
     assert found == [(1, "w", 1, EXTRACTED_AT.replace(tzinfo=None)), (2, "w", 2, EXTRACTED_AT.replace(tzinfo=None))]
 
 
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_a_page_may_be_written_on_many_lines(flattener, land, tmp_path, line_end):
+    written = json.dumps(json.loads(page_with(1, 2, unique_id="a\nb")), indent=2).replace("\n", line_end).encode()
+
+    done = flattener.flatten(land(written), window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert rows(done.files["shipments"], "id, unique_id") == [(1, "a\nb"), (2, "a\nb")]
+    assert done.quarantined == 0
+
+
+def test_an_object_may_be_larger_than_duckdb_expects(flattener, land, tmp_path):
+    long = "x" * 3_000_000
+    pages = land(page_with(1, unique_id=long), page_with(2), page_with(3, unique_id=2 * long))
+
+    done = flattener.flatten(pages, window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert rows(done.files["shipments"], "id, len(unique_id)") == [(1, 3_000_000), (2, None), (3, 6_000_000)]
+    assert done.quarantined == 0
+
+
 def test_flattening_again_replaces_the_files(flattener, land, tmp_path):
     flattener.flatten(land(page_with(1, order={"id": 5}), page_with(2)), window_id="w", part=1, parquet_dir=tmp_path)
     again = flattener.flatten(land(page_with(3)), window_id="w", part=1, parquet_dir=tmp_path)
