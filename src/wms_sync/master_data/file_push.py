@@ -72,7 +72,8 @@ class PushReport:
         """The report for a person: the rows that need a hand or were warned about, what to do, the summary."""
         for one in sorted(self.applied.results, key=lambda one: one.line):
             if one.outcome not in GOOD or one.warnings:
-                yield f"line {one.line}: {one.outcome} {one.key}: {one.row['why']}"
+                told = f"line {one.line}: {one.outcome} {one.key}".rstrip()
+                yield f"{told}: {one.row['why']}"
         if self.rejects is not None:
             yield f"Correct the rejected rows in {self.rejects} and push that file."
         if self.applied.stopped is not None:

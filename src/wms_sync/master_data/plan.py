@@ -118,7 +118,8 @@ class Plan:
         """The plan for a person: what is noted of the file, each row, the summary."""
         yield from self.checked.notes
         for row in self.rows():
-            yield f"line {row['line']}: {row['action']} {row['key']}" + (f": {row['why']}" if row["why"] else "")
+            told = f"line {row['line']}: {row['action']} {row['key']}".rstrip()
+            yield f"{told}: {row['why']}" if row["why"] else told
         yield self.summary
 
 
