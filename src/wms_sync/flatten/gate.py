@@ -12,9 +12,7 @@ a field that the service has begun to send costs that once: a page with nothing 
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -22,6 +20,7 @@ import msgspec
 from msgspec import Meta, Raw
 
 from wms_sync.flatten.findings import Drift
+from wms_sync.flatten.garbage import no_garbage_collection
 from wms_sync.flatten.shape import ENVELOPE, Many, Node, Shape, Thing, Value
 from wms_sync.flatten.unknown_keys import ABSENT, UnknownKeys
 
@@ -49,18 +48,6 @@ class Verdict:
     drift: list[Drift] = field(default_factory=list)
 
 
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """A page is 100,000 short-lived objects without cycles; looking for some costs a tenth of the step."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
 class Gate:
     """``examine`` may be called from any thread, ``learn`` while none examines."""
 
@@ -75,7 +62,7 @@ class Gate:
     def examine(self, content: bytes) -> Verdict:
         """Decode the whole page; what comes out is thrown away."""
         try:
-            with _no_garbage_collection():
+            with no_garbage_collection():
                 page = self._decoder.decode(content)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return Verdict(fits=False)

@@ -18,6 +18,7 @@ import msgspec
 from wms_sync import sql_files
 from wms_sync.catalogue import literal, quote
 from wms_sync.durable import PRIVATE_FILE, make_private
+from wms_sync.flatten.garbage import no_garbage_collection
 
 COLLECTION = "collection"
 # What DuckDB raises for what stands in a file; running out of memory or of disk is not among them.
@@ -52,6 +53,10 @@ class Objects:
         """Append the objects of a page that is known to be sound JSON of the right shape."""
         if b"\n" in content:  # only between values: within a text it is escaped
             content = content.replace(b"\n", b" ")
+        with no_garbage_collection():
+            self._append(page, content)
+
+    def _append(self, page: int, content: bytes) -> None:
         largest = 0
         for kind, objects in self._objects(content):
             begin = b'{"page":%d,"object":' % page
