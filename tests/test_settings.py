@@ -56,6 +56,13 @@ def test_plain_http_is_for_loopback_only(url):
     assert load(base_url=url).base_url == url.rstrip("/")
 
 
+@pytest.mark.parametrize(
+    "url", ["https://ACME.example.com", "HTTPS://acme.example.com:443/", " https://acme.example.com"]
+)
+def test_an_instance_has_one_address_however_it_is_written(url):
+    assert load(base_url=url).base_url == "https://acme.example.com"
+
+
 def test_secrets_do_not_show():
     settings = load(
         base_url="https://acme.example.com",

@@ -127,7 +127,10 @@ class Settings(BaseSettings):
 
 
 def checked_base_url(value: str) -> str:
-    """The origin without a trailing slash; https, or http to loopback only, so that the token stays private."""
+    """The origin in one form, since the ledger of creates goes by it; https, so that the token stays private.
+
+    Plain http is for loopback only.
+    """
     url = urlsplit(value.strip())
     if url.scheme not in {"http", "https"} or not url.hostname:
         raise ValueError("must look like https://acme.example.com")
@@ -135,7 +138,8 @@ def checked_base_url(value: str) -> str:
         raise ValueError("must be the bare address of the instance, without path, credentials or query")
     if url.scheme == "http" and not _is_loopback(url.hostname):
         raise ValueError("must be https: plain http would send the token in the clear (allowed to loopback only)")
-    return f"{url.scheme}://{url.netloc}"
+    default_port = {"http": ":80", "https": ":443"}[url.scheme]
+    return f"{url.scheme}://{url.netloc.lower().removesuffix(default_port)}"
 
 
 def _is_loopback(host: str) -> bool:
