@@ -173,6 +173,16 @@ def test_a_sku_that_two_merchants_have_names_neither(desk, shown):
     assert step.why.count("of merchant m") == 2
 
 
+def test_a_sku_that_another_merchant_has_too_names_the_one_that_was_created_from_here(desk, shown):
+    with duckdb.connect(desk.sync_has_shown(shown)) as connection:
+        connection.execute("update products set sku = 'OURS' where id in (select id from products limit 2)")
+    created = entry(desk, "OURS", State.CREATED, kind="products", remote_id=77, body='{"type":"PackagingInfill"}')
+    desk.record(created)
+    lines = ("type,sku,name,container_options.associated_product_skus", "PackagingContainer,BOX,Box,OURS")
+    [step] = desk.plan(PRODUCTS, desk.file(*lines)).steps
+    assert step.ids == {("Product", "OURS"): {"type": "PackagingInfill", "id": 77}}
+
+
 def test_the_merchant_api_is_asked_for_what_nothing_else_knows(desk):
     desk.set(**MERCHANT)
     path = desk.file("code,name,parent_retailer_code", f"a,A,{retailer_code(0)}", "b,B,")

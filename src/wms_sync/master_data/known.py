@@ -89,7 +89,7 @@ def read_known(
             remembered = ledger.entries(service, KINDS[other], keys - own if other == type_ else keys)
             for key, entry in remembered.items():
                 if entry.state in THERE:
-                    things.setdefault((other, key), (of_entry(entry, other),))
+                    things[other, key] = _ours(of_entry(entry, other), things.get((other, key), ()))
     if lookup is not None:
         open_own = {key for key, entry in entries.items() if _is_open(entry)}
         asked = {**named, type_: named.get(type_, set()) - own | open_own}
@@ -100,6 +100,13 @@ def read_known(
 def of_entry(entry: Entry, type_: str) -> Found:
     """A thing as the ledger remembers it; the type of a product is in its body."""
     return Found(entry.remote_id, json.loads(entry.body).get("type", type_))
+
+
+def _ours(remembered: Found, shown: tuple[Found, ...]) -> tuple[Found, ...]:
+    """What a key means that we created ourselves, also where another merchant has the same one."""
+    if remembered.id is None:
+        return shown or (remembered,)
+    return tuple(one for one in shown if one.id == remembered.id) or (remembered,)
 
 
 def _named(checked: Checked) -> Keys:
