@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date, datetime
 from functools import wraps
 from pathlib import Path
@@ -19,9 +19,11 @@ from typing import Any, NoReturn
 import click
 
 from wms_sync.errors import SettingsError, WmsSyncError
+from wms_sync.master_data.kinds import Kind
 from wms_sync.settings import Settings
 
 INTERRUPTED = 130
+FILE = click.Path(path_type=Path)
 DAY = click.DateTime(formats=["%Y-%m-%d"])
 
 
@@ -45,7 +47,7 @@ def explained(command: Callable[..., int | None]) -> Callable[..., NoReturn]:
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="wms-sync")
 def main() -> None:
-    """Sync shipments of a warehouse fulfillment service into Parquet and DuckDB."""
+    """Sync shipments of a warehouse fulfillment service into Parquet and DuckDB, and push master data to it."""
 
 
 @main.command()
@@ -73,6 +75,53 @@ def backfill(start: datetime, end: datetime) -> int:
 
 
 @main.command()
+@click.argument("kind", type=click.Choice([kind.value for kind in Kind]))
+@click.argument("file", type=FILE, required=False)
+@click.option("--dry-run", is_flag=True, help="Print the plan; nothing is sent.")
+@click.option("--resend", is_flag=True, help="Send doubtful rows again: the service may then have them twice.")
+@click.option("--columns", is_flag=True, help="Print which columns a file of this kind may have, and stop.")
+@explained
+def push(kind: str, file: Path | None, dry_run: bool, resend: bool, columns: bool) -> int:
+    """Create in the service what a CSV file has and the service is not known to have."""
+    from pipelines import cli_push_views as views
+
+    if columns:
+        _print(views.column_lines(Kind(kind)))
+        return 0
+    if file is None:
+        raise click.UsageError("Give the CSV file, or --columns to see what it may hold.")
+    settings = _for_service()
+    if dry_run:
+        from wms_sync.master_data.file_push import plan_file
+
+        plan = plan_file(settings, Kind(kind), file, resend=resend)
+        _print(views.plan_lines(plan, limit=settings.push_limit))
+        return plan.exit_code
+    from pipelines.cli_runs import run_push
+
+    return run_push(settings, Kind(kind), file, resend=resend)
+
+
+@main.group()
+def merchant() -> None:
+    """The Merchant API (JSON-RPC)."""
+
+
+@merchant.command()
+@click.argument("method")
+@click.argument("arguments", default="[]", metavar="[JSON-ARGS]")
+@explained
+def call(method: str, arguments: str) -> None:
+    """Call METHOD, such as retailer.list, with a JSON array of arguments, and print its result as JSON."""
+    from wms_sync.api.merchant import MerchantApi
+
+    given = _json_array(arguments)
+    with MerchantApi.from_settings(Settings.load(), say=lambda line: click.echo(line, err=True)) as api:
+        result = api.call(method, given)
+    click.echo(json.dumps(result, indent=2, ensure_ascii=False))
+
+
+@main.command()
 @explained
 def rebuild() -> int:
     """Make every table again from the raw pages on disk, without one call to the service."""
@@ -86,7 +135,7 @@ def rebuild() -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
 @explained
 def status(as_json: bool) -> None:
-    """Coverage, lag, last loads, row counts, and what needs a hand."""
+    """Coverage, lag, last loads, row counts, pushes, and what needs a hand."""
     from pipelines.cli_views import status_lines
     from wms_sync.state.store import StateStore
     from wms_sync.status import status as current
@@ -98,18 +147,18 @@ def status(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(_plain(found), indent=2, default=str))
     else:
-        click.echo("\n".join(status_lines(found)))
+        _print(status_lines(found))
 
 
 @main.command()
 @explained
 def doctor() -> int:
-    """Look at settings, connection, token, clock, disk, locks and schema, and say what to do."""
+    """Look at settings, connection, tokens, clock, disk, locks, schema and master data, and say what to do."""
     from wms_sync.doctor import examine
 
     failed = False
     for finding in examine(Settings.load()):
-        click.echo(f"{finding.verdict:<4}  {finding.subject:<10}  {finding.message}")
+        click.echo(f"{finding.verdict:<4}  {finding.subject:<11}  {finding.message}")
         failed = failed or finding.verdict == "fail"
     return 1 if failed else 0
 
@@ -134,7 +183,7 @@ def sandbox(port: int, shipments: int, seed: int) -> NoReturn:
 )
 @explained
 def demo(data_dir: Path) -> int:
-    """Sandbox, first sync, changes, second sync, and what to look at. Needs no service."""
+    """Sandbox, first sync, changes, second sync, push, and what to look at. Needs no service."""
     from pipelines.cli_demo import run_demo
 
     return run_demo(data_dir)
@@ -145,6 +194,24 @@ def _for_service() -> Settings:
     settings = Settings.load()
     settings.require_service()
     return settings
+
+
+def _print(lines: Iterable[str]) -> None:
+    for line in lines:
+        click.echo(line)
+
+
+def _json_array(text: str) -> list[Any]:
+    """The arguments of a call; raises ``UsageError`` for anything else than an array."""
+    try:
+        given = json.loads(text)
+    except ValueError as error:
+        raise click.UsageError(
+            f"JSON-ARGS is not JSON ({error}). Give an array, such as '[{{\"limit\": 5}}]'."
+        ) from None
+    if not isinstance(given, list):
+        raise click.UsageError(f"JSON-ARGS must be an array: the method's arguments in order, such as '[{text}]'.")
+    return given
 
 
 def _refuse_bad_range(settings: Settings, first: date, after: date) -> None:

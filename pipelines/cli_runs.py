@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
+from pathlib import Path
 
 import click
 
-from pipelines.cli_progress import progress
+from pipelines.cli_progress import progress, push_progress
 from pipelines.cli_views import read_lines, refresh_lines
 from pipelines.running import RunOutcome
 from pipelines.running import run_backfill as backfill_job
+from pipelines.running import run_push as push_job
 from pipelines.running import run_rebuild as rebuild_job
 from pipelines.running import run_sync as sync_job
+from wms_sync.master_data.kinds import Kind
 from wms_sync.settings import Settings
 
 DONE_WITH_DOUBTS = 3
+INTERRUPTED = 130
 
 
 def run_sync(settings: Settings) -> int:
@@ -37,6 +41,15 @@ def run_rebuild(settings: Settings) -> int:
     with progress() as (_, say):
         outcome = rebuild_job(settings, say=say)
     return report(outcome)
+
+
+def run_push(settings: Settings, kind: Kind, path: Path, *, resend: bool) -> int:
+    """One file into the service."""
+    with push_progress() as (watcher, say):
+        outcome = push_job(settings, kind, path, resend=resend, watcher=watcher, say=say)
+    for line in outcome.lines():
+        click.echo(line)
+    return INTERRUPTED if outcome.applied.interrupted else outcome.exit_code
 
 
 def report(outcome: RunOutcome) -> int:

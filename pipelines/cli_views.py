@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from wms_sync.extract.read import ReadReport
     from wms_sync.status import Status
 
-MAIN_TABLES = 12
+SHOWN_DOUBTS = 20
 
 
 def read_lines(report: ReadReport) -> Iterator[str]:
@@ -66,6 +66,16 @@ def status_lines(found: Status) -> Iterator[str]:
         )
     for table, count in sorted(found.rows.items(), key=lambda item: -item[1]):
         yield f"rows          {count:>12,}  {table}"
+    for kind, counts in found.pushes.items():
+        yield f"pushed        {kind}: {', '.join(f'{count:,} {state}' for state, count in counts.items())}"
+    if found.unseen:
+        yield f"pushed        {found.unseen:,} created and in no shipment yet"
+    for holder in found.pushing:
+        yield f"pushing       {holder}"
+    for doubt in found.doubts[:SHOWN_DOUBTS]:
+        yield f"in doubt      {doubt.kind} {doubt.key}, sent {_moment(doubt.sent_at)}"
+    if len(found.doubts) > SHOWN_DOUBTS:
+        yield f"in doubt      and {len(found.doubts) - SHOWN_DOUBTS:,} more: see --json"
     for line in found.needs_a_hand or ("nothing",):
         yield f"needs a hand  {line}"
 

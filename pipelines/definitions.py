@@ -10,11 +10,13 @@ import warnings
 
 import dagster as dg
 
-from pipelines import coverage, jobs, schedules, sensors
+from pipelines import coverage, jobs, master_data_files, schedules, sensors
 from pipelines.alerts import failed_run_alerts
+from pipelines.master_data import master_data
 from pipelines.operation import Operation
 from pipelines.shipment_pages import shipment_pages
 from pipelines.tables import analytics_tables
+from wms_sync.master_data.kinds import Kind
 from wms_sync.settings import Settings
 
 
@@ -24,17 +26,20 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
         # backfill policies are used as documented; that they are called beta tells an operator nothing
         warnings.simplefilter("ignore", dg.BetaWarning)
         pages, analytics = shipment_pages(settings), analytics_tables()
+        pushed = {kind: master_data(settings, kind) for kind in Kind}
     shipments = jobs.shipments(pages)
     tables_only = jobs.tables_only(analytics)
+    pushes = {kind: jobs.push(kind, asset) for kind, asset in pushed.items()}
     alerts = [] if settings.alert_webhook_url is None else [failed_run_alerts(settings.alert_webhook_url)]
     return dg.Definitions(
-        assets=[pages, analytics],
+        assets=[pages, analytics, *pushed.values()],
         asset_checks=[coverage.coverage_checks],
-        jobs=[shipments, tables_only, jobs.rebuild],
+        jobs=[shipments, tables_only, jobs.rebuild, *pushes.values()],
         schedules=[schedules.nightly(settings, shipments)],
         sensors=[
             sensors.tables_follow_pages(settings, tables_only),
             sensors.coverage_is_watched(settings),
+            master_data_files.master_data_files(settings, pushes),
             *alerts,
         ],
         resources={"operation": operation or Operation(settings)},

@@ -1,4 +1,4 @@
-"""The jobs: everything, the tables alone, and the rebuild.
+"""The jobs: everything, the tables alone, the rebuild, and a push of each kind of master data.
 
 Both steps of `shipments` run in one process: what they need is imported once.
 """
@@ -10,8 +10,10 @@ import dagster as dg
 
 from pipelines import tables
 from pipelines.failures import explained
+from pipelines.master_data import slug
 from pipelines.operation import Operation
 from wms_sync.analytics.refresh import rebuild as rebuild_report
+from wms_sync.master_data.kinds import Kind
 
 SHIPMENTS, TABLES, REBUILD = "shipments", "tables", "rebuild"
 
@@ -34,6 +36,21 @@ def tables_only(analytics: dg.AssetsDefinition) -> AssetJob:
         TABLES,
         selection=dg.AssetSelection.assets(analytics),
         description="Loads every landed window that is not in the tables yet, and publishes.",
+        executor_def=dg.in_process_executor,
+    )
+
+
+def push_name(kind: Kind) -> str:
+    """`push_location_tags`."""
+    return f"push_{slug(kind)}"
+
+
+def push(kind: Kind, asset: dg.AssetsDefinition) -> AssetJob:
+    """Plan files of a kind, and push them where that is switched on; `wms-sync push`."""
+    return dg.define_asset_job(
+        push_name(kind),
+        selection=dg.AssetSelection.assets(asset),
+        description=f"Checks and plans CSV files of {kind.many}; with WMS_PUSH_ENABLED creates what is missing.",
         executor_def=dg.in_process_executor,
     )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import dagster as dg
 
@@ -10,9 +11,18 @@ from wms_sync.analytics.checks import CheckOutcome
 from wms_sync.analytics.refresh import RefreshReport
 from wms_sync.catalogue import Column, Relation
 from wms_sync.extract.read import ReadReport
+from wms_sync.master_data.file_push import PushReport
+from wms_sync.master_data.plan import Plan
 
 Metadata = Mapping[str, dg.MetadataValue | int | float | str]
+Row = Mapping[str, Any]
 SHOWN_WINDOWS = 50
+SHOWN_ROWS = 100
+SHOWN_FAULTS = 10
+SHOWN_CHARACTERS = 300
+"""Of a text in a row: Dagster's history is no place for whole records."""
+QUIET = frozenset({"create", "created", "already there"})
+"""What needs no look, and comes last where not everything is shown."""
 
 
 def of_read(report: ReadReport) -> Metadata:
@@ -56,6 +66,46 @@ def of_outcome(outcome: CheckOutcome) -> Metadata:
     return {"offending_rows": outcome.offending, **sample}
 
 
+def of_handled(handled: Sequence[Plan | PushReport]) -> Metadata:
+    """What became of files of master data; counts are of all rows, tables are bounded."""
+    reports = [done for done in handled if isinstance(done, PushReport)]
+    plans = [done.plan if isinstance(done, PushReport) else done for done in handled]
+    facts: dict[str, dg.MetadataValue | int | float | str] = {
+        "pushed": dg.MetadataValue.bool(bool(reports)),
+        "files": dg.MetadataValue.md("\n".join(f"- {done.summary}" for done in handled) or "no file"),
+        "rows": sum(len(plan.steps) for plan in plans),
+        "plan": _table(rows_of(plans)),
+        **_counted("planned", plans),
+    }
+    if reports:
+        facts |= {
+            "outcome": _table(rows_of(reports)),
+            **_counted("rows", reports),
+            "requests": sum(report.applied.requests for report in reports),
+            "seconds": round(sum(report.applied.seconds for report in reports), 2),
+            "rejects": dg.MetadataValue.md(
+                "\n".join(f"- `{report.rejects}`" for report in reports if report.rejects) or "none"
+            ),
+        }
+    return facts
+
+
+def rows_of(handled: Sequence[Plan | PushReport], words: Collection[str] = ()) -> list[Row]:
+    """Their rows (those with one of these words for what becomes of them) with the file, what needs a look first."""
+    rows = [
+        {"file": _file(done), "line": row["line"], "key": row["key"], "what": what, "why": row["why"]}
+        for done in handled
+        for row in done.rows()
+        if (what := row["action" if isinstance(done, Plan) else "outcome"]) in words or not words
+    ]
+    return sorted(rows, key=lambda row: row["what"] in QUIET)
+
+
+def of_rows(rows: Sequence[Row]) -> Metadata:
+    """What a check of master data found."""
+    return {"rows": len(rows), **({"sample": _table(rows)} if rows else {})}
+
+
 def of_relation(relation: Relation) -> Metadata:
     """The columns with their descriptions: the catalogue is the data dictionary."""
     schema = dg.TableSchema(columns=[_column(column) for column in relation.columns])
@@ -74,3 +124,36 @@ def _windows(ids: tuple[str, ...]) -> dg.MetadataValue:
     if len(ids) > SHOWN_WINDOWS:
         shown.append(f"and {len(ids) - SHOWN_WINDOWS} more")
     return dg.MetadataValue.json(shown)
+
+
+def _file(done: Plan | PushReport) -> str:
+    plan = done.plan if isinstance(done, PushReport) else done
+    return plan.checked.file.path.name
+
+
+def _counted(name: str, handled: Sequence[Plan | PushReport]) -> Mapping[str, int]:
+    """`planned_create: 4`, `rows_already_there: 1`."""
+    counts: dict[str, int] = {}
+    for done in handled:
+        for what, count in done.counts.items():
+            counted = f"{name}_{what.replace(' ', '_')}"
+            counts[counted] = counts.get(counted, 0) + count
+    return counts
+
+
+def _table(rows: Sequence[Row]) -> dg.MetadataValue:
+    """The first rows; a last one says how many more there are."""
+    records = [
+        dg.TableRecord({name: _cut(value) if isinstance(value, str) else value for name, value in row.items()})
+        for row in rows[:SHOWN_ROWS]
+    ]
+    if len(rows) > SHOWN_ROWS:
+        more = f"and {len(rows) - SHOWN_ROWS:,} rows more"
+        records.append(dg.TableRecord({"file": "", "line": 0, "key": "", "what": more, "why": ""}))
+    types = {"file": "string", "line": "int", "key": "string", "what": "string", "why": "string"}
+    schema = dg.TableSchema(columns=[dg.TableColumn(name, held) for name, held in types.items()])
+    return dg.MetadataValue.table(records, schema)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."

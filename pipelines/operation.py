@@ -10,32 +10,51 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
+from typing import Generic, TypeVar
 
 from wms_sync.analytics.refresh import RefreshReport
 from wms_sync.extract.progress import Progress, Watcher
 from wms_sync.extract.read import ReadReport
 from wms_sync.layout import Layout
 from wms_sync.lock import writing
+from wms_sync.master_data.file_push import PushReport
+from wms_sync.master_data.outcomes import PushProgress
+from wms_sync.master_data.outcomes import Watcher as PushWatcher
+from wms_sync.master_data.plan import Plan
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 
 LINE_SECONDS = 10.0
 Say = Callable[[str], None]
+T = TypeVar("T")
 
 
 class Operation:
-    """What one run works with. `read` and `refreshed` hold the reports of its steps, for who started it."""
+    """What one run works with. `read`, `refreshed` and `handled` (files of master data) hold what its steps did."""
 
-    def __init__(self, settings: Settings, *, watcher: Watcher | None = None, say: Say | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        watcher: Watcher | None = None,
+        push_watcher: PushWatcher | None = None,
+        say: Say | None = None,
+    ) -> None:
         self.settings = settings
         self.read: ReadReport | None = None
         self.refreshed: RefreshReport | None = None
+        self.handled: list[Plan | PushReport] = []
         self._watcher = watcher
+        self._push_watcher = push_watcher
         self._say = say
 
     def watcher(self, log: logging.Logger) -> Watcher:
         """Who is told of progress: the one that was put in, else plain lines in the log."""
-        return self._watcher or PlainLines(log.info)
+        return self._watcher or PlainLines(log.info, line)
+
+    def push_watcher(self, log: logging.Logger) -> PushWatcher:
+        """Who is told of each row of a push."""
+        return self._push_watcher or PlainLines(log.info, push_line)
 
     def say(self, log: logging.Logger) -> Say:
         """Where sentences go: to the one that was put in, else into the log."""
@@ -52,19 +71,20 @@ class Operation:
                 store.close()
 
 
-class PlainLines:
+class PlainLines(Generic[T]):
     """A watcher that writes a line at most every ten seconds; the last state is in the step's metadata."""
 
-    def __init__(self, write: Callable[[str], object]) -> None:
+    def __init__(self, write: Callable[[str], object], line: Callable[[T], str]) -> None:
         self._write = write
+        self._line = line
         self._next = monotonic() + LINE_SECONDS
 
-    def __call__(self, progress: Progress) -> None:
-        """Told after every page, from the threads that read."""
+    def __call__(self, progress: T) -> None:
+        """Told after every page or row, from whichever thread."""
         now = monotonic()
         if now >= self._next:
             self._next = now + LINE_SECONDS
-            self._write(line(progress))
+            self._write(self._line(progress))
 
 
 def line(progress: Progress) -> str:
@@ -74,3 +94,10 @@ def line(progress: Progress) -> str:
         f"{progress.records:,} of {progress.expected:,} shipments{share}, {progress.pages:,} pages, "
         f"{progress.windows_done} of {progress.windows} windows"
     )
+
+
+def push_line(progress: PushProgress) -> str:
+    """Progress in one line: `1,200 of 10,000 sent (12 %), 1,198 created, 2 rejected, about 80 s left`."""
+    counted = "".join(f", {count:,} {outcome}" for outcome, count in progress.counts.items())
+    left = f", about {progress.remaining_seconds:.0f} s left" if progress.remaining_seconds is not None else ""
+    return f"{progress.done:,} of {progress.total:,} sent ({progress.done * 100 // progress.total} %){counted}{left}"

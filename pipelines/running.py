@@ -12,12 +12,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
 from dagster._core.errors import DagsterExecutionInterruptedError  # not exported by dagster
 
-from pipelines import jobs
+from pipelines import jobs, master_data
 from pipelines.days import DayRange
 from pipelines.definitions import build
 from pipelines.instance import HOME_VARIABLE, without_history
@@ -27,6 +28,9 @@ from wms_sync.analytics.refresh import RefreshReport
 from wms_sync.errors import WmsSyncError
 from wms_sync.extract.progress import Watcher
 from wms_sync.extract.read import ReadReport
+from wms_sync.master_data.file_push import PushReport
+from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.outcomes import Watcher as PushWatcher
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 
@@ -90,20 +94,47 @@ def run_rebuild(
     return run_job(Operation(settings, say=say), jobs.REBUILD, instance=instance)
 
 
+def run_push(
+    settings: Settings,
+    kind: Kind,
+    path: Path,
+    *,
+    resend: bool = False,
+    watcher: PushWatcher | None = None,
+    say: Say | None = None,
+    instance: dg.DagsterInstance | None = None,
+) -> PushReport:
+    """Push one file, whatever `WMS_PUSH_ENABLED` says. SIGINT and SIGTERM end it with a report, once it sends.
+
+    What stopped a push, a wrong header and an interrupt are in the report; the run is marked as failed for them.
+    """
+    operation = Operation(settings.model_copy(update={"push_enabled": True}), push_watcher=watcher, say=say)
+    config = master_data.run_config(kind, [master_data.GivenFile(path=str(path.absolute()))], resend=resend)
+    try:
+        run_job(operation, jobs.push_name(kind), config=config, instance=instance)
+    except WmsSyncError:
+        if not operation.handled:
+            raise
+    [report] = operation.handled
+    assert isinstance(report, PushReport)  # noqa: S101 - sending is switched on
+    return report
+
+
 def run_job(
     operation: Operation,
     job_name: str,
     *,
     days: DayRange | None = None,
     mode: Mode = Mode.DAYS,
+    config: Mapping[str, Any] | None = None,
     instance: dg.DagsterInstance | None = None,
 ) -> RunOutcome:
     """Run a job here. Raises the library's own error, or what else went wrong; the run is then marked as failed.
 
-    SIGINT and SIGTERM end it between two pages and raise `KeyboardInterrupt`.
+    SIGINT and SIGTERM end it between two pages and raise `KeyboardInterrupt`. `config` is that of a run without days.
     """
     job = build(operation.settings, operation).resolve_job_def(job_name)
-    config = {**SILENT, **(run_config(mode) if days is not None else {})}
+    config = {**SILENT, **(run_config(mode) if days is not None else config or {})}
     with _instance(instance) as used, _sigterm_interrupts():
         try:
             result = job.execute_in_process(

@@ -1,4 +1,4 @@
-"""``wms-sync doctor``: one look at everything a sync needs, each with what to do when it is not so."""
+"""``wms-sync doctor``: one look at everything a sync or push needs, each with what to do when it is not so."""
 
 from __future__ import annotations
 
@@ -14,18 +14,25 @@ from typing import Literal
 from wms_sync.analytics.database import opened
 from wms_sync.api.client import STATUS, GlobalApi
 from wms_sync.api.errors import Rejected
+from wms_sync.api.merchant import MerchantApi
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.api.shipments import ShipmentListing
 from wms_sync.errors import WmsSyncError
 from wms_sync.layout import Layout
 from wms_sync.lock import writer
+from wms_sync.master_data.file_push import pusher
+from wms_sync.master_data.folder import files_of, folder_of
+from wms_sync.master_data.kinds import Kind
 from wms_sync.settings import Settings
+from wms_sync.state.ledger import PushLedger
+from wms_sync.state.schema import MIGRATIONS
 from wms_sync.state.store import StateStore
 
 SKEW_SECONDS = 30
 LOW_DISK_BYTES = 2 * 1024**3
 SOON_SECONDS = 7 * 86400
 ONE_TRY = RetryPolicy(attempts=2, total_seconds=20)
+CHEAP_CALL = "warehouse.list"
 
 Verdict = Literal["ok", "warn", "fail"]
 
@@ -45,10 +52,13 @@ def examine(settings: Settings) -> Iterator[Finding]:
         ("settings", _settings),
         ("token", _token),
         ("connection", _connection),
+        ("merchant", _merchant),
         ("disk", _disk),
         ("state", _state),
         ("lock", _lock),
         ("tables", _tables),
+        ("ledger", _ledger),
+        ("master data", _master_data),
     )
     for subject, look in subjects:
         try:
@@ -93,6 +103,17 @@ def _connection(settings: Settings) -> Iterator[Finding]:
     yield Finding("clock", verdict, f"this machine and the service differ by {skew:.0f} s; the service's clock counts")
 
 
+def _merchant(settings: Settings) -> Iterator[Finding]:
+    if settings.merchant_username is None and settings.merchant_api_key is None:
+        yield Finding(
+            "merchant", "ok", "the Merchant API is not set up; a push asks it for ids and settles doubts with it"
+        )
+        return
+    with MerchantApi.from_settings(settings, policy=ONE_TRY) as api:
+        api.call(CHEAP_CALL)
+    yield Finding("merchant", "ok", f"the Merchant API accepts {settings.merchant_username}")
+
+
 def _disk(settings: Settings) -> Iterator[Finding]:
     folder = next(path for path in (settings.data_dir, *settings.data_dir.parents) if path.exists())
     free = shutil.disk_usage(folder).free
@@ -108,12 +129,15 @@ def _state(settings: Settings) -> Iterator[Finding]:
         windows = store.windows()
     finally:
         store.close()
-    yield Finding("state", "ok", f"{len(windows)} windows remembered")
+    yield Finding("state", "ok", f"{len(windows)} windows remembered; schema {MIGRATIONS[-1][0]}")
 
 
 def _lock(settings: Settings) -> Iterator[Finding]:
     holder = writer(Layout(settings.data_dir))
     yield Finding("lock", "ok", f"held by {holder}" if holder else "nobody writes")
+    for kind in Kind:
+        if (holder := pusher(settings, kind)) is not None:
+            yield Finding("lock", "ok", f"{kind.many} are being pushed: {holder}")
 
 
 def _tables(settings: Settings) -> Iterator[Finding]:
@@ -127,6 +151,26 @@ def _tables(settings: Settings) -> Iterator[Finding]:
     with opened(layout.working_database, memory_limit=settings.memory_limit):
         pass
     yield Finding("tables", "ok", "the working file opens and has the columns that sql/tables defines")
+
+
+def _ledger(settings: Settings) -> Iterator[Finding]:
+    with PushLedger(settings.database_url) as ledger:
+        sent, doubtful, unseen = sum(ledger.counts().values()), len(ledger.unsure()), ledger.unseen()
+    if doubtful:
+        told = f"{doubtful} of {sent} creates are in doubt: `wms-sync status` lists them with what to do"
+        yield Finding("ledger", "warn", told)
+    else:
+        yield Finding("ledger", "ok", f"{sent} creates remembered, none in doubt; {unseen} not seen in shipments yet")
+
+
+def _master_data(settings: Settings) -> Iterator[Finding]:
+    if settings.master_data_dir is None:
+        yield Finding("master data", "ok", "WMS_MASTER_DATA_DIR is not set: Dagster looks at no files")
+        return
+    folder = folder_of(settings)
+    counted = ", ".join(f"{len(files_of(folder, kind))} files of {kind.many}" for kind in Kind)
+    sends = "on: Dagster pushes them" if settings.push_enabled else "off: Dagster plans them and sends nothing"
+    yield Finding("master data", "ok", f"{counted} in {folder}; WMS_PUSH_ENABLED is {sends}")
 
 
 def _expiry(token: str) -> datetime | None:

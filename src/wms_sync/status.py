@@ -15,7 +15,11 @@ from wms_sync.extract.read import BEFORE_START
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
 from wms_sync.lock import writer
+from wms_sync.master_data.file_push import pusher
+from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.plan import what_to_do
 from wms_sync.settings import Settings
+from wms_sync.state.ledger import PushLedger, State
 from wms_sync.state.store import StateStore
 
 LATE = timedelta(hours=26)
@@ -23,8 +27,23 @@ LATE = timedelta(hours=26)
 
 
 @dataclass(frozen=True)
+class Doubt:
+    """A create without an answer, and what a person does about it."""
+
+    kind: str
+    key: str
+    sent_at: datetime
+    message: str | None
+    what_to_do: str
+
+
+@dataclass(frozen=True)
 class Status:
-    """Everything ``wms-sync status`` shows. Times are UTC; ``lag_seconds`` is None before the first sync."""
+    """Everything ``wms-sync status`` shows. Times are UTC; ``lag_seconds`` is None before the first sync.
+
+    ``pushes`` counts creates by kind and state of the ledger; ``unseen`` are created retailers and products that no
+    shipment has shown yet; ``pushing`` are the pushes that go on now.
+    """
 
     sync_cursor: datetime | None
     lag_seconds: float | None
@@ -38,6 +57,10 @@ class Status:
     quarantined: int
     unknown_keys: int
     writer: str | None
+    pushes: dict[str, dict[str, int]]
+    doubts: tuple[Doubt, ...]
+    unseen: int
+    pushing: tuple[str, ...]
     needs_a_hand: tuple[str, ...]
 
 
@@ -51,6 +74,7 @@ def status(settings: Settings, store: StateStore) -> Status:
     before = store.observation(BEFORE_START)
     published = _Published.read(layout)
     holder = writer(layout)
+    pushed = _Pushed.read(settings)
     found = Status(
         sync_cursor=cursor,
         lag_seconds=(datetime.now(UTC) - cursor).total_seconds() if cursor else None,
@@ -64,6 +88,10 @@ def status(settings: Settings, store: StateStore) -> Status:
         quarantined=published.quarantined,
         unknown_keys=published.unknown_keys,
         writer=str(holder) if holder else None,
+        pushes=pushed.counts,
+        doubts=pushed.doubts,
+        unseen=pushed.unseen,
+        pushing=pushed.holders,
         needs_a_hand=(),
     )
     return Status(**{**vars(found), "needs_a_hand": tuple(_needs_a_hand(found, settings))})
@@ -91,6 +119,29 @@ class _Published:
         return cls(at, rows, last, rows["ops_quarantine"], rows["ops_schema_drift"])
 
 
+@dataclass(frozen=True)
+class _Pushed:
+    counts: dict[str, dict[str, int]]
+    doubts: tuple[Doubt, ...]
+    unseen: int
+    holders: tuple[str, ...]
+
+    @classmethod
+    def read(cls, settings: Settings) -> _Pushed:
+        """What is intended while somebody pushes its kind is under way, and no doubt."""
+        held = {kind: holder for kind in Kind if (holder := pusher(settings, kind)) is not None}
+        counts: dict[str, dict[str, int]] = {}
+        with PushLedger(settings.database_url) as ledger:
+            for (kind, state), count in sorted(ledger.counts().items()):
+                counts.setdefault(kind, {})[state.value] = count
+            doubts = tuple(
+                Doubt(entry.kind, entry.key, entry.intended_at, entry.message, what_to_do(Kind(entry.kind)))
+                for entry in ledger.unsure()
+                if entry.state is State.DOUBT or Kind(entry.kind) not in held
+            )
+            return cls(counts, doubts, ledger.unseen(), tuple(map(str, held.values())))
+
+
 def _by_state(store: StateStore) -> dict[str, int]:
     counted: dict[str, int] = {}
     for window in store.windows():
@@ -113,6 +164,10 @@ def _needs_a_hand(found: Status, settings: Settings) -> Iterator[str]:
         yield f"{found.quarantined} values did not fit their type: see ops.quarantine."
     if found.unknown_keys:
         yield f"{found.unknown_keys} unknown keys came from the service: see ops.schema_drift."
+    for kind in Kind:
+        doubtful = sum(doubt.kind == kind for doubt in found.doubts)
+        if doubtful:
+            yield f"Of {doubtful} {kind.many} it is not known whether the service has them. {what_to_do(kind)}"
     if found.records_before_start:
         yield (
             f"The service has {found.records_before_start} shipments last changed before {settings.start_date}; they "

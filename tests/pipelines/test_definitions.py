@@ -24,9 +24,10 @@ def test_a_wrong_setting_is_named_when_the_code_location_loads(monkeypatch):
         definitions.defs()
 
 
-def test_there_is_an_asset_for_the_pages_and_for_each_table_and_mart(graph):
+def test_there_is_an_asset_for_the_pages_for_each_table_and_mart_and_for_each_kind_of_master_data(graph):
     wanted = {tables.key(relation) for relation in (*catalogue_tables(), *ops_tables(), *marts())}
-    assert set(graph.materializable_asset_keys) == wanted | {dg.AssetKey("shipment_pages")}
+    pushed = {dg.AssetKey(["master_data", kind]) for kind in ("location_tags", "retailers", "products")}
+    assert set(graph.materializable_asset_keys) == wanted | pushed | {dg.AssetKey("shipment_pages")}
 
 
 def test_only_the_pages_are_partitioned_and_a_range_of_days_is_one_run(graph):

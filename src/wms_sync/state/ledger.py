@@ -47,6 +47,8 @@ class State(StrEnum):
 
 THERE = frozenset({State.CREATED, State.EXISTS})
 UNSURE = frozenset({State.INTENDED, State.DOUBT})
+SHOWN = ("retailers", "products")
+"""Kinds that shipments show."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,20 @@ class PushLedger:
         query = select(push_ledger).order_by(push_ledger.c.intended_at, push_ledger.c.kind, push_ledger.c.key)
         with self._engine.connect() as connection:
             return tuple(_entry(row._mapping) for row in connection.execute(query))
+
+    def unsure(self) -> tuple[Entry, ...]:
+        """What was sent without an answer, the oldest first."""
+        unsure = push_ledger.c.state.in_(UNSURE)
+        query = select(push_ledger).where(unsure).order_by(push_ledger.c.intended_at, push_ledger.c.key)
+        with self._engine.connect() as connection:
+            return tuple(_entry(row._mapping) for row in connection.execute(query))
+
+    def unseen(self) -> int:
+        """How many created things the service's data have not shown; location tags are in no page."""
+        there = and_(push_ledger.c.state == State.CREATED, push_ledger.c.seen_at.is_(None))
+        query = select(func.count()).where(there, push_ledger.c.kind.in_(SHOWN))
+        with self._engine.connect() as connection:
+            return int(connection.scalar(query) or 0)
 
     def counts(self) -> dict[tuple[str, State], int]:
         """How many things of each kind are in each state."""

@@ -1,0 +1,222 @@
+"""The assets of master data, one a kind: CSV files are planned, and pushed where `WMS_PUSH_ENABLED` says so.
+
+A plan is an observation of the asset, a push its materialisation. A run handles the files that it is told of, or all
+of its kind in `WMS_MASTER_DATA_DIR`. Rows that need a hand do not fail the run, they fail checks; a file that cannot
+be handled at all fails it, after the others. Two pushes of one kind wait for each other, in the library.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import dagster as dg
+from pydantic import Field
+
+from pipelines import metadata
+from pipelines.operation import Operation
+from pipelines.stopping import Stopping
+from wms_sync.errors import WmsSyncError
+from wms_sync.master_data.check import Checked
+from wms_sync.master_data.errors import MasterDataError
+from wms_sync.master_data.file_push import PushReport, plan_file, push_file
+from wms_sync.master_data.folder import files_of, folder_of
+from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.plan import WRONG_USAGE, Plan
+from wms_sync.settings import Settings
+
+GROUP = "master_data"
+REJECTED, DOUBTFUL, CHANGED = "no_row_is_rejected", "no_row_is_in_doubt", "no_row_has_changed"
+CHECKS = {
+    REJECTED: (
+        dg.AssetCheckSeverity.ERROR,
+        ("rejected",),
+        "Every row of the files keeps the rules and names things that there are. Correct the rows in data/rejects.",
+    ),
+    DOUBTFUL: (
+        dg.AssetCheckSeverity.WARN,
+        ("in doubt", "waits", "unsent"),
+        "Of every row it is known whether the service has it. Push the file again; see `wms-sync status`.",
+    ),
+    CHANGED: (
+        dg.AssetCheckSeverity.WARN,
+        ("changed",),
+        "No row differs from what was created from it. The interface has no update: change it in the service itself.",
+    ),
+}
+"""By name: severity, the words that offend, description."""
+
+Event = dg.AssetObservation | dg.MaterializeResult[None] | dg.AssetCheckResult
+Handled = Plan | PushReport
+
+
+class FileChanged(MasterDataError):
+    """The file is not the one that was noticed; nothing of it was sent."""
+
+
+class InterruptedPush(WmsSyncError):
+    """The push ended early because it was told to."""
+
+
+class WrongHeader(MasterDataError):
+    """No row of the file can be understood."""
+
+
+class GivenFile(dg.Config):
+    """One file; with `sha256` only if it still has this content."""
+
+    path: str
+    sha256: str | None = None
+
+
+class PushConfig(dg.Config):
+    """`files` are handled in this order; without any, all of the folder. `resend` sends doubtful rows again."""
+
+    files: list[GivenFile] = Field(default_factory=list)
+    resend: bool = False
+
+
+def slug(kind: Kind) -> str:
+    """The kind as the name of an asset: `location_tags`."""
+    return kind.many.replace(" ", "_")
+
+
+def key(kind: Kind) -> dg.AssetKey:
+    """`master_data/retailers`."""
+    return dg.AssetKey([GROUP, slug(kind)])
+
+
+def run_config(kind: Kind, files: Sequence[GivenFile], *, resend: bool = False) -> dict[str, object]:
+    """The run configuration that handles these files."""
+    config = {"files": [file.model_dump(exclude_none=True) for file in files], "resend": resend}
+    return {"ops": {key(kind).to_python_identifier(): {"config": config}}}
+
+
+def master_data(settings: Settings, kind: Kind) -> dg.AssetsDefinition:
+    """The asset of a kind, with its checks."""
+
+    @dg.asset(
+        key=key(kind),
+        group_name=GROUP,
+        kinds={"csv"},
+        check_specs=[
+            dg.AssetCheckSpec(name, asset=key(kind), description=text) for name, (_, _, text) in CHECKS.items()
+        ],
+        output_required=False,
+        description=_description(settings, kind),
+    )
+    def master_data(
+        context: dg.AssetExecutionContext, config: PushConfig, operation: dg.ResourceParam[Operation]
+    ) -> Iterator[Event]:
+        failures = _handle(context, config, operation, kind)
+        yield from _told(kind, operation.handled)
+        if failures:
+            text = "\n".join(str(failure) for failure in failures)
+            raise dg.Failure(text, allow_retries=False) from failures[0]
+
+    return master_data
+
+
+def _handle(
+    context: dg.AssetExecutionContext, config: PushConfig, operation: Operation, kind: Kind
+) -> list[WmsSyncError]:
+    """Handle one file after the other; what is wrong with one does not keep the others from it."""
+    failures: list[WmsSyncError] = []
+    try:
+        for file in config.files or _all_files(context, operation.settings, kind):
+            try:
+                done = _handle_one(context, operation, kind, file, resend=config.resend)
+            except MasterDataError as error:
+                failures.append(error)
+                continue
+            operation.handled.append(done)
+            context.log.info(done.summary)
+            failures += _failures(done)
+            if isinstance(done, PushReport) and (done.applied.stopped or done.applied.interrupted):
+                break
+    except WmsSyncError as error:
+        failures.append(error)
+    return failures
+
+
+def _all_files(context: dg.AssetExecutionContext, settings: Settings, kind: Kind) -> Sequence[GivenFile]:
+    folder = folder_of(settings)
+    files = [GivenFile(path=str(path)) for path in files_of(folder, kind)]
+    if not files:
+        context.log.info(f"{folder} has no file whose name begins with {kind} and ends with .csv")
+    return files
+
+
+def _handle_one(
+    context: dg.AssetExecutionContext, operation: Operation, kind: Kind, file: GivenFile, *, resend: bool
+) -> Handled:
+    path = Path(file.path)
+    if not operation.settings.push_enabled:
+        plan = plan_file(operation.settings, kind, path, resend=resend)
+        _refuse_another(plan, file)
+        return plan
+
+    def planned(plan: Plan) -> None:
+        _refuse_another(plan, file)
+        operation.say(context.log)(plan.summary)
+        stopping.listen()
+
+    with Stopping() as stopping:
+        return push_file(
+            operation.settings,
+            kind,
+            path,
+            run_id=context.run.run_id,
+            say=operation.say(context.log),
+            resend=resend,
+            planned=planned,
+            watcher=operation.push_watcher(context.log),
+            stop=stopping.asked,
+        )
+
+
+def _refuse_another(plan: Plan, file: GivenFile) -> None:
+    if file.sha256 not in {None, plan.checked.file.sha256}:
+        raise FileChanged(f"{file.path} has changed since it was noticed, so nothing of it was sent. Its turn comes.")
+
+
+def _failures(done: Handled) -> Iterator[WmsSyncError]:
+    """What fails the run although the file was read."""
+    if isinstance(done, PushReport) and done.applied.stopped is not None:
+        yield done.applied.stopped
+    if isinstance(done, PushReport) and done.applied.interrupted:
+        yield InterruptedPush(f"The push was interrupted; push the file again to go on from there. {done.summary}")
+    if done.exit_code == WRONG_USAGE and _checked(done).header_is_wrong:
+        why = "; ".join(f"{one.column}: {one.rule}" for one in _checked(done).offences[: metadata.SHOWN_FAULTS])
+        yield WrongHeader(f"The header of {_checked(done).file.path.name} is wrong, so nothing of it was sent. {why}")
+
+
+def _checked(done: Handled) -> Checked:
+    return done.checked if isinstance(done, Plan) else done.plan.checked
+
+
+def _told(kind: Kind, handled: Sequence[Handled]) -> Iterator[Event]:
+    for name, (severity, words, _) in CHECKS.items():
+        rows = metadata.rows_of(handled, words)
+        yield dg.AssetCheckResult(
+            check_name=name,
+            asset_key=key(kind),
+            passed=not rows,
+            severity=severity,
+            metadata=metadata.of_rows(rows),
+        )
+    if any(isinstance(done, PushReport) for done in handled):
+        yield dg.MaterializeResult(asset_key=key(kind), metadata=metadata.of_handled(handled))
+    else:
+        yield dg.AssetObservation(asset_key=key(kind), metadata=metadata.of_handled(handled))
+
+
+def _description(settings: Settings, kind: Kind) -> str:
+    if settings.master_data_dir is None:
+        where = "**Nothing is configured:** set WMS_MASTER_DATA_DIR to the folder of your CSV files."
+    else:
+        where = f"Files in WMS_MASTER_DATA_DIR whose name begins with `{kind}` and ends with `.csv`."
+    sends = (
+        "WMS_PUSH_ENABLED is on: what they have and the service is not known to have is created there."
+        if settings.push_enabled
+        else "WMS_PUSH_ENABLED is off: they are checked and planned, and nothing is sent."
+    )
+    return f"{kind.many.capitalize()} from CSV files. {where} {sends}"

@@ -1,0 +1,48 @@
+"""Ending a push politely: what is under way is finished and recorded, and there is a report.
+
+Dagster raises an interrupt wherever the code is. Before the first request of a push that is right; from then on it
+would leave the run without what it did. A termination in Dagster's UI arrives as the same signal as Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+STANDARD_ERROR = 2
+TOLD = b"Stopping: what is under way is finished and recorded.\n"
+
+
+class Stopping:
+    """From `listen` to the end of the context the first signal sets `asked`, and a second one raises.
+
+    Only the main thread can listen for signals; in another one nothing is caught.
+    """
+
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def listen(self) -> None:
+        """Requests begin now."""
+        if threading.current_thread() is threading.main_thread():
+            self._before = {number: signal.signal(number, self._stop) for number in SIGNALS}
+
+    def _stop(self, number: int, _: FrameType | None) -> None:
+        if self.asked.is_set():
+            raise KeyboardInterrupt
+        self.asked.set()
+        os.write(STANDARD_ERROR, TOLD)  # unbuffered: the signal may have come in the middle of a print

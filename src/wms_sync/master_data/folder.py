@@ -1,0 +1,53 @@
+"""The folder of master data: which of its files is of which kind, told by how the name begins.
+
+``retailers.csv``, ``Products 2026-03.csv``, ``location_tags-new.csv``: the word of the kind first, ``.csv`` last, upper
+and lower case alike. A file of rejected rows is named so too, and can be put back as it is. Folders inside are not
+looked into.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from wms_sync.errors import SettingsError
+from wms_sync.master_data.kinds import Kind
+from wms_sync.settings import Settings
+
+
+def folder_of(settings: Settings) -> Path:
+    """The folder; raises ``SettingsError`` where none is set or what is set is none."""
+    folder = settings.master_data_dir
+    if folder is None:
+        raise SettingsError(
+            "WMS_MASTER_DATA_DIR is not set, so there are no files to look at. Set it to the folder of your CSV files, "
+            "or push one file with `wms-sync push`."
+        )
+    if not folder.is_dir():
+        raise SettingsError(f"WMS_MASTER_DATA_DIR is {folder}, which is no folder. Make it, or correct the setting.")
+    return folder
+
+
+def files_of(folder: Path, kind: Kind) -> tuple[Path, ...]:
+    """The files of this kind, by name: the order in which they are pushed."""
+    try:
+        return tuple(sorted(path for path in folder.iterdir() if kind_of(path) is kind and path.is_file()))
+    except OSError as error:
+        raise SettingsError(
+            f"WMS_MASTER_DATA_DIR is {folder}, which cannot be read ({error.strerror}). Check who may read it."
+        ) from None
+
+
+def kind_of(path: Path) -> Kind | None:
+    """What a file of this name holds; None where its name does not say."""
+    name = path.name.casefold().replace("_", "-")
+    return next((kind for kind in Kind if name.startswith(kind.value) and name.endswith(".csv")), None)
+
+
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file's bytes, hexadecimal, as ``CsvFile.sha256``; or why it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        return f"unreadable: {error.strerror}"
