@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from wms_sync.errors import WmsSyncError
 
 TOKEN = "sandbox-token"  # noqa: S105 - the sandbox's, which guards made-up data
+MERCHANT_USERNAME, MERCHANT_API_KEY = "sandbox-merchant", "sandbox-api-key"
 
 
 class SandboxNotStarted(WmsSyncError):

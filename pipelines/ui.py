@@ -17,8 +17,9 @@ from pathlib import Path
 import click
 
 from pipelines.instance import HOME_VARIABLE, prepare_home
-from pipelines.local_sandbox import TOKEN, local_sandbox
+from pipelines.local_sandbox import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, local_sandbox
 from wms_sync.errors import WmsSyncError
+from wms_sync.master_data.folder import SAMPLES
 from wms_sync.settings import Settings
 
 SHIPMENTS, SEED, DAYS = 5000, 7, 30
@@ -45,11 +46,19 @@ def _sandbox_settings() -> Iterator[Mapping[str, str]]:
     click.echo("WMS_BASE_URL is not set: the UI opens on a sandbox with made-up shipments.")
     data = SANDBOX_DATA.absolute()
     shutil.rmtree(data, ignore_errors=True)
+    files = Path(shutil.copytree(SAMPLES, data / "master-data"))
+    click.echo(
+        f"Sample files of master data are in {files}. They are planned; WMS_PUSH_ENABLED=true make ui pushes them."
+    )
+    click.echo("Run the job shipments first: the samples name merchants and warehouses that shipments show.")
     start = (datetime.now(UTC) - timedelta(days=DAYS)).date()
     with local_sandbox(shipments=SHIPMENTS, seed=SEED, days=DAYS) as base_url:
         yield {
             "WMS_BASE_URL": base_url,
             "WMS_API_TOKEN": TOKEN,
+            "WMS_MERCHANT_USERNAME": MERCHANT_USERNAME,
+            "WMS_MERCHANT_API_KEY": MERCHANT_API_KEY,
+            "WMS_MASTER_DATA_DIR": str(files),
             "WMS_DATA_DIR": str(data),
             "WMS_STATE_URL": "",
             "WMS_START_DATE": str(start),

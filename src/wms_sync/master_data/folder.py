@@ -14,6 +14,9 @@ from wms_sync.errors import SettingsError
 from wms_sync.master_data.kinds import Kind
 from wms_sync.settings import Settings
 
+SAMPLES = Path(__file__).with_name("samples")
+"""A folder with a file a kind, with every column that there is, whose references are to things of the sandbox."""
+
 
 def folder_of(settings: Settings) -> Path:
     """The folder; raises ``SettingsError`` where none is set or what is set is none."""
