@@ -24,10 +24,18 @@ CONFIG = SandboxConfig(shipments=600, seed=5, days=20, now=NOW, families=60)
 IMPATIENT = RetryPolicy(attempts=4, total_seconds=5, first_wait=0.01, longest_wait=0.05)
 
 
+@pytest.fixture(scope="session")
+def server() -> Iterator[SandboxServer]:
+    """One socket for all: starting and ending a server takes longer than most tests."""
+    with SandboxServer(Sandbox(CONFIG)) as started:
+        yield started
+
+
 @pytest.fixture
-def sandbox() -> Iterator[SandboxServer]:
-    with SandboxServer(Sandbox(CONFIG)) as server:
-        yield server
+def sandbox(server: SandboxServer) -> SandboxServer:
+    """A sandbox of the test's own."""
+    server.sandbox = Sandbox(CONFIG)
+    return server
 
 
 @pytest.fixture

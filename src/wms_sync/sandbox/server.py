@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self
 
 import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from wms_sync.sandbox.app import Sandbox
 
@@ -18,15 +19,19 @@ _KEEP_ALIVE_SECONDS = 30
 class SandboxServer:
     """Runs a sandbox on a free port of the loopback address while the context lasts.
 
-    `base_url` is what a client is given as the instance, without a path.
+    `base_url` is what a client is given as the instance, without a path. Another `sandbox` may take the place of the
+    first one, at the same address.
     """
 
     def __init__(self, sandbox: Sandbox, port: int = 0) -> None:
         self.sandbox = sandbox
         self._socket = listen(port)
         self.base_url = f"http://{HOST}:{self._socket.getsockname()[1]}"
-        self._server = make_server(sandbox)
+        self._server = make_server(self._answer)
         self._thread = threading.Thread(target=self._run, name="sandbox", daemon=True)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.sandbox(scope, receive, send)
 
     def _run(self) -> None:
         self._server.run(sockets=[self._socket])
@@ -64,10 +69,11 @@ def listen(port: int) -> socket.socket:
     return listener
 
 
-def make_server(sandbox: Sandbox) -> uvicorn.Server:
+def make_server(sandbox: ASGIApp) -> uvicorn.Server:
     """A uvicorn server that leaves the `Date` header to the sandbox."""
     config = uvicorn.Config(
         sandbox,
+        interface="asgi3",
         lifespan="off",
         log_level="warning",
         access_log=False,
