@@ -17,7 +17,7 @@ from wms_sync.settings import PREFIX, Settings
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-STEPS = ["state", "api", "extract", "flatten", "analytics", "master_data"]
+STEPS = ["privacy", "state", "api", "extract", "flatten", "analytics", "master_data"]
 """Each may import those before it and not those behind it."""
 
 

@@ -18,8 +18,12 @@ from wms_sync.api.errors import ProtocolError, Unreachable
 
 ACCEPT_ENCODING = "gzip, zstd"
 MAX_BYTES = 64 * 1024 * 1024
-"""Largest page taken, uncompressed: 1,000 shipments with everything selected are about 5 MB."""
+"""Largest page taken, uncompressed: 1,000 shipments with everything selected are about 7 MB."""
 _GZIP = 31
+_ZSTD_WINDOW = 8 * 1024 * 1024
+"""What a sender may ask a receiver of zstd over HTTP to hold (RFC 9659)."""
+_ZSTD_STEP = 1024
+"""Four bytes can unfold to 128 KB, and what they unfold to is there before it can be counted: 32 MB at a time."""
 
 
 @dataclass(frozen=True)
@@ -31,57 +35,70 @@ class Body:
     content: bytes
 
 
-def receive(response: httpx.Response, *, deadline: float) -> Body:
-    """Read a streamed response to its end. ``deadline`` is in the terms of ``time.monotonic``."""
-    raw = b"".join(_until(response, deadline))
+def receive(response: httpx.Response, *, deadline: float, largest: int = MAX_BYTES) -> Body:
+    """Read a streamed response to its end. ``deadline`` is in the terms of ``time.monotonic``.
+
+    Never holds more than ``largest`` bytes of it, compressed or not, whatever a small body would unfold to.
+    """
+    raw = b"".join(_until(response, deadline, largest))
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding == "gzip":
-        return Body(raw, "json.gz", _gunzip(raw))
+        return Body(raw, "json.gz", _gunzip(raw, largest))
     if encoding == "zstd":
-        return Body(raw, "json.zst", _unzstd(raw))
+        return Body(raw, "json.zst", _unzstd(raw, largest))
     if encoding in {"", "identity"}:
-        _refuse_large(len(raw))
-        return Body(zstandard.compress(raw, 1), "json.zst", raw)
+        return packed(raw)
     raise ProtocolError(f"The service answered with Content-Encoding {encoding!r}, which was not offered.")
 
 
-def _until(response: httpx.Response, deadline: float) -> Iterator[bytes]:
+def packed(content: bytes) -> Body:
+    """A body made from its text."""
+    return Body(zstandard.compress(content, 1), "json.zst", content)
+
+
+def _until(response: httpx.Response, deadline: float, largest: int) -> Iterator[bytes]:
     received = 0
     for chunk in response.iter_raw():
         received += len(chunk)
-        _refuse_large(received)
+        _refuse_large(received, largest)
         if monotonic() > deadline:
             raise Unreachable(f"The service was still sending after the time limit ({received:,} bytes so far).")
         yield chunk
 
 
-def _gunzip(raw: bytes) -> bytes:
+def _gunzip(raw: bytes, largest: int) -> bytes:
     decoder = isal_zlib.decompressobj(_GZIP)
     try:
-        content = decoder.decompress(raw, MAX_BYTES + 1)
+        content = decoder.decompress(raw, largest + 1)
     except isal_zlib.error as error:  # type: ignore[misc]  # its stub names an instance
         raise Unreachable(f"The compressed answer is damaged ({error}).") from None
-    _refuse_large(len(content))
+    _refuse_large(len(content), largest)
     if not decoder.eof:
-        raise Unreachable(f"The compressed answer ends early ({len(raw):,} bytes came).")
+        raise _ends_early(raw)
     return content
 
 
-def _unzstd(raw: bytes) -> bytes:
-    decoder = zstandard.ZstdDecompressor().decompressobj()
+def _unzstd(raw: bytes, largest: int) -> bytes:
+    decoder = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
+    content = bytearray()
     try:
-        content = decoder.decompress(raw)
+        for start in range(0, len(raw), _ZSTD_STEP):
+            content += decoder.decompress(raw[start : start + _ZSTD_STEP])
+            _refuse_large(len(content), largest)
     except zstandard.ZstdError as error:
         raise Unreachable(f"The compressed answer is damaged ({error}).") from None
-    _refuse_large(len(content))
     if not decoder.eof:
-        raise Unreachable(f"The compressed answer ends early ({len(raw):,} bytes came).")
-    return content
+        raise _ends_early(raw)
+    return bytes(content)
 
 
-def _refuse_large(size: int) -> None:
-    if size > MAX_BYTES:
+def _ends_early(raw: bytes) -> Unreachable:
+    return Unreachable(f"The compressed answer ends early ({len(raw):,} bytes came).")
+
+
+def _refuse_large(size: int, largest: int) -> None:
+    if size > largest:
         raise ProtocolError(
-            f"The service sent a page of more than {MAX_BYTES // 2**20} MB. Ask for fewer records a page: lower "
+            f"The service sent a page of more than {largest // 2**20} MB. Ask for fewer records a page: lower "
             "WMS_PAGE_SIZE."
         )

@@ -7,11 +7,12 @@ once, later, by DuckDB.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
 from wms_sync.api.errors import ProtocolError
+from wms_sync.privacy.watched import watching_decoder
 
 
 class _Identified(msgspec.Struct):
@@ -31,29 +32,42 @@ class _Envelope(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Envelope:
-    """What paging needs of a page: the ids in the order served (unreadable ones left out) and where to go next."""
+    """What paging needs of a page: the ids in the order served (unreadable ones left out) and where to go next.
+
+    ``suspect`` says that somebody may stand in a page that was watched.
+    """
 
     records: int
     ids: tuple[int, ...]
     has_more: bool
     next: str | None
     count: int | None
+    suspect: bool = False
 
 
 _DECODER = msgspec.json.Decoder(_Envelope)
+_WATCHING = watching_decoder(has_more=bool, next=str | None, meta=_Meta | None)
 
 
-def read_envelope(content: bytes) -> Envelope:
-    """Decode a page's envelope.
+def read_envelope(content: bytes, *, watched: bool = False) -> Envelope:
+    """Decode a page's envelope; ``watched``, look for persons on the way.
 
     Content that is not strict JSON (``NaN``, broken UTF-8) or records without a usable id are no reason to stop
     reading: such a page is landed as it came and the flattening step reports what does not fit. Raises
     ``ProtocolError`` where not even the envelope can be made out.
     """
+    if watched:
+        try:
+            return _envelope(_WATCHING.decode(content))
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return replace(read_envelope(content), suspect=True)
     try:
-        page = _DECODER.decode(content)
+        return _envelope(_DECODER.decode(content))
     except (msgspec.DecodeError, UnicodeDecodeError):
         return _read_leniently(content)
+
+
+def _envelope(page: _Envelope) -> Envelope:
     ids = tuple(record.id for record in page.collection)
     return Envelope(len(ids), ids, page.has_more, page.next, page.meta.count if page.meta else None)
 

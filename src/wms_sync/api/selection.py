@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from wms_sync.privacy.fields import CANDIDATE_KEPT, LOCATION_KEPT
+
 _RETAILER_PATHS = ("retailer", "retailer_ship_to_location.retailer", "mark_for_location.retailer", "order.retailer")
 _LOCATION_PATHS = (
     "retailer_ship_to_location",
@@ -42,11 +44,8 @@ _ALL_PATHS = (
 )
 _ADDRESS_PATHS = ("order.shipping_address", "order.original_address")
 _CANDIDATE_PATH = "order.address_candidates"
-_CANDIDATE_FIELDS_NOT_PERSONAL = "address_id,region_code,country_code,classification"
-_LOCATION_FIELDS_NOT_PERSONAL = (
-    "code,qualifier,label,location_type,company,street,city,region_id,region,postcode,country_id,"
-    "is_default,status,retailer,created_at,updated_at"
-)
+_CANDIDATE_FIELDS_NOT_PERSONAL = ",".join(CANDIDATE_KEPT)
+_LOCATION_FIELDS_NOT_PERSONAL = ",".join(LOCATION_KEPT)
 
 
 def selection(*, include_addresses: bool) -> tuple[tuple[str, str], ...]:

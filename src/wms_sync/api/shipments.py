@@ -40,6 +40,7 @@ class ShipmentListing:
         self._api = api
         self._common = (("sort", "id"), *selection(include_addresses=include_addresses))
         self._page_size = page_size
+        self._watched = not include_addresses
 
     @property
     def signature(self) -> str:
@@ -65,7 +66,7 @@ class ShipmentListing:
 
     def _page(self, target: str, params: tuple[tuple[str, str], ...]) -> Page:
         answer = self._api.get(target, params)
-        return Page(answer.body, read_envelope(answer.body.content), answer.served_at)
+        return Page(answer.body, read_envelope(answer.body.content, watched=self._watched), answer.served_at)
 
 
 class Pager:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from time import monotonic
 
 import httpx
 import msgspec
 
-from wms_sync.api.errors import Busy, Problem, RedirectRefused, Rejected, ServiceFailed, Unauthorized
+from wms_sync.api.body import receive
+from wms_sync.api.errors import ApiError, Busy, Problem, RedirectRefused, Rejected, ServiceFailed, Unauthorized
 from wms_sync.api.retrying import retry_after_seconds
 
 _LARGEST_ERROR_BODY = 64 * 1024
+_ERROR_BODY_SECONDS = 30.0
 
 
 class _Detail(msgspec.Struct):
@@ -57,9 +60,10 @@ def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None
 def read_problems(response: httpx.Response) -> tuple[Problem, ...]:
     """What the service says is wrong (specification 7.1), one for each offending key; none where it gives no reason."""
     try:
-        content = b"".join(response.iter_bytes())[:_LARGEST_ERROR_BODY]
+        deadline = monotonic() + _ERROR_BODY_SECONDS
+        content = receive(response, deadline=deadline, largest=_LARGEST_ERROR_BODY).content
         body = msgspec.json.decode(content, type=_ErrorBody)
-    except (msgspec.DecodeError, httpx.HTTPError):
+    except (msgspec.DecodeError, UnicodeDecodeError, httpx.HTTPError, ApiError):
         return ()
     return tuple(problem for error in body.errors for problem in _problems(error))
 

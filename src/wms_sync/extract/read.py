@@ -16,6 +16,7 @@ from time import monotonic
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.shipments import ShipmentListing
 from wms_sync.extract import plan
+from wms_sync.extract.cleaner import Cleaner
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.progress import Progress, Tally, Watcher
 from wms_sync.extract.window import WindowReader
@@ -181,7 +182,9 @@ class Reading:
     def _read_all(self, windows: Sequence[Window]) -> None:
         parallel = self._settings.max_parallel_requests
         with ThreadPoolExecutor(parallel, "ahead") as ahead, ThreadPoolExecutor(parallel, "window") as pool:
-            reader = WindowReader(self._listing, self._store, Layout(self._settings.data_dir), ahead, self._tally)
+            cleaned = Cleaner(self._store.forgotten(), include_addresses=self._settings.include_addresses)
+            layout = Layout(self._settings.data_dir)
+            reader = WindowReader(self._listing, self._store, layout, ahead, self._tally, cleaned)
             futures = [pool.submit(self._read_window, reader, window) for window in windows]
             try:
                 done, _ = wait(futures, return_when=FIRST_EXCEPTION)

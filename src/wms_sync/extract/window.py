@@ -26,13 +26,20 @@ class WindowReader:
     """Reads windows; shared by the threads of one run."""
 
     def __init__(
-        self, listing: ShipmentListing, store: StateStore, layout: Layout, ahead: Executor, tally: Tally
+        self,
+        listing: ShipmentListing,
+        store: StateStore,
+        layout: Layout,
+        ahead: Executor,
+        tally: Tally,
+        cleaned: Callable[[Page], Page],
     ) -> None:
         self._listing = listing
         self._store = store
         self._layout = layout
         self._ahead = ahead
         self._tally = tally
+        self._cleaned = cleaned
         self._stop = threading.Event()
 
     def stop(self) -> None:
@@ -77,7 +84,8 @@ class WindowReader:
         return self._ahead.submit(self._listing.at, next_cursor).result
 
     def _land(self, window: Window, number: int, page: Page, next_cursor: str | None) -> None:
-        landed = land(self._layout.window(window.id), window.id, number, page, next_cursor)
+        folder = self._layout.window(window.id)
+        landed = land(folder, window.id, number, self._cleaned(page), next_cursor)
         self._store.record_page(landed)
         self._tally.add(pages=1, records=landed.records, bytes=landed.bytes)
 

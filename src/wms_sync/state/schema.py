@@ -106,6 +106,14 @@ push_ledger = Table(
     Index("push_ledger_by_state", "state"),
 )
 
+forgotten_orders = Table(
+    "forgotten_orders",
+    METADATA,
+    Column("order_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("asked_at", UtcDateTime, nullable=False),
+    Column("done_at", UtcDateTime),
+)
+
 _migrations = Table(
     "schema_migrations",
     MetaData(),
@@ -122,9 +130,14 @@ def _create_push_ledger(connection: Connection) -> None:
     METADATA.create_all(connection, tables=[push_ledger])
 
 
+def _create_forgotten_orders(connection: Connection) -> None:
+    METADATA.create_all(connection, tables=[forgotten_orders])
+
+
 MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (
     ("0001_windows_and_pages", _create_tables),
     ("0002_push_ledger", _create_push_ledger),
+    ("0003_forgotten_orders", _create_forgotten_orders),
 )
 """Ordered; a step that was released is never edited, only followed by another."""
 

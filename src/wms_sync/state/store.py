@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import Row, func, select, update
+from sqlalchemy import Row, and_, func, select, update
 
 from wms_sync.intervals import Interval, union
 from wms_sync.state.engine import opened
-from wms_sync.state.schema import observations, pages, windows
+from wms_sync.state.schema import forgotten_orders, observations, pages, windows
 
 Reason = Literal["sync", "backfill"]
 KNOWN = ("landed", "loaded")
@@ -112,6 +112,14 @@ class StateStore:
         with self._engine.connect() as connection:
             return connection.execute(select(observations).where(observations.c.name == name)).one_or_none()
 
+    def forgotten(self, *, unfinished: bool = False) -> frozenset[int]:
+        """Ids of the orders whose personal data must not be stored; only those that may still be somewhere."""
+        query = select(forgotten_orders.c.order_id)
+        if unfinished:
+            query = query.where(forgotten_orders.c.done_at.is_(None))
+        with self._engine.connect() as connection:
+            return frozenset(connection.scalars(query))
+
     # --- writing ---
 
     def begin_windows(self, begun: Iterable[Window]) -> None:
@@ -162,6 +170,32 @@ class StateStore:
             connection.execute(observations.delete().where(observations.c.name == name))
             connection.execute(
                 observations.insert().values(name=name, value=value, about=about, observed_at=datetime.now(UTC))
+            )
+
+    def rewrite_page(self, page: LandedPage) -> None:
+        """What is to be recorded of a page whose file is about to be replaced by a shorter one."""
+        this = and_(pages.c.window_id == page.window_id, pages.c.number == page.number)
+        with self._engine.begin() as connection:
+            before = connection.scalar(select(pages.c.bytes).where(this)) or 0
+            connection.execute(update(pages).where(this).values(**vars(page)))
+            grown = windows.c.bytes + (page.bytes - before)
+            connection.execute(update(windows).where(windows.c.id == page.window_id).values(bytes=grown))
+
+    def forget(self, order_ids: Iterable[int]) -> None:
+        """Remember that nothing personal of these orders is to be stored, from now on."""
+        known = self.forgotten()
+        rows = [{"order_id": one, "asked_at": datetime.now(UTC)} for one in sorted(set(order_ids) - known)]
+        if rows:
+            with self._engine.begin() as connection:
+                connection.execute(forgotten_orders.insert(), rows)
+
+    def forgot(self, order_ids: Iterable[int]) -> None:
+        """Nothing personal of these orders is left anywhere."""
+        with self._engine.begin() as connection:
+            connection.execute(
+                update(forgotten_orders)
+                .where(forgotten_orders.c.order_id.in_(order_ids))
+                .values(done_at=datetime.now(UTC))
             )
 
     def _update(self, window_id: str, **values: Any) -> None:  # noqa: ANN401 - columns of several types

@@ -1,0 +1,33 @@
+"""What must not be stored is taken out of a page before it lands.
+
+Without ``WMS_INCLUDE_ADDRESSES`` that is everything personal, though it was not asked for; with it, what is personal of
+forgotten orders. A page that holds none of it lands as it was received.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from wms_sync.api.body import packed
+from wms_sync.api.shipments import Page
+from wms_sync.privacy.scrub import without_orders, without_persons
+
+
+class Cleaner:
+    """The rule of one read; safe to call from several threads."""
+
+    def __init__(self, forgotten: Collection[int], *, include_addresses: bool) -> None:
+        self._forgotten = forgotten
+        self._include_addresses = include_addresses
+
+    def __call__(self, page: Page) -> Page:
+        """The page as it may land."""
+        clean = self._clean(page)
+        return page if clean is None else replace(page, body=packed(clean))
+
+    def _clean(self, page: Page) -> bytes | None:
+        content = page.body.content
+        if self._include_addresses:
+            return without_orders(content, self._forgotten)
+        return without_persons(content) if page.envelope.suspect else None

@@ -1,0 +1,27 @@
+"""The fields of an object as ``sql/types`` lists them, without asking DuckDB: names and the text of their types."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from wms_sync import sql_files
+
+_TYPE = re.compile(r'^create type "?(?P<name>\w+)"? as struct\(\n(?P<body>.*?)^\);', re.MULTILINE | re.DOTALL)
+_FIELD = re.compile(r'^    "?(?P<name>\w+)"? (?P<type>.+?),?$', re.MULTILINE)
+
+
+@cache
+def fields_of(name: str) -> dict[str, str]:
+    """Types by field: ``fields_of("shipment")["order"]`` is ``reference``."""
+    return _all()[name]
+
+
+@cache
+def _all() -> dict[str, dict[str, str]]:
+    texts = [f"{sql_files.read(path)};" for path in sql_files.listed("types")]
+    return {
+        found["name"]: {field["name"]: field["type"] for field in _FIELD.finditer(found["body"])}
+        for text in texts
+        for found in _TYPE.finditer(text)
+    }
