@@ -150,6 +150,22 @@ def status(as_json: bool) -> None:
         _print(status_lines(found))
 
 
+@main.group()
+def explain() -> None:
+    """Where rows came from: versions, windows, pages, runs."""
+
+
+@explain.command()
+@click.argument("name", metavar="ID")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
+@explained
+def shipment(name: str, as_json: bool) -> None:
+    """Each version seen of the shipment with this id or unique_id, and where its parts came from."""
+    from pipelines.cli_explain import explain_shipment
+
+    explain_shipment(Settings.load(), name, as_json=as_json)
+
+
 @main.command()
 @explained
 def doctor() -> int:

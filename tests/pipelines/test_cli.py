@@ -176,3 +176,18 @@ def test_values_that_do_not_fit_are_said_and_end_with_three(run, sandbox, tmp_pa
     assert {kind for kind, _, _ in spoiled} == {"Shipment"}
     assert [json.loads(text) for _, _, text in spoiled] == [{"perhaps": "not"}] * len(spoiled)
     assert unknown == [("Shipment.gift_wrap", '"blue"')]
+
+
+def test_explain_traces_a_shipment_to_its_page(run, tmp_path):
+    assert "sync" in run("explain", "shipment", "5").stderr
+    assert run("sync").returncode == 0
+    with duckdb.connect(tmp_path / "data" / "analytics.duckdb", read_only=True) as connection:
+        shipment, order = connection.execute("select id, order_id from shipments order by id limit 1").fetchall()[0]
+    told = run("explain", "shipment", str(shipment))
+    assert told.returncode == 0, told.stderr
+    assert f"order {order}" in told.stdout
+    found = json.loads(run("explain", "shipment", str(shipment), "--json").stdout)
+    assert (tmp_path / "data" / found["versions"][0]["origin"]["file"]).is_file()
+    unknown = run("explain", "shipment", "nowhere")
+    assert unknown.returncode == 1
+    assert "Covered" in unknown.stderr

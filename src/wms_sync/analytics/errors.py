@@ -19,3 +19,7 @@ class SchemaChangedError(AnalyticsError):
 
 class DatabaseOpenError(AnalyticsError):
     """The working file cannot be opened."""
+
+
+class UnknownShipmentError(AnalyticsError):
+    """A shipment that is to be explained is on no page that was read."""
