@@ -1,5 +1,6 @@
 """What the tests of Dagster share: settings of their own folder, a sandbox on a socket, an instance in memory."""
 
+import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -25,14 +26,21 @@ Land = Callable[..., Window]
 
 @pytest.fixture(autouse=True)
 def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("WMS_BASE_URL", "WMS_API_TOKEN", "WMS_STATE_URL", "WMS_ALERT_WEBHOOK_URL", "DAGSTER_HOME"):
-        monkeypatch.delenv(name, raising=False)
+    for name in os.environ:
+        if name.startswith("WMS_") or name == "DAGSTER_HOME":
+            monkeypatch.delenv(name)
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[SandboxServer]:
+def service_at_a_moment() -> SandboxConfig:
     """Three hundred shipments of twenty days, at a moment that stands still."""
-    with SandboxServer(Sandbox(SandboxConfig(shipments=300, days=DAYS, families=40, now=NEWEST))) as server:
+    return SandboxConfig(shipments=300, days=DAYS, families=40, now=NEWEST)
+
+
+@pytest.fixture(scope="module")
+def service(service_at_a_moment: SandboxConfig) -> Iterator[SandboxServer]:
+    """One for all tests of a module."""
+    with SandboxServer(Sandbox(service_at_a_moment)) as server:
         yield server
 
 

@@ -1,0 +1,221 @@
+"""The assets of master data: plans and pushes as runs of Dagster, against the sandbox on a socket."""
+
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from pipelines import definitions, jobs, master_data, metadata
+from pipelines.master_data import CHANGED, DOUBTFUL, REJECTED, GivenFile
+from pipelines.running import run_push, run_sync
+from wms_sync.errors import SettingsError
+from wms_sync.master_data.errors import TooManyCreates, UnreadableFile
+from wms_sync.master_data.kinds import Kind
+from wms_sync.sandbox.app import Sandbox
+from wms_sync.sandbox.config import SandboxConfig
+from wms_sync.sandbox.faults import AnswerLost
+from wms_sync.sandbox.server import SandboxServer
+from wms_sync.state.ledger import PushLedger, State
+
+RETAILERS = master_data.key(Kind.RETAILERS)
+
+
+@pytest.fixture
+def service(service_at_a_moment: SandboxConfig):
+    """A service of its own for each test: what one creates, no other may find."""
+    with SandboxServer(Sandbox(service_at_a_moment)) as server:
+        yield server
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "master-data"
+    made.mkdir()
+    return made
+
+
+def write(folder: Path, name: str, *lines: str) -> Path:
+    path = folder / name
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+@pytest.fixture
+def run(make_settings, folder, instance):
+    def start(kind: Kind = Kind.RETAILERS, *files: GivenFile, resend: bool = False, **overrides: object):
+        built = definitions.build(make_settings(master_data_dir=folder, **overrides))
+        return built.resolve_job_def(jobs.push_name(kind)).execute_in_process(
+            instance=instance, run_config=master_data.run_config(kind, files, resend=resend), raise_on_error=False
+        )
+
+    return start
+
+
+def shown(events):
+    """Metadata of the one observation or materialisation, as plain values."""
+    [event] = events
+    return {name: getattr(value, "value", None) for name, value in event.metadata.items()}
+
+
+def observed(result):
+    return shown([one.asset_observation_data.asset_observation for one in result.get_asset_observation_events()])
+
+
+def materialised(result):
+    return shown([one.materialization for one in result.get_asset_materialization_events()])
+
+
+def checks(result) -> dict[str, dg.AssetCheckEvaluation]:
+    return {one.check_name: one for one in result.get_asset_check_evaluations()}
+
+
+def failure(result) -> str:
+    [event] = [one for one in result.all_events if one.is_step_failure]
+    return str(event.step_failure_data.user_failure_data.description)
+
+
+def test_by_default_a_run_is_a_plan_and_sends_nothing(run, folder, service):
+    write(folder, "retailers.csv", "code,name", "a,A", "b,")
+    result = run()
+    assert result.success
+    assert not result.get_asset_materialization_events()
+    seen = observed(result)
+    assert seen["pushed"] is False
+    assert (seen["rows"], seen["planned_create"], seen["planned_rejected"]) == (2, 1, 1)
+    [event] = [one.asset_observation_data.asset_observation for one in result.get_asset_observation_events()]
+    assert [record.data for record in event.metadata["plan"].records] == [
+        {"file": "retailers.csv", "line": 3, "key": "", "what": "rejected", "why": "name: Must be filled."},
+        {"file": "retailers.csv", "line": 2, "key": "a", "what": "create", "why": ""},
+    ]
+    assert not checks(result)[REJECTED].passed
+    assert service.sandbox.retailers() == []
+
+
+def test_switched_on_it_pushes_every_file_of_its_kind_in_the_order_of_names(run, folder, service):
+    write(folder, "retailers-2-children.csv", "code,name,parent_retailer_code", "c,C,p")
+    write(folder, "retailers-1-parents.csv", "code,name", "p,P")
+    write(folder, "products.csv", "sku,name", "s,S")
+    result = run(push_enabled=True)
+    assert result.success
+    made = {one["code"]: one for one in service.sandbox.retailers()}
+    assert made["c"]["parent_retailer"]["id"] == made["p"]["id"]
+    assert service.sandbox.products() == []
+    done = materialised(result)
+    assert done["pushed"] is True
+    assert (done["planned_create"], done["rows_created"], done["requests"]) == (2, 2, 2)
+    assert all(check.passed for check in checks(result).values())
+
+    again = materialised(run(push_enabled=True))
+    assert (again["planned_already_there"], again["rows_already_there"], again["requests"]) == (2, 2, 0)
+
+
+def test_what_needs_a_hand_fails_a_check_of_its_own_and_not_the_run(run, folder, service):
+    service.sandbox.intercept = lambda request: AnswerLost() if "products" in request.url.path else None
+    write(folder, "products.csv", "sku,name", "s,S")
+    write(folder, "retailers.csv", "code,name", "a,A")
+    doubtful = run(Kind.PRODUCTS, push_enabled=True)
+    assert doubtful.success
+    assert {name: check.passed for name, check in checks(doubtful).items()} == {
+        REJECTED: True,
+        DOUBTFUL: False,
+        CHANGED: True,
+    }
+    assert checks(doubtful)[DOUBTFUL].severity == dg.AssetCheckSeverity.WARN
+    assert checks(doubtful)[DOUBTFUL].metadata["rows"].value == 1
+
+    assert all(check.passed for check in checks(run(push_enabled=True)).values())
+    write(folder, "retailers.csv", "code,name", "a,Other", "b,")
+    mixed = run(push_enabled=True)
+    assert mixed.success
+    found = checks(mixed)
+    assert {name: check.passed for name, check in found.items()} == {REJECTED: False, DOUBTFUL: True, CHANGED: False}
+    assert found[REJECTED].severity == dg.AssetCheckSeverity.ERROR
+    assert found[CHANGED].severity == dg.AssetCheckSeverity.WARN
+    [row] = found[CHANGED].metadata["sample"].records
+    assert row.data["key"] == "a"
+    assert '"A" -> "Other"' in str(row.data["why"])
+    assert "retailers-retailers-" in materialised(mixed)["rejects"]
+
+    service.sandbox.intercept = None
+    assert materialised(run(Kind.PRODUCTS, resend=True, push_enabled=True))["rows_created"] == 1
+
+
+def test_tables_in_the_history_are_bounded_and_counts_are_complete(run, folder):
+    many = metadata.SHOWN_ROWS + 7
+    notes = "n" * 5000
+    write(folder, "retailers.csv", "code,name,routing_guide_notes", *(f"r{at},R,{notes}" for at in range(many)))
+    run(push_enabled=True)
+    write(folder, "retailers.csv", "code,name,routing_guide_notes", *(f"r{at},R,x{notes}" for at in range(many)))
+    result = run()
+    assert observed(result)["planned_changed"] == many
+    [event] = [one.asset_observation_data.asset_observation for one in result.get_asset_observation_events()]
+    shown_rows = event.metadata["plan"].records
+    assert len(shown_rows) == metadata.SHOWN_ROWS + 1
+    assert shown_rows[-1].data["what"] == "and 7 rows more"
+    assert max(len(str(row.data["why"])) for row in shown_rows) <= metadata.SHOWN_CHARACTERS + 3
+
+
+def test_a_file_that_cannot_be_handled_fails_the_run_after_the_others(run, folder, service):
+    (folder / "retailers-1.csv").write_bytes(b"PK\x03\x04 no text")
+    write(folder, "retailers-2.csv", "code,nam", "x,X")
+    write(folder, "retailers-3.csv", "code,name", "a,A")
+    result = run(push_enabled=True)
+    assert not result.success
+    assert "retailers-1.csv cannot be read" in failure(result)
+    assert "header of retailers-2.csv is wrong" in failure(result)
+    assert "Did you mean name?" in failure(result)
+    assert [one["code"] for one in service.sandbox.retailers()] == ["a"]
+    assert materialised(result)["rows_created"] == 1
+
+
+def test_a_run_of_the_sensor_handles_what_was_noticed_and_nothing_else(run, folder, service):
+    path = write(folder, "retailers.csv", "code,name", "a,A")
+    result = run(Kind.RETAILERS, GivenFile(path=str(path), sha256="of another content"), push_enabled=True)
+    assert not result.success
+    assert "has changed since it was noticed" in failure(result)
+    assert service.sandbox.retailers() == []
+
+
+@pytest.mark.parametrize(("overrides", "named"), [({"master_data_dir": None}, "not set"), ({}, "is no folder")])
+def test_without_a_folder_the_asset_exists_and_says_so(make_settings, tmp_path, instance, overrides, named):
+    settings = make_settings(**{"master_data_dir": tmp_path / "nowhere"} | overrides)
+    built = definitions.build(settings)
+    assert ("Nothing is configured" in built.resolve_asset_graph().get(RETAILERS).description) == bool(overrides)
+    result = built.resolve_job_def("push_retailers").execute_in_process(instance=instance, raise_on_error=False)
+    assert not result.success
+    assert "WMS_MASTER_DATA_DIR" in failure(result)
+    assert named in failure(result)
+
+
+def test_a_folder_without_files_of_a_kind_is_no_failure(run):
+    result = run(push_enabled=True)
+    assert result.success
+    assert observed(result)["rows"] == 0
+
+
+def test_the_command_line_gets_the_report_or_the_error_of_the_library(make_settings, folder, instance):
+    settings = make_settings(push_limit=1)
+    with pytest.raises(UnreadableFile):
+        run_push(settings, Kind.RETAILERS, folder / "nothing.csv", instance=instance)
+    with pytest.raises(TooManyCreates):
+        run_push(settings, Kind.RETAILERS, write(folder, "two.csv", "code,name", "a,A", "b,B"), instance=instance)
+    with pytest.raises(SettingsError):
+        run_push(make_settings(base_url=None), Kind.RETAILERS, folder / "two.csv", instance=instance)
+    report = run_push(settings, Kind.RETAILERS, write(folder, "one.csv", "code,name", "a,A"), instance=instance)
+    assert report.exit_code == 0
+    statuses = [run.status for run in instance.get_runs()]
+    assert statuses == [dg.DagsterRunStatus.SUCCESS, *[dg.DagsterRunStatus.FAILURE] * 3]
+
+
+def test_a_sync_tells_the_ledger_what_came_back(make_settings, folder, instance, service):
+    settings = make_settings()
+    run_push(settings, Kind.RETAILERS, write(folder, "r.csv", "code,name", "a,A"), instance=instance)
+    run_sync(settings, instance=instance)
+    service.sandbox.advance(seconds=3600, new=5)
+    service.sandbox.advance(seconds=10)
+    with PushLedger(settings.database_url) as ledger:
+        assert ledger.unseen() == 1
+        run_sync(settings, instance=instance)
+        [entry] = ledger.all()
+        assert ledger.unseen() == 0
+    assert (entry.state, entry.seen_at is not None) == (State.CREATED, True)
