@@ -148,3 +148,15 @@ def test_a_listing_goes_on_while_shipments_are_added(fresh):
     done = fresh.sandbox.advance(new=50)
     second = fresh.client.get(first["next"]).json()
     assert [each["id"] for each in second["collection"]][-50:] == done.new
+
+
+def test_what_is_committed_late_has_a_time_of_before_and_never_one_before_its_own_last_change(fresh):
+    first = fresh.sandbox.advance(seconds=60, changed=30)
+    before = by_id(fresh.listing(*SELECTED))
+    done = fresh.sandbox.advance(seconds=60, changed=200, new=20, orders=10, late=60)
+    after = by_id(fresh.listing(*SELECTED))
+    late = {identity: from_text(after[identity]["updated_at"]) for identity in {*done.changed, *done.new}}
+    assert all(from_text(before[one]["updated_at"]) < late[one] for one in done.changed)
+    assert sum(moment <= first.after for moment in late.values()) > 200
+    again = set(first.changed) & set(done.changed)
+    assert again, "none changed twice: the test shows nothing"

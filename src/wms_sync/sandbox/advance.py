@@ -3,7 +3,8 @@
 What changes follows from the seed and the number of advances before. A change is a counter in the store, so a record
 shows it whenever it is served. The `updated_at` of what changed lies between the two moments; a retailer's new name is
 seen the next time the retailer is included, as in life without any sign on the shipment. New shipments refer to the
-retailers and products that callers have created (`newcomers`).
+retailers and products that callers have created (`newcomers`). What is committed late shows only now an `updated_at`
+of before.
 """
 
 from dataclasses import asdict, dataclass, field
@@ -50,7 +51,10 @@ class Advance:
 
 @dataclass(frozen=True)
 class Wish:
-    """How much is to change. Packages: of the changed shipments, so many gain one and so many lose one or all."""
+    """How much is to change. Packages: of the changed shipments, so many gain one and so many lose one or all.
+
+    `late`: the times of all that changes lie so many seconds further back, but never before a record's last change.
+    """
 
     seconds: float = 86_400
     changed: int = 0
@@ -59,10 +63,11 @@ class Wish:
     packages_removed: int | None = None
     orders: int = 0
     retailers: int = 0
+    late: float = 0
 
     def __post_init__(self) -> None:
         packages = (self.packages_added or 0, self.packages_removed or 0)
-        if min(self.seconds, self.changed, self.new, self.orders, self.retailers, *packages) < 0:
+        if min(self.seconds, self.changed, self.new, self.orders, self.retailers, self.late, *packages) < 0:
             raise ValueError("nothing can be negative when time passes")
 
 
@@ -78,6 +83,7 @@ class Passage:
         self._before = clock.now()
         clock.advance(round(wish.seconds * 1000))
         self._after = self._before + round(wish.seconds * 1000)
+        self._late = round(wish.late * 1000)
 
     def run(self) -> Advance:
         """New shipments last, so that they are not among the changed ones."""
@@ -110,12 +116,12 @@ class Passage:
         low, high = self._before + 1, max(self._before + 1, self._after)
         moments = self._generator.integers(low, high, count, endpoint=high == low)
         whole = (moments + 999) // 1000 * 1000
-        return np.where(whole < high, whole, moments)
+        return np.where(whole < high, whole, moments) - self._late
 
     def _touch(self, at: Indexes) -> None:
         """Another revision: new tracking numbers, often another status, sometimes packed at last."""
         store = self._store
-        store.updated[at] = self._moments(len(at))
+        store.updated[at] = np.maximum(self._moments(len(at)), store.updated[at] + 1)
         store.revision[at] += 1
         moves = at[self._generator.random(len(at)) < 0.8]
         store.step[moves] = (store.step[moves] + 1) % _STEPS
@@ -139,14 +145,14 @@ class Passage:
         store = self._store
         firsts = np.nonzero(store.order_first == np.arange(len(store)))[0]
         orders = firsts[self._choose(len(firsts), self._wish.orders)].astype(np.int64)
-        moments = self._moments(len(orders))
+        moments = np.maximum(self._moments(len(orders)), store.order_updated[orders] + 1)
         store.order_updated[orders] = moments
         store.order_revision[orders] += 1
         store.order_step[orders] = (store.order_step[orders] + 1) % _STEPS
         place = np.searchsorted(orders, store.order_first) if len(orders) else np.zeros(len(store), np.int64)
         place = np.minimum(place, max(len(orders) - 1, 0))
         touched = np.nonzero(orders[place] == store.order_first)[0] if len(orders) else np.empty(0, np.int64)
-        store.updated[touched] = moments[place[touched]]
+        store.updated[touched] = np.maximum(moments[place[touched]], store.updated[touched] + 1)
         return orders, touched
 
     def _rename_retailers(self) -> list[int]:
@@ -158,7 +164,7 @@ class Passage:
     def _add_new(self) -> Indexes:
         store, count = self._store, self._wish.new
         created = np.sort(self._moments(count))
-        lag = (self._generator.random(count) * (self._after - created)).astype(np.int64) // 1000 * 1000
+        lag = (self._generator.random(count) * (self._after - self._late - created)).astype(np.int64) // 1000 * 1000
         family, part, first = store.assign(self._generator, count)
         alone = np.nonzero(family % PAIR_SHARE)[0]
         newcomers = self._newcomers.take(len(alone))

@@ -106,9 +106,10 @@ class Sandbox:
         packages_removed: int | None = None,
         orders: int = 0,
         retailers: int = 0,
+        late: float = 0,
     ) -> Advance:
         """Lets time pass; see `Wish` and `Advance`."""
-        wish = Wish(seconds, changed, new, packages_added, packages_removed, orders, retailers)
+        wish = Wish(seconds, changed, new, packages_added, packages_removed, orders, retailers, late)
         with self._lock:
             return Passage(self._store, self._creates.newcomers, self.clock, wish).run()
 
