@@ -2,7 +2,7 @@
 -- blocking: no
 -- table: gallery_items
 -- description: No two rows of gallery_items have the same gallery_id, id, and none lacks one of them.
--- notes: the service names the items of a list; were it to name one twice, that must not stop the publishing
+-- notes: of an item that a list names twice the first is kept (flatten/twice.py); one more must not stop the publishing
 select
     gallery_id,
     id,

@@ -201,6 +201,7 @@ def read_two_pages(api: GlobalApi) -> None:
         (([1, 3], True, "/n"), ([3, 4], False, None), "after"),
         (([2, 1], False, None), None, "after"),
         (([1, 1], False, None), None, "after"),
+        (([1, "2", "2"], False, None), None, "after"),
         (([1], True, None), None, "no next page"),
         (([1], True, "/n"), ([2], True, "/n"), "already read"),
     ],

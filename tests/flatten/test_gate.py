@@ -86,6 +86,28 @@ def test_a_kind_that_names_an_object_twice_does_not_pass(gate):
     assert not gate.examine(twice).fits
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        page({"id": 1, "items": [{"id": 7}, {"id": 8}, {"id": 7}]}),
+        page({"id": 1, "items": [{"id": 7}, {"id": "07"}]}),
+        page({"id": 1, "gallery": {"id": 3, "items": [{"id": 4}, {"id": 4}]}}),
+        page({"id": 1, "packages": [{}, {"gallery": {"id": 3, "items": [{"id": 4}, {"id": 4}]}}]}),
+        page(included={"Order": [{"id": 1}, {"id": 2, "items": [{"id": 5}, {"id": 5}]}]}),
+        page(included={"Gallery": [{"id": 2, "items": [{"id": 5}, {"id": 5}]}]}),
+        page(included={"Order": [{"id": 1}, {"id": "1"}]}),
+    ],
+)
+def test_a_list_that_names_an_object_twice_does_not_pass(gate, content):
+    assert not gate.examine(content).fits
+
+
+def test_two_lists_may_name_the_same_object(gate):
+    shared = [{"id": 7}, {"id": 8}]
+    orders = [{"id": 1, "items": [{"id": 5}]}, {"id": 2, "items": [{"id": 5}]}, {"id": 3, "items": None}]
+    assert gate.examine(page({"id": 1, "items": shared}, {"id": 2, "items": shared}, included={"Order": orders})).fits
+
+
 def test_a_learned_key_passes_and_is_counted_wherever_its_type_stands(gate):
     content = page(
         {"id": 1, "packages": [{"a b": 1}, {"a b": None}]},

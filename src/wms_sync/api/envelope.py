@@ -88,8 +88,15 @@ def _read_leniently(content: bytes) -> Envelope:
         ) from None
     return Envelope(
         records=len(records),
-        ids=tuple(i for i in ids if isinstance(i, int) and not isinstance(i, bool)),
+        ids=tuple(whole for i in ids if (whole := _whole(i)) is not None),
         has_more=page["has_more"],
         next=following,
         count=count if isinstance(count, int) else None,
     )
+
+
+def _whole(value: object) -> int | None:
+    """The number that an id is or is written as: PHP writes ``"12"`` now and then, and the guards must see it."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -3,8 +3,7 @@
 DuckDB's typed read is strict about a word in a number, but says nothing of an unknown key, rounds 1.5 into an
 integer, takes 5 for true, cuts the time off a date and writes an object into a text. So each page is decoded a second
 time, by msgspec (26 ms for 4.9 MB), with the same types, and no key but those. The gate is looser than DuckDB only
-where DuckDB fails loudly (a garbled timestamp). Since the ids are at hand, it also tells which kinds name an object
-twice.
+where DuckDB fails loudly (a garbled timestamp). Since the ids are at hand, lists that name an object twice are found.
 
 A page with an unknown key goes the slow way, which takes twenty times as long. The gate then learns the key, so that
 a field that the service has begun to send costs that once: a page with nothing else unknown passes, its drift counted.
@@ -22,6 +21,7 @@ from msgspec import Meta, Raw
 from wms_sync.flatten.findings import Drift
 from wms_sync.flatten.garbage import no_garbage_collection
 from wms_sync.flatten.shape import ENVELOPE, Many, Node, Shape, Thing, Value
+from wms_sync.flatten.twice import NamedTwice
 from wms_sync.flatten.unknown_keys import ABSENT, UnknownKeys
 
 # Midnight behind a date takes nothing away from it.
@@ -52,11 +52,11 @@ class Gate:
     """``examine`` may be called from any thread, ``learn`` while none examines."""
 
     def __init__(self, shape: Shape) -> None:
-        self._kinds = [name for name, node in shape.included.items() if isinstance(node, Many)]
         included = Thing("included", keyed=False, fields=shape.included)
         envelope: dict[str, Node] = {name: Value("JSON") for name in ENVELOPE}
         self._page = Thing("Page", False, {**envelope, "collection": shape.collection, "included": included})
         self._unknown_keys = UnknownKeys(self._page)
+        self._twice = NamedTwice(self._page)
         self._build()
 
     def examine(self, content: bytes) -> Verdict:
@@ -66,7 +66,7 @@ class Gate:
                 page = self._decoder.decode(content)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return Verdict(fits=False)
-        if page.collection is None or self._repeats(page.included):
+        if page.collection is None or self._twice.in_page(page):
             return Verdict(fits=False)
         return Verdict(True, self._unknown_keys.count(page))
 
@@ -74,11 +74,6 @@ class Gate:
         """Let these keys pass from now on, and count them."""
         if self._unknown_keys.learn(drift):
             self._build()
-
-    def _repeats(self, included: Any) -> bool:  # noqa: ANN401 - a generated struct
-        """Whether the list of a kind names an object twice."""
-        lists = (getattr(included, kind, None) or () for kind in self._kinds)
-        return any(len({found.id for found in objects}) < len(objects) for objects in lists)
 
     def _build(self) -> None:
         self._structs: dict[int, Any] = {}

@@ -2,7 +2,8 @@
 
 The page is parsed by Python and walked along its shape. A misfit becomes null and a ``Misfit``; a record that cannot
 be used is removed and is a ``Misfit`` as a whole; an unknown key is counted. What is left is written as JSON again and
-read by DuckDB like any page.
+read by DuckDB like any page. Where a list names an object twice the first occurrence stays; the others are misfits,
+but for those under ``included`` that say the same again.
 
 Kept, because nothing is lost: whole numbers written as text or as ``12.0``, numbers and booleans where text is
 expected, ``[]`` for an object (PHP's empty object), midnight behind a date.
@@ -61,6 +62,7 @@ class _Pending(NamedTuple):
 
 _Path = tuple[Any, ...]  # (parent path, key), unrolled only for a misfit
 _ROOT: _Path = ("$",)
+_INCLUDED: _Path = (_ROOT, "included")
 _PAGE = _Owner("Page", None)
 _MISFIT = object()
 
@@ -89,7 +91,7 @@ class _Walk:
         return mended
 
     def _included(self, included: Any, shape: Shape) -> Any:  # noqa: ANN401 - any JSON
-        path = (_ROOT, "included")
+        path = _INCLUDED
         if not isinstance(included, dict):
             if included != []:
                 self._misfit(_PAGE, path, included, "an object was expected")
@@ -101,8 +103,6 @@ class _Walk:
                 self._unknown("included", kind, objects)
             else:
                 self._put(mended, kind, objects, node, _PAGE, path)
-                if isinstance(node, Many):
-                    mended[kind] = _firsts(mended[kind])
         return mended
 
     def _put(self, holder: Any, key: Any, value: Any, node: Node, owner: _Owner, path: _Path) -> None:  # noqa: ANN401
@@ -126,10 +126,20 @@ class _Walk:
             for index, value in enumerate(values):
                 self._put(mended, index, value, node.element, owner, path)
         elif isinstance(node.element, Thing):
-            for index, value in enumerate(values):
-                found = self._thing(value, node.element, owner, (path, index), in_list=True)
-                if found is not _MISFIT:
-                    mended.append(found)
+            mended = self._things(values, node.element, owner, path)
+        return mended
+
+    def _things(self, values: list[Any], node: Thing, owner: _Owner, path: _Path) -> list[Any]:
+        mended: list[Any] = []
+        firsts: dict[int, Any] = {}
+        for index, value in enumerate(values):
+            found = self._thing(value, node, owner, (path, index), in_list=True)
+            if found is _MISFIT:
+                continue
+            if not node.keyed or firsts.setdefault(found["id"], value) is value:
+                mended.append(found)
+            elif path[0] is not _INCLUDED or value != firsts[found["id"]]:
+                self._misfit(_Owner(node.name, found["id"]), (path, index), value, _TWICE)
         return mended
 
     def _thing(self, value: Any, node: Thing, owner: _Owner, path: _Path, *, in_list: bool = False) -> Any:  # noqa: ANN401
@@ -186,12 +196,7 @@ class _Walk:
 
 
 _NO_OBJECT = "an object was expected"
-
-
-def _firsts(objects: list[Any] | None) -> list[Any]:
-    """Without the objects whose id was there before."""
-    firsts = {found["id"]: found for found in reversed(objects or [])}
-    return list(reversed(firsts.values()))
+_TWICE = "the list names it a second time: the first was kept"
 
 
 def _rendered(path: _Path) -> str:
