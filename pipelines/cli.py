@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 import click
 
+from wms_sync.durable import keep_private
 from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.master_data.kinds import Kind
 from wms_sync.settings import Settings
@@ -48,6 +49,7 @@ def explained(command: Callable[..., int | None]) -> Callable[..., NoReturn]:
 @click.version_option(package_name="wms-sync")
 def main() -> None:
     """Sync shipments of a warehouse fulfillment service into Parquet and DuckDB, and push master data to it."""
+    keep_private()
 
 
 @main.command()

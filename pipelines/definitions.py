@@ -16,12 +16,14 @@ from pipelines.master_data import master_data
 from pipelines.operation import Operation
 from pipelines.shipment_pages import shipment_pages
 from pipelines.tables import analytics_tables
+from wms_sync.durable import keep_private
 from wms_sync.master_data.kinds import Kind
 from wms_sync.settings import Settings
 
 
 def build(settings: Settings, operation: Operation | None = None) -> dg.Definitions:
     """Everything, for these settings. `operation` replaces the resource, so that the command line can watch."""
+    keep_private()
     with warnings.catch_warnings():
         # backfill policies are used as documented; that they are called beta tells an operator nothing
         warnings.simplefilter("ignore", dg.BetaWarning)

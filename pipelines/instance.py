@@ -9,6 +9,8 @@ from pathlib import Path
 
 import dagster as dg
 
+from wms_sync.durable import make_private, write_whole
+
 HOME_VARIABLE = "DAGSTER_HOME"
 
 CONFIGURATION = """\
@@ -67,11 +69,10 @@ retention:
 
 def prepare_home(home: Path) -> Path:
     """The folder with a `dagster.yaml`, made where there is none; returns its absolute path."""
-    home = home.expanduser().absolute()
-    home.mkdir(parents=True, exist_ok=True)
+    home = make_private(home.expanduser().absolute())
     configuration = home / "dagster.yaml"
     if not configuration.exists():
-        configuration.write_text(CONFIGURATION)
+        write_whole(configuration, CONFIGURATION.encode())
     return home
 
 

@@ -18,6 +18,7 @@ import click
 
 from pipelines.instance import HOME_VARIABLE, prepare_home
 from pipelines.local_sandbox import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, local_sandbox
+from wms_sync.durable import keep_private
 from wms_sync.errors import WmsSyncError
 from wms_sync.master_data.folder import SAMPLES
 from wms_sync.settings import Settings
@@ -30,6 +31,7 @@ SANDBOX_DATA = Path("data/ui-sandbox")
 @click.option("--port", type=int, default=3000, show_default=True, help="Port of the UI on 127.0.0.1.")
 def main(port: int) -> None:
     """Open Dagster's UI on this pipeline."""
+    keep_private()
     try:
         settings = Settings.load()
     except WmsSyncError as error:

@@ -3,15 +3,45 @@
 from __future__ import annotations
 
 import os
+import stat
+from contextlib import suppress
 from pathlib import Path
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
+_OTHERS = 0o077
+_GROUPS_OWN = stat.S_ISGID | stat.S_IRGRP | stat.S_IXGRP
+
+
+def keep_private() -> None:
+    """What this process makes from now on is its owner's alone, also what DuckDB, SQLite and Dagster make."""
+    os.umask(_OTHERS)
 
 
 def make_private(folder: Path) -> Path:
-    """The folder, made if missing, readable by its owner only."""
-    folder.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
+    """The folder, made if missing together with those above it, readable by its owner only."""
+    if not folder.is_dir():
+        make_private(folder.parent)
+        folder.mkdir(exist_ok=True, mode=PRIVATE_FOLDER)
     return folder
+
+
+def make_private_file(path: Path) -> Path:
+    """The file, made empty if missing, readable by its owner only."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT, PRIVATE_FILE))
+    return path
+
+
+def share_with_group(folder: Path, path: Path) -> None:
+    """Let the folder's group read the file, if the folder was set up for it: ``chmod 2750``, the group's own.
+
+    A group that the owner does not belong to cannot be given anything: the file stays private.
+    """
+    path.chmod(PRIVATE_FILE)
+    opened = folder.stat()
+    if opened.st_mode & _GROUPS_OWN == _GROUPS_OWN:
+        with suppress(PermissionError):
+            os.chown(path, -1, opened.st_gid)
+            path.chmod(PRIVATE_FILE | stat.S_IRGRP)
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -29,6 +59,16 @@ def put_in_place(temporary: Path, path: Path) -> None:
     """Rename a finished, synced file into place and sync the folder, so that the name survives too."""
     temporary.replace(path)
     sync_folder(path.parent)
+
+
+def sync_file(path: Path) -> None:
+    """Make a file that something else wrote durable, and its owner's alone."""
+    path.chmod(PRIVATE_FILE)
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def sync_folder(folder: Path) -> None:

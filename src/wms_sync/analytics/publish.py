@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 
 from wms_sync.analytics.errors import AnalyticsError
-from wms_sync.durable import PRIVATE_FILE, put_in_place
+from wms_sync.durable import put_in_place, share_with_group
 from wms_sync.layout import Layout
 
 
@@ -28,7 +28,7 @@ def publish(layout: Layout, source: Path) -> int:
             f"The new tables could not be copied for publishing ({error}). Analysts keep the file as it was; the "
             f"merged data is safe in {source}. Free disk space and run `wms-sync sync` again."
         ) from None
-    temporary.chmod(PRIVATE_FILE)
+    share_with_group(layout.root, temporary)
     _sync(temporary)
     _verify(temporary)
     _set_aside_foreign_wal(layout.published)

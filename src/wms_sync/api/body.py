@@ -51,9 +51,11 @@ def receive(response: httpx.Response, *, deadline: float, largest: int = MAX_BYT
     raise ProtocolError(f"The service answered with Content-Encoding {encoding!r}, which was not offered.")
 
 
-def packed(content: bytes) -> Body:
-    """A body made from its text."""
-    return Body(zstandard.compress(content, 1), "json.zst", content)
+def packed(content: bytes, suffix: str = "json.zst") -> Body:
+    """A body made from its text; equal texts give equal bytes."""
+    if suffix == "json.gz":
+        return Body(isal_zlib.compress(content, 1, _GZIP), suffix, content)
+    return Body(zstandard.compress(content, 1), suffix, content)
 
 
 def _until(response: httpx.Response, deadline: float, largest: int) -> Iterator[bytes]:

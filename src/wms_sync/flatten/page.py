@@ -37,6 +37,15 @@ class Page:
         return stored
 
 
+def read_raw(path: Path) -> bytes:
+    """The response in a raw file of which nothing else is known."""
+    stored = path.read_bytes()
+    try:
+        return isal_zlib.decompress(stored, _GZIP) if path.suffix == ".gz" else _unzstd(stored)
+    except (isal_zlib.error, zstandard.ZstdError) as error:  # type: ignore[misc]  # isal's stub names an instance
+        raise PageDamagedError(path, str(error)) from None
+
+
 def _unzstd(stored: bytes) -> bytes:
     decompressor = zstandard.ZstdDecompressor().decompressobj()
     content = decompressor.decompress(stored)

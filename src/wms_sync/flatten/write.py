@@ -5,7 +5,6 @@ A file is written to a temporary name, synced and renamed; a table without rows 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.catalogue import Table, quote, tables
-from wms_sync.durable import PRIVATE_FILE, make_private, put_in_place
+from wms_sync.durable import make_private, put_in_place, sync_file
 from wms_sync.flatten.page import Page
 
 # Measured on 25 tables: snappy is 10% faster to write and a third larger; both are dwarfed by the read.
@@ -85,15 +84,6 @@ def _write(connection: duckdb.DuckDBPyConnection, batch: Batch, table: Table) ->
         temporary.unlink(missing_ok=True)
         path.unlink(missing_ok=True)
         return 0
-    _sync(temporary)
+    sync_file(temporary)
     put_in_place(temporary, path)
     return rows
-
-
-def _sync(path: Path) -> None:
-    path.chmod(PRIVATE_FILE)
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

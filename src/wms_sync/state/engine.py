@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import URL, Engine, create_engine, event
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
+from wms_sync.durable import make_private, make_private_file
 from wms_sync.state.errors import StateError, StateUrlError
 from wms_sync.state.schema import migrate
 
@@ -18,29 +19,42 @@ Durable = Literal["normal", "full"]
 
 def opened(url: str, durable: Durable = "normal") -> Engine:
     """The engine, migrated; raises ``StateUrlError`` or ``StateError`` without showing a password."""
-    engine = _engine(url, durable)
     try:
+        engine = _engine(url, durable)
         with engine.begin() as connection:
             migrate(connection)
-    except OperationalError as error:
+    except DBAPIError as error:
         raise StateError(f"The state store could not be opened: {error.orig}") from None
+    except OSError as error:
+        raise StateError(f"The state store could not be opened: {error}") from None
     return engine
 
 
 def _engine(url: str, durable: Durable) -> Engine:
     try:
         parsed = make_url(url)
+        _refuse_torn_password(parsed)
         engine = create_engine(parsed, pool_pre_ping=True)
-    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
+        # without the error's words: what looks like a port or a host there may be a piece of the password
         raise StateUrlError(
             f"WMS_STATE_URL cannot be used ({type(error).__name__}). It should look like sqlite:///path/state.db or "
-            "postgresql+psycopg://user:password@host/database (install wms-sync[postgres])."
+            "postgresql+psycopg://user:password@host/database (install wms-sync[postgres]), with @, : and / of a "
+            "password written %40, %3A and %2F."
         ) from None
     if parsed.get_backend_name() == "sqlite":
         if parsed.database:
-            Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+            path = Path(parsed.database)
+            make_private(path.parent)
+            make_private_file(path)  # SQLite gives its log the same mode
         event.listen(engine, "connect", _sqlite_pragmas(durable))
     return engine
+
+
+def _refuse_torn_password(url: URL) -> None:
+    """An @ in a password ends it early, and drivers show the rest of it as the host."""
+    if "@" in (url.host or ""):
+        raise ValueError
 
 
 def _sqlite_pragmas(durable: Durable) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy

@@ -1,0 +1,94 @@
+"""Bodies as they come: whole or not at all, and never more of them in memory than the limit."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+from time import monotonic
+
+import httpx
+import pytest
+import zstandard
+
+from wms_sync.api.body import MAX_BYTES, receive
+from wms_sync.api.errors import ProtocolError, Unreachable
+from wms_sync.api.statuses import read_problems
+
+TEXT = b'{"collection": [' + b",".join(b'{"id": %d}' % number for number in range(20_000)) + b"]}"
+PACKED = {"gzip": gzip.compress(TEXT), "zstd": zstandard.compress(TEXT), "identity": TEXT}
+
+
+def answer(raw: bytes, encoding: str) -> httpx.Response:
+    return httpx.Response(200, headers={"Content-Encoding": encoding}, stream=httpx.ByteStream(raw))
+
+
+@pytest.mark.parametrize("encoding", PACKED)
+def test_a_body_comes_through_as_it_is(encoding):
+    body = receive(answer(PACKED[encoding], encoding), deadline=monotonic() + 5)
+    assert body.content == TEXT
+    if encoding != "identity":
+        assert body.landed == PACKED[encoding]
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+@pytest.mark.parametrize("kept", [10, 1000, -1])
+def test_a_compressed_body_that_ends_early_is_no_body(encoding, kept):
+    with pytest.raises(Unreachable):
+        receive(answer(PACKED[encoding][:kept], encoding), deadline=monotonic() + 5)
+
+
+@pytest.mark.parametrize("encoding", PACKED)
+def test_the_limit_counts_what_is_unpacked(encoding):
+    receive(answer(PACKED[encoding], encoding), deadline=monotonic() + 5, largest=len(TEXT))
+    with pytest.raises(ProtocolError, match="WMS_PAGE_SIZE"):
+        receive(answer(PACKED[encoding], encoding), deadline=monotonic() + 5, largest=len(TEXT) - 1)
+
+
+def test_a_sender_of_zstd_may_not_ask_for_more_memory_than_http_allows():
+    wide = zstandard.ZstdCompressionParameters.from_level(3, window_log=27)
+    compressor = zstandard.ZstdCompressor(compression_params=wide).compressobj()
+    raw = compressor.compress(TEXT) + compressor.flush()
+    with pytest.raises(Unreachable, match="damaged"):
+        receive(answer(raw, "zstd"), deadline=monotonic() + 5)
+
+
+BOMB = """
+import gzip, io, resource, sys, time, httpx, zstandard
+from wms_sync.api.body import receive
+from wms_sync.api.errors import ProtocolError
+
+def packed(encoding):
+    out = io.BytesIO()
+    if encoding == "gzip":
+        writer = gzip.GzipFile(fileobj=out, mode="wb", compresslevel=1)
+    else:
+        writer = zstandard.ZstdCompressor().stream_writer(out, closefd=False)
+    for _ in range(500):
+        writer.write(bytes(1024 * 1024))
+    writer.close()
+    return out.getvalue()
+
+raw = packed(sys.argv[1])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+response = httpx.Response(200, headers={"Content-Encoding": sys.argv[1]}, stream=httpx.ByteStream(raw))
+try:
+    receive(response, deadline=time.monotonic() + 60)
+except ProtocolError:
+    print(len(raw), (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
+"""
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+def test_half_a_gigabyte_in_a_small_body_is_refused_before_it_fills_memory(encoding):
+    told = subprocess.run([sys.executable, "-c", BOMB, encoding], capture_output=True, text=True, check=True).stdout
+    compressed, grown = map(int, told.split())
+    assert compressed < 4 * 1024 * 1024
+    assert grown < 3 * MAX_BYTES
+
+
+def test_the_body_of_an_error_is_read_no_further_than_its_limit():
+    reason = b'{"errors": [{"type": "parameters", "message": "no"}]%s}'
+    assert [problem.message for problem in read_problems(answer(reason % b"", "identity"))] == ["no"]
+    endless = gzip.compress(reason % (b" " * 10_000_000))
+    assert read_problems(answer(endless, "gzip")) == ()
