@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import Generic, TypeVar
 
+from wms_sync.analytics.recovery import recover
 from wms_sync.analytics.refresh import RefreshReport
 from wms_sync.extract.progress import Progress, Watcher
 from wms_sync.extract.read import ReadReport
@@ -62,10 +63,11 @@ class Operation:
 
     @contextmanager
     def writing(self, purpose: str, log: logging.Logger) -> Iterator[StateStore]:
-        """Be the only writer, with the state store open."""
+        """Be the only writer, with the state store open, and in it what is on disk."""
         with writing(Layout(self.settings.data_dir), purpose, waiting=self.say(log)):
             store = StateStore(self.settings.database_url)
             try:
+                recover(self.settings, store, self.say(log))
                 yield store
             finally:
                 store.close()

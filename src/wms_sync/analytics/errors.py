@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from wms_sync.errors import WmsSyncError
 
 
@@ -11,6 +13,18 @@ class AnalyticsError(WmsSyncError):
 
 class CountsDisagreeError(AnalyticsError):
     """Rows would be lost or doubled between two steps; the transaction was refused."""
+
+
+class RawPagesDamagedError(AnalyticsError):
+    """Raw pages on disk are not what was received; their windows count as unread from now on."""
+
+    def __init__(self, reasons: Sequence[str]) -> None:
+        self.reasons = tuple(reasons)
+        shown = "\n".join(f"- {reason}" for reason in reasons)
+        super().__init__(
+            f"{len(reasons)} windows have a raw page that is damaged; nothing was merged or published. What they cover "
+            f"counts as unread now: run `wms-sync sync`, which asks for it again, then what you wanted.\n{shown}"
+        )
 
 
 class SchemaChangedError(AnalyticsError):
@@ -23,3 +37,9 @@ class DatabaseOpenError(AnalyticsError):
 
 class UnknownShipmentError(AnalyticsError):
     """A shipment that is to be explained is on no page that was read."""
+
+
+class UnknownOrderError(AnalyticsError):
+    """A name that means no order, or more than one."""
+
+    exit_code = 2

@@ -13,7 +13,9 @@ from pathlib import Path
 import msgspec
 
 from wms_sync.durable import make_private, write_whole
+from wms_sync.extract.raw import damage
 from wms_sync.flatten.batch import Flattener
+from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.page import Page
 from wms_sync.layout import Layout
 from wms_sync.state.store import LandedPage, StateStore
@@ -48,13 +50,15 @@ def flattened_window(layout: Layout, window_id: str) -> FlattenedWindow:
 
 
 def flatten_window(layout: Layout, store: StateStore, flattener: Flattener, window_id: str) -> None:
-    """Flatten a window's raw pages, replacing what Parquet there may be."""
+    """Flatten a window's raw pages, replacing what Parquet there may be. Raises ``PageDamagedError``."""
+    landed = store.pages(window_id)
+    refuse_damaged(layout, landed)
     manifest = _manifest(layout, window_id)
     manifest.unlink(missing_ok=True)
     rows: dict[str, int] = {}
     parts: dict[str, list[str]] = {}
     quarantined = drift = 0
-    for part, batch in enumerate(_batches(store.pages(window_id)), start=1):
+    for part, batch in enumerate(_batches(landed), start=1):
         pages = [_page(layout, page) for page in batch]
         done = flattener.flatten(pages, window_id=window_id, part=part, parquet_dir=layout.parquet)
         for table, count in done.rows.items():
@@ -64,7 +68,25 @@ def flatten_window(layout: Layout, store: StateStore, flattener: Flattener, wind
         quarantined += done.quarantined
         drift += done.drift
     make_private(manifest.parent)
-    write_whole(manifest, msgspec.json.encode(FlattenedWindow(rows, parts, quarantined, drift)))
+    write_flattened(layout, window_id, FlattenedWindow(rows, parts, quarantined, drift))
+
+
+def write_flattened(layout: Layout, window_id: str, flattened: FlattenedWindow) -> None:
+    """Remember what a window's Parquet files hold, once they are all there."""
+    write_whole(_manifest(layout, window_id), msgspec.json.encode(flattened))
+
+
+def flattened_windows(layout: Layout) -> tuple[str, ...]:
+    """The windows that have all their Parquet files."""
+    return tuple(sorted(path.stem for path in (layout.parquet / MANIFESTS).glob("*.json")))
+
+
+def refuse_damaged(layout: Layout, landed: Sequence[LandedPage]) -> None:
+    """Raises ``PageDamagedError`` for the first page that is not on disk as it was received."""
+    for page in landed:
+        folder = layout.window(page.window_id)
+        if (reason := damage(folder, page)) is not None:
+            raise PageDamagedError(folder / page.file, reason)
 
 
 def _manifest(layout: Layout, window_id: str) -> Path:

@@ -14,6 +14,7 @@ from typing import Self
 
 from wms_sync.analytics.flattened import flatten_window
 from wms_sync.flatten.batch import Flattener
+from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.layout import Layout
 from wms_sync.state.store import StateStore
 
@@ -27,12 +28,13 @@ def _silent(_: str) -> None:
 class Flattening:
     """Threads that flatten each window they are told of; leaving the block waits for those begun and queued.
 
-    Trouble in one stops all; it is then in ``trouble``, and what is left can be flattened later. ``done`` is told of
-    each window, from the threads.
+    Trouble in one stops all; it is then in ``trouble``, and what is left can be flattened later. A window with a
+    damaged page is passed over; it is then in ``damaged``. ``done`` is told of each window, from the threads.
     """
 
     def __init__(self, layout: Layout, store: StateStore, done: Callable[[str], object] = _silent) -> None:
         self.trouble: Exception | None = None
+        self.damaged: dict[str, PageDamagedError] = {}
         self._layout = layout
         self._store = store
         self._done = done
@@ -75,6 +77,9 @@ class Flattening:
             return
         with Flattener(work_dir=self._layout.work / f"flatten-{number}") as flattener:
             while window is not None and not self._stopped:
-                flatten_window(self._layout, self._store, flattener, window)
+                try:
+                    flatten_window(self._layout, self._store, flattener, window)
+                except PageDamagedError as error:
+                    self.damaged[window] = error
                 self._done(window)
                 window = self._windows.get()

@@ -6,11 +6,14 @@ bring, and what was in doubt is settled.
 
 from __future__ import annotations
 
+from typing import Any
+
 import duckdb
 import pyarrow as pa
 
 from wms_sync import sql_files
-from wms_sync.state.ledger import PushLedger, Sighting
+from wms_sync.layout import Layout
+from wms_sync.state.ledger import Entry, PushLedger, Sighting, State
 
 _MOMENT = pa.timestamp("us", tz="UTC")
 _SCHEMA = pa.schema(
@@ -44,6 +47,22 @@ def write_push_ledger(connection: duckdb.DuckDBPyConnection, ledger: PushLedger,
     if rows:
         ledger.seen([Sighting(service, kind, key, id_, seen_at) for kind, key, id_, seen_at in rows])
         _replace(connection, ledger)
+    return len(rows)
+
+
+def restore_push_ledger(layout: Layout, ledger: PushLedger) -> int:
+    """Fill an empty ledger from its copy in the published file; returns how many creates it brought.
+
+    What was sent after that was published is not in it: those things are found in the service or are in doubt.
+    """
+    if ledger.counts() or not layout.published.exists():
+        return 0
+    with duckdb.connect(layout.published, read_only=True) as connection:
+        connection.execute("set timezone = 'UTC'")
+        result = connection.execute("select * from ops.push_ledger")
+        names = [column[0] for column in result.description or []]
+        rows: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+    ledger.take_in([Entry(**row | {"state": State(row["state"])}) for row in rows])
     return len(rows)
 
 

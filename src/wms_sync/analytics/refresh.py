@@ -17,14 +17,16 @@ import duckdb
 
 from wms_sync.analytics import database
 from wms_sync.analytics.checks import CheckOutcome, run_checks
-from wms_sync.analytics.errors import AnalyticsError
+from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
 from wms_sync.analytics.flattened import flattened_window, is_flattened
 from wms_sync.analytics.flattening import Flattening
 from wms_sync.analytics.merge import Batch, Merger, receipts
 from wms_sync.analytics.publish import publish
 from wms_sync.analytics.push_ledger import write_push_ledger
+from wms_sync.analytics.recovery import give_up
 from wms_sync.analytics.windows import write_windows
 from wms_sync.durable import make_private, put_in_place
+from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushLedger
@@ -96,6 +98,16 @@ class Refresh:
                 flattening.add(window.id)
         if flattening.trouble is not None:
             raise flattening.trouble
+        if flattening.damaged:
+            raise self._unread(flattening.damaged)
+
+    def _unread(self, damaged: Mapping[str, PageDamagedError]) -> RawPagesDamagedError:
+        """What damaged pages covered is not covered any more, so that it is asked for again."""
+        for window_id in damaged:
+            give_up(self._layout, self._store, window_id)
+        return RawPagesDamagedError(
+            [f"{window_id}/{error.path.name}: {error.reason}" for window_id, error in damaged.items()]
+        )
 
     def _finish(self, path: Path) -> RefreshReport:
         with database.opened(path, memory_limit=self._settings.memory_limit) as connection:

@@ -7,16 +7,26 @@ the window is complete; it says all that the state store knows of the window, so
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import msgspec
 
 from wms_sync.api.shipments import Page
 from wms_sync.durable import make_private, write_whole
+from wms_sync.layout import Layout
 from wms_sync.state.store import LandedPage, Window
 
 MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A window that is complete on disk, as the state store knows it."""
+
+    window: Window
+    pages: tuple[LandedPage, ...]
 
 
 def land(folder: Path, window_id: str, number: int, page: Page, next_cursor: str | None) -> LandedPage:
@@ -37,7 +47,45 @@ def land(folder: Path, window_id: str, number: int, page: Page, next_cursor: str
     )
 
 
-def write_manifest(folder: Path, window: Window, pages: tuple[LandedPage, ...]) -> None:
+def damage(folder: Path, page: LandedPage) -> str | None:
+    """What is wrong with a page on disk; None when it is as it was received."""
+    try:
+        stored = (folder / page.file).read_bytes()
+    except FileNotFoundError:
+        return "it is missing"
+    if len(stored) != page.bytes:
+        return f"it has {len(stored)} bytes and had {page.bytes} when it was received"
+    if hashlib.sha256(stored).hexdigest() != page.sha256:
+        return "its SHA-256 is not the one of what was received"
+    return None
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Close a window on disk."""
-    content = {"window": asdict(window), "pages": [asdict(page) for page in pages]}
-    write_whole(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(content), indent=1))
+    write_whole(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(asdict(manifest)), indent=1))
+
+
+def manifests(layout: Layout) -> Iterator[Path]:
+    """The manifests of all windows that are complete on disk; the folder is named for the window."""
+    return layout.raw.glob(f"*/{MANIFEST}")
+
+
+def read_manifest(path: Path) -> Manifest:
+    """What ``write_manifest`` wrote."""
+    return msgspec.json.decode(path.read_bytes(), type=Manifest)
+
+
+def open_again(folder: Path) -> None:
+    """Take back that a window is complete on disk."""
+    (folder / MANIFEST).unlink(missing_ok=True)
+
+
+def rewrite_manifest(folder: Path, window: Window, pages: tuple[LandedPage, ...]) -> None:
+    """Bring the manifest of a window to what its pages are now; one that is not complete on disk has none."""
+    path = folder / MANIFEST
+    if not path.exists():
+        return
+    before = read_manifest(path)
+    after = Manifest(replace(before.window, bytes=window.bytes), pages)
+    if after != before:
+        write_manifest(folder, after)

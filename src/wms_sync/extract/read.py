@@ -20,7 +20,7 @@ from wms_sync.extract.cleaner import Cleaner
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.progress import Progress, Tally, Watcher
 from wms_sync.extract.window import WindowReader
-from wms_sync.intervals import Interval, intersect, interval, slices, subtract
+from wms_sync.intervals import Interval, intersect, interval, slices, subtract, union
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.store import Reason, StateStore, Window
@@ -106,7 +106,8 @@ class Reading:
         self, reason: Reason, needed: Sequence[Interval], count: int | None, end: datetime, started: float
     ) -> ReadReport:
         resumed = self._resumable(reason, needed)
-        rest = subtract(needed, (window.interval for window in resumed))
+        unread = subtract(needed, (window.interval for window in resumed))
+        rest = union((*unread, *(late for window in resumed for late in self._late(window))))
         with ThreadPoolExecutor(self._settings.max_parallel_requests, "count") as pool:
             cut = [part for one in rest for part in self._cut(one, None if resumed else count, pool)]
         begun = tuple(self._begin(reason, part) for part, _ in cut)
@@ -158,6 +159,13 @@ class Reading:
             elif inside and not intersect((other.interval for other in fresh), (window.interval,)):
                 fresh.append(window)
         return tuple(fresh)
+
+    def _late(self, window: Window) -> tuple[Interval, ...]:
+        """What may have been committed late, behind the pages that a half-read window has: the overlap below them."""
+        landed = self._store.pages(window.id)
+        if not landed:
+            return ()
+        return interval(max(window.from_at, landed[0].served_at - self._overlap()), window.to_at)
 
     def _begin(self, reason: Reason, part: Interval) -> Window:
         stamp = f"{part.start:%Y%m%dT%H%M%SZ}-{part.end:%Y%m%dT%H%M%SZ}"

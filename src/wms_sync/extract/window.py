@@ -8,12 +8,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor
+from dataclasses import replace
+from datetime import UTC, datetime
 from time import monotonic
 
 from wms_sync.api.shipments import Page, Pager, ShipmentListing
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.progress import Tally
-from wms_sync.extract.raw import land, write_manifest
+from wms_sync.extract.raw import Manifest, land, write_manifest
 from wms_sync.layout import Layout
 from wms_sync.state.store import StateStore, Window
 
@@ -55,8 +57,10 @@ class WindowReader:
             self._read_on(window, len(landed), last.next_cursor if last else None, last.last_id if last else None)
         read = self._store.window(window.id)
         self._prove_complete(read)
-        write_manifest(self._layout.window(window.id), read, self._store.pages(window.id))
-        self._store.landed(window.id, read_seconds=monotonic() - started)
+        seconds = monotonic() - started
+        complete = replace(read, state="landed", landed_at=datetime.now(UTC), read_seconds=seconds)
+        write_manifest(self._layout.window(window.id), Manifest(complete, self._store.pages(window.id)))
+        self._store.landed(window.id, read_seconds=seconds)
         self._tally.add(windows_done=1)
 
     def _read_on(self, window: Window, number: int, next_cursor: str | None, last_id: int | None) -> None:

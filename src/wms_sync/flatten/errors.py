@@ -22,9 +22,9 @@ class PageDamagedError(FlattenError):
     """The compressed file is cut short or altered: reading the window again mends it."""
 
     def __init__(self, path: Path, reason: str) -> None:
-        self.path = path
+        self.path, self.reason = path, reason
         super().__init__(
-            f"The raw page {path.name} of {path.parent.name} cannot be decompressed ({reason}). "
+            f"The raw page {path.name} of {path.parent.name} is not as it was received ({reason}). "
             "Read its days again: `wms-sync backfill --from DAY --to DAY`."
         )
 

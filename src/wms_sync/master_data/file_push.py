@@ -1,6 +1,6 @@
 """From a CSV file to the service and back to people: plan it, push it, say what became of each row.
 
-``plan_file`` has no side effect. ``push_file`` plans under the lock on its kind and applies at once, so a plan is never
+``plan_file`` sends nothing. ``push_file`` plans under the lock on its kind and applies at once, so a plan is never
 applied that another push has overtaken.
 """
 
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wms_sync.analytics.push_ledger import restore_push_ledger
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.merchant import MerchantApi
 from wms_sync.api.retrying import RetryPolicy
@@ -147,8 +148,10 @@ def _plan(
     settings: Settings, ledger: PushLedger, kind: Kind, path: Path, lookup: Lookup | None, *, resend: bool
 ) -> Plan:
     service = settings.require_base_url()
+    layout = Layout(settings.data_dir)
+    restore_push_ledger(layout, ledger)
     checked = check(read_csv(path), kind)
-    known = read_known(checked, service=service, ledger=ledger, layout=Layout(settings.data_dir), lookup=lookup)
+    known = read_known(checked, service=service, ledger=ledger, layout=layout, lookup=lookup)
     return make_plan(checked, known, resend=resend)
 
 

@@ -150,15 +150,24 @@ class PushLedger:
             for part in _parts(forgotten):
                 connection.execute(push_ledger.delete().where(_is_one_of(part)))
 
+    def take_in(self, entries: Sequence[Entry]) -> None:
+        """Add rows that are known from elsewhere; what the ledger knows of the same things stays."""
+        with self._engine.begin() as connection:
+            for part in _parts(entries):
+                connection.execute(self._insert().on_conflict_do_nothing(), [vars(entry) for entry in part])
+
     def seen(self, sightings: Sequence[Sighting]) -> None:
         """Remember what the service's data show for the first time; what was in doubt is proven by it."""
         with self._engine.begin() as connection:
             for sighting in sightings:
                 _remember(connection, sighting)
 
-    def _upsert(self) -> Any:  # noqa: ANN401 - an insert of either dialect
+    def _insert(self) -> Any:  # noqa: ANN401 - an insert of either dialect
         insert = insert_sqlite if self._engine.dialect.name == "sqlite" else insert_postgresql
-        statement = insert(push_ledger)
+        return insert(push_ledger)
+
+    def _upsert(self) -> Any:  # noqa: ANN401 - an insert of either dialect
+        statement = self._insert()
         keys = {column.name for column in push_ledger.primary_key}
         changed = {column.name: column for column in statement.excluded if column.name not in keys}
         return statement.on_conflict_do_update(index_elements=sorted(keys), set_=changed)

@@ -129,6 +129,13 @@ class StateStore:
             with self._engine.begin() as connection:
                 connection.execute(windows.insert(), rows)
 
+    def adopt(self, window: Window, landed: Sequence[LandedPage] = ()) -> None:
+        """Take in a window that is known from elsewhere: its manifest, or its receipt."""
+        with self._engine.begin() as connection:
+            connection.execute(windows.insert().values(**vars(window)))
+            if landed:
+                connection.execute(pages.insert(), [vars(page) for page in landed])
+
     def record_page(self, page: LandedPage) -> None:
         """A page is on disk; the window goes on after it."""
         with self._engine.begin() as connection:

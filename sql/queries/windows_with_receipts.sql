@@ -1,0 +1,23 @@
+-- grain: one row a window that is in the tables, with all that the published file says of it
+-- source: ops.loads, ops.windows
+-- notes: the receipt proves the window; what is told beside it is as of the publishing
+select
+    loads.window_id as id,
+    loads.from_at,
+    loads.to_at,
+    'loaded' as state,
+    loads.reason,
+    loads.run_id,
+    '' as signature,
+    windows.count_reported,
+    loads.pages,
+    loads.records,
+    coalesce(windows.bytes, 0) as bytes,
+    coalesce(windows.started_at, loads.loaded_at) as started_at,
+    coalesce(windows.landed_at, loads.loaded_at) as landed_at,
+    loads.loaded_at,
+    windows.read_seconds
+from ops.loads
+left join ops.windows
+    on loads.window_id = windows.id
+order by loads.loaded_at, loads.window_id

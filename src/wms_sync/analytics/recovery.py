@@ -1,0 +1,83 @@
+"""What the state store does not know but the disk proves: taken in before a run begins.
+
+A state store that was deleted, or put back from an old copy, is made whole from the manifests beside the raw pages, the
+receipts in the published file and the ledger's copy there, so that coverage comes back without one request. A page on
+disk that is not what was received takes its window's coverage away, so that it is asked for again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.analytics.flattened import is_flattened, refuse_damaged
+from wms_sync.analytics.push_ledger import restore_push_ledger
+from wms_sync.extract.raw import manifests, open_again, read_manifest
+from wms_sync.flatten.errors import PageDamagedError
+from wms_sync.layout import Layout
+from wms_sync.settings import Settings
+from wms_sync.state.ledger import PushLedger
+from wms_sync.state.store import StateStore, Window
+
+Say = Callable[[str], None]
+
+
+def recover(settings: Settings, store: StateStore, say: Say) -> None:
+    """Bring the state store to what is on disk. The caller holds the writer's lock."""
+    layout = Layout(settings.data_dir)
+    known = {window.id for window in store.windows()}
+    found = _from_manifests(layout, store, known)
+    if not known:
+        found += _from_receipts(layout, store)
+        with PushLedger(settings.database_url) as ledger:
+            restored = restore_push_ledger(layout, ledger)
+        if restored:
+            say(f"took {restored} creates into the ledger again, as the published file shows them")
+    if found:
+        say(f"took {found} windows into the state store again, from their manifests and receipts; nothing is re-read")
+    for window in store.windows("reading", "landed"):
+        _look_at_pages(layout, store, window, say)
+
+
+def give_up(layout: Layout, store: StateStore, window_id: str) -> None:
+    """A window whose pages are damaged is not covered any more; neither here nor on disk."""
+    open_again(layout.window(window_id))
+    store.abandon(window_id)
+
+
+def _from_manifests(layout: Layout, store: StateStore, known: set[str]) -> int:
+    unknown = sorted(path for path in manifests(layout) if path.parent.name not in known)
+    for path in unknown:
+        manifest = read_manifest(path)
+        store.adopt(manifest.window, manifest.pages)
+    return len(unknown)
+
+
+def _from_receipts(layout: Layout, store: StateStore) -> int:
+    """Windows that are in the tables and whose raw pages are gone: they stay covered, and are in no rebuild."""
+    if not layout.published.exists():
+        return 0
+    known = {window.id for window in store.windows()}
+    with duckdb.connect(layout.published, read_only=True) as connection:
+        connection.execute("set timezone = 'UTC'")
+        result = connection.execute(sql_files.read("queries/windows_with_receipts.sql"))
+        names = [column[0] for column in result.description or []]
+        rows: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+    lost = [Window(**row) for row in rows if row["id"] not in known]
+    for window in lost:
+        store.adopt(window)
+    return len(lost)
+
+
+def _look_at_pages(layout: Layout, store: StateStore, window: Window, say: Say) -> None:
+    """Pages that are still to be read from or gone on with must be what was received."""
+    if is_flattened(layout, window.id):
+        return
+    try:
+        refuse_damaged(layout, store.pages(window.id))
+    except PageDamagedError as error:
+        give_up(layout, store, window.id)
+        say(f"{error.path.name} of window {window.id} is damaged ({error.reason}): the window is asked for again")
