@@ -131,7 +131,9 @@ def test_what_needs_a_hand_fails_a_check_of_its_own_and_not_the_run(run, folder,
     assert {name: check.passed for name, check in found.items()} == {REJECTED: False, DOUBTFUL: True, CHANGED: False}
     assert found[REJECTED].severity == dg.AssetCheckSeverity.ERROR
     assert found[CHANGED].severity == dg.AssetCheckSeverity.WARN
-    [row] = found[CHANGED].metadata["sample"].records
+    sample = found[CHANGED].metadata["sample"]
+    assert isinstance(sample, dg.TableMetadataValue)
+    [row] = sample.records
     assert row.data["key"] == "a"
     assert '"A" -> "Other"' in str(row.data["why"])
     assert "retailers-retailers-" in materialised(mixed)["rejects"]
@@ -180,7 +182,9 @@ def test_a_run_of_the_sensor_handles_what_was_noticed_and_nothing_else(run, fold
 def test_without_a_folder_the_asset_exists_and_says_so(make_settings, tmp_path, instance, overrides, named):
     settings = make_settings(**{"master_data_dir": tmp_path / "nowhere"} | overrides)
     built = definitions.build(settings)
-    assert ("Nothing is configured" in built.resolve_asset_graph().get(RETAILERS).description) == bool(overrides)
+    description = built.resolve_asset_graph().get(RETAILERS).description
+    assert description is not None
+    assert ("Nothing is configured" in description) == bool(overrides)
     result = built.resolve_job_def("push_retailers").execute_in_process(instance=instance, raise_on_error=False)
     assert not result.success
     assert "WMS_MASTER_DATA_DIR" in failure(result)
@@ -210,7 +214,6 @@ def test_the_command_line_gets_the_report_or_the_error_of_the_library(make_setti
 def test_a_sync_tells_the_ledger_what_came_back(make_settings, folder, instance, service):
     settings = make_settings()
     run_push(settings, Kind.RETAILERS, write(folder, "r.csv", "code,name", "a,A"), instance=instance)
-    run_sync(settings, instance=instance)
     service.sandbox.advance(seconds=3600, new=5)
     service.sandbox.advance(seconds=10)
     with PushLedger(settings.database_url) as ledger:

@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def write(folder) -> Callable[..., Path]:
+def write(folder: Path) -> Callable[..., Path]:
     def write(name: str, text: str, modified: float = LONG_AGO) -> Path:
         path = folder / name
         path.write_text(text)

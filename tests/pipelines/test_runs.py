@@ -1,10 +1,12 @@
 """Jobs in this process, against the sandbox on a socket."""
 
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from datetime import date
+from pathlib import Path
 
 import dagster as dg
 import duckdb
@@ -12,6 +14,7 @@ import pytest
 
 from pipelines import coverage, definitions, jobs, tables
 from pipelines.days import PAGES, DayRange
+from pipelines.dead_runs import KILLED, mark_dead
 from pipelines.instance import prepare_home
 from pipelines.operation import Operation
 from pipelines.running import NotPublished, run_backfill, run_job, run_rebuild, run_sync, run_tables
@@ -21,6 +24,7 @@ from wms_sync.api.errors import Unauthorized
 from wms_sync.errors import SettingsError
 from wms_sync.extract.progress import Progress
 from wms_sync.layout import Layout
+from wms_sync.lock import alive
 from wms_sync.sandbox.server import SandboxServer
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
@@ -160,10 +164,8 @@ def slow_service(service: SandboxServer) -> Iterator[SandboxServer]:
     service.sandbox.intercept = None
 
 
-def test_a_polite_kill_marks_the_run_and_the_next_goes_on(make_settings, slow_service, tmp_path, monkeypatch):
-    """In a process of its own, with a history, as `wms-sync sync` is."""
-    settings = make_settings(page_size=5)
-    home = prepare_home(tmp_path / "home")
+def killed(settings: Settings, store: StateStore, home: Path, how: signal.Signals) -> bytes:
+    """A sync in a process of its own, with a history, killed after its first page. What it said."""
     environment = {
         "PATH": "",
         "DAGSTER_HOME": str(home),
@@ -174,15 +176,18 @@ def test_a_polite_kill_marks_the_run_and_the_next_goes_on(make_settings, slow_se
         "WMS_PAGE_SIZE": "5",
     }
     code = "from pipelines.running import run_sync; from wms_sync.settings import Settings; run_sync(Settings.load())"
-    process = subprocess.Popen([sys.executable, "-c", code], env=environment, cwd=tmp_path, stderr=subprocess.PIPE)
-    store = StateStore(settings.database_url)
+    process = subprocess.Popen([sys.executable, "-c", code], env=environment, cwd=home, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
     while not any(window.pages for window in store.windows()) and time.monotonic() < deadline:
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
-    process.terminate()
-    _, errors = process.communicate(timeout=30)
-    assert b"KeyboardInterrupt" in errors
+    process.send_signal(how)
+    return process.communicate(timeout=30)[1]
+
+
+def test_a_polite_kill_marks_the_run_and_the_next_goes_on(make_settings, slow_service, store, tmp_path, monkeypatch):
+    settings, home = make_settings(page_size=5), prepare_home(tmp_path / "home")
+    assert b"KeyboardInterrupt" in killed(settings, store, home, signal.SIGTERM)
 
     monkeypatch.setenv("DAGSTER_HOME", str(home))
     with dg.DagsterInstance.get() as instance:
@@ -193,4 +198,30 @@ def test_a_polite_kill_marks_the_run_and_the_next_goes_on(make_settings, slow_se
     slow_service.sandbox.intercept = None
     run_sync(settings)
     assert published(settings) == SHIPMENTS
-    store.close()
+
+
+def test_a_run_that_was_killed_outright_is_marked_by_the_next(
+    make_settings, slow_service, store, tmp_path, monkeypatch
+):
+    settings, home = make_settings(page_size=5), prepare_home(tmp_path / "home")
+    killed(settings, store, home, signal.SIGKILL)
+
+    monkeypatch.setenv("DAGSTER_HOME", str(home))
+    slow_service.sandbox.intercept = None
+    with dg.DagsterInstance.get() as instance:
+        [run] = instance.get_runs()
+        assert run.status == dg.DagsterRunStatus.STARTED
+        run_sync(settings)
+        statuses = [one.status for one in instance.get_runs()]
+        assert statuses == [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE]
+        events = instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_FAILURE)
+        assert [event.dagster_event.message for event in events] == [KILLED]
+    assert published(settings) == SHIPMENTS
+
+
+def test_a_run_is_not_taken_for_dead_while_its_process_lives(settings, instance):
+    layout, job = Layout(settings.data_dir), definitions.build(settings).resolve_job_def("tables")
+    run = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED)
+    with alive(layout, run.run_id):
+        assert mark_dead(instance, layout) == []
+    assert mark_dead(instance, layout) == []  # it came to its end: what became of it is its own to say

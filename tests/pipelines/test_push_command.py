@@ -1,0 +1,309 @@
+"""Master data from the command line: real processes against the sandbox on a socket."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from pydantic import SecretStr
+
+from pipelines.instance import prepare_home
+from pipelines.running import run_push
+from wms_sync.doctor import Finding, examine
+from wms_sync.master_data.kinds import Kind
+from wms_sync.sandbox.app import Sandbox
+from wms_sync.sandbox.config import SandboxConfig
+from wms_sync.sandbox.faults import AnswerLost
+from wms_sync.sandbox.server import SandboxServer
+from wms_sync.settings import Settings
+from wms_sync.state.ledger import PushLedger, State
+from wms_sync.state.schema import MIGRATIONS
+
+COMMAND = [sys.executable, "-c", "from pipelines.cli import main; main()"]
+TOKEN, KEY, WRONG = "t0ken-that-nobody-may-see", "k3y-that-nobody-may-see", "wr0ng-s3cret"
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def service() -> Iterator[SandboxServer]:
+    with SandboxServer(Sandbox(SandboxConfig(shipments=40, families=20, token=TOKEN, merchant_api_key=KEY))) as server:
+        yield server
+
+
+@pytest.fixture
+def settings(service, tmp_path) -> Settings:
+    return Settings.load(
+        _env_file=None, base_url=service.base_url, api_token=TOKEN, data_dir=tmp_path / "data", start_date="2020-01-01"
+    )
+
+
+@pytest.fixture
+def environment(settings, tmp_path) -> dict[str, str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))}
+    return inherited | {
+        "WMS_BASE_URL": str(settings.base_url),
+        "WMS_API_TOKEN": TOKEN,
+        "WMS_DATA_DIR": str(settings.data_dir),
+        "WMS_START_DATE": "2020-01-01",
+        "DAGSTER_HOME": str(prepare_home(tmp_path / "home")),
+    }
+
+
+@pytest.fixture
+def run(environment, tmp_path) -> Run:
+    def start(*arguments: object, **changes: str) -> subprocess.CompletedProcess[str]:
+        ended = subprocess.run(
+            [*COMMAND, *map(str, arguments)],
+            env=environment | changes,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert not [secret for secret in (TOKEN, KEY, WRONG) if secret in ended.stdout + ended.stderr]
+        assert "Traceback" not in ended.stderr
+        return ended
+
+    return start
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    def write(name: str, *lines: str) -> Path:
+        path = tmp_path / name
+        path.write_text("".join(f"{line}\n" for line in lines))
+        return path
+
+    return write
+
+
+MERCHANT = {"WMS_MERCHANT_USERNAME": "sandbox-merchant", "WMS_MERCHANT_API_KEY": KEY}
+
+
+def entries(settings: Settings) -> dict[str, State]:
+    with PushLedger(settings.database_url) as ledger:
+        return {entry.key: entry.state for entry in ledger.all()}
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines", "made"),
+    [
+        ("retailers", ("code,name,parent_retailer_code", "c,C,p", "p,P,"), "retailers"),
+        ("products", ("sku,name,weight", "s1,S,1.5", "s2,S,"), "products"),
+        ("location-tags", ("name,color", "n1,red1", "n2,blue5"), "location_tags"),
+    ],
+)
+def test_each_kind_is_pushed(run, write, service, settings, environment, monkeypatch, kind, lines, made):
+    ended = run("push", kind, write("given.csv", *lines))
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.splitlines()[-1] == f"{Kind(kind).many} of given.csv: 2 created"
+    assert len(getattr(service.sandbox, made)()) == 2
+    assert set(entries(settings).values()) == {State.CREATED}
+
+    monkeypatch.setenv("DAGSTER_HOME", environment["DAGSTER_HOME"])
+    with dg.DagsterInstance.get() as instance:
+        [record] = instance.get_runs()
+        assert (record.job_name, record.status.value) == (f"push_{made}", "SUCCESS")
+        event = instance.get_latest_materialization_event(dg.AssetKey(["master_data", made]))
+        assert event is not None
+        assert event.asset_materialization is not None
+        assert event.asset_materialization.metadata["rows_created"].value == 2
+
+
+def test_a_dry_run_prints_the_plan_and_sends_nothing(run, write, service, settings):
+    run_push(settings, Kind.RETAILERS, write("first.csv", "code,name", "old,Old", "same,Same"))
+    path = write("given.csv", "code,name,status", "new,New,", "same,Same,", "old,Newer,", "bad,,gone")
+    ended = run("push", "retailers", path, "--dry-run")
+    assert ended.returncode == 3, ended.stderr
+    assert [" ".join(line.split()) for line in ended.stdout.splitlines() if line.startswith("  ")] == [
+        "line 2 new",
+        *[line for line in (" ".join(one.split()) for one in ended.stdout.splitlines()) if line.startswith("line 3 ")],
+        'line 4 old name: "Old" -> "Newer"',
+        "line 5 name: Must be filled.",
+        "line 5 status = 'gone': Must be one of: active, archived.",
+    ]
+    assert "4 rows of given.csv as retailers: 1 create, 1 already there, 1 changed, 1 rejected" in ended.stdout
+    assert "A push would send 1." in ended.stdout
+    assert len(service.sandbox.retailers()) == 2
+    assert set(entries(settings)) == {"old", "same"}
+
+
+def test_rejected_rows_push_cleanly_once_they_are_corrected(run, write, service, settings):
+    ended = run("push", "retailers", write("given.csv", "code,name,status", "a,A,", "b,,active", "c,C,gone"))
+    assert ended.returncode == 3, ended.stderr
+    assert "line 3: rejected" in ended.stdout
+    assert "name: Must be filled." in ended.stdout
+    [rejects] = Path(ended.stdout.split("rejected rows in ")[1].split(" and push")[0]).parent.iterdir()
+    rejects.write_text(rejects.read_text().replace(",b,,", ",b,B,").replace(",gone", ",archived"))
+    assert run_push(settings, Kind.RETAILERS, rejects).exit_code == 0
+    made = {one["code"]: one["status"] for one in service.sandbox.retailers()}
+    assert made == {"a": "active", "b": "active", "c": "archived"}
+
+
+def test_doubts_are_listed_until_somebody_settles_them(run, write, service, settings):
+    service.sandbox.intercept = lambda _: AnswerLost()
+    path = write("given.csv", "sku,name", "p1,P")
+    assert run_push(settings, Kind.PRODUCTS, path).exit_code == 3
+    service.sandbox.intercept = None
+    [line, _] = run_push(settings, Kind.PRODUCTS, path).lines()
+    assert line.startswith("line 2: in doubt p1")
+    assert "--resend" in line
+    assert len(service.sandbox.products()) == 1, "not sent again by itself"
+    status = json.loads(run("status", "--json").stdout)
+    assert status["pushes"] == {"products": {"doubt": 1}}
+    [doubt] = status["doubts"]
+    assert (doubt["kind"], doubt["key"]) == ("products", "p1")
+    assert "--resend" in doubt["what_to_do"]
+    assert any("1 products" in line for line in status["needs_a_hand"])
+    assert {one.verdict for one in examined(settings, "ledger")} == {"warn"}
+
+    resent = run("push", "products", path, "--resend")
+    assert resent.returncode == 0, resent.stdout + resent.stderr
+    assert len(service.sandbox.products()) == 2, "the risk that a person took"
+    assert entries(settings) == {"p1": State.CREATED}
+
+
+def test_a_polite_kill_finishes_what_is_under_way_and_reports_it(environment, write, service, settings, tmp_path):
+    rows = 60
+    path = write("given.csv", "sku,name", *(f"p{at},P" for at in range(rows)))
+    begun = threading.Event()
+
+    def slowly(_: object) -> None:
+        begun.set()
+        time.sleep(0.05)
+
+    service.sandbox.intercept = slowly
+    command = [*COMMAND, "push", "products", str(path)]
+    with subprocess.Popen(
+        command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert begun.wait(60)
+        process.send_signal(signal.SIGTERM)
+        output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "what is under way is finished" in errors
+    assert "interrupted: push the file again" in output
+    assert "Traceback" not in errors
+    made = {one["sku"] for one in service.sandbox.products()}
+    assert 0 < len(made) < rows
+    known = entries(settings)
+    assert {key for key, state in known.items() if state is State.CREATED} == made
+    assert State.DOUBT not in known.values()
+    assert State.INTENDED not in known.values()
+
+    service.sandbox.intercept = None
+    assert run_push(settings, Kind.PRODUCTS, path).exit_code == 0
+    assert sorted(one["sku"] for one in service.sandbox.products()) == sorted(f"p{at}" for at in range(rows))
+
+
+def test_two_pushes_of_a_kind_take_turns_and_the_second_says_for_whom_it_waits(
+    environment, write, service, settings, tmp_path
+):
+    begun = threading.Event()
+
+    def slowly(_: object) -> None:
+        begun.set()
+        time.sleep(0.1)
+
+    service.sandbox.intercept = slowly
+    first = write("first.csv", "code,name", *(f"f{at},F" for at in range(10)))
+    heard: list[str] = []
+    with subprocess.Popen([*COMMAND, "push", "retailers", str(first)], env=environment, cwd=tmp_path) as process:
+        assert begun.wait(60)
+        second = write("second.csv", "code,name", "s,S", "f0,F")
+        report = run_push(settings, Kind.RETAILERS, second, say=heard.append)
+    assert process.returncode == 0
+    assert any(line.startswith("waiting for push of first.csv (process") for line in heard), heard
+    assert report.exit_code == 0
+    assert report.summary == "retailers of second.csv: 1 created, 1 already there"
+    assert service.sandbox.retailers()[-1]["code"] == "s"
+
+
+def test_wrong_credentials_of_the_merchant_api_stop_a_push_before_anything_is_sent(run, write, service):
+    path = write("given.csv", "code,name,parent_retailer_code", "a,A,", "b,B,RET-0000")
+    ended = run("push", "retailers", path, **{**MERCHANT, "WMS_MERCHANT_API_KEY": WRONG})
+    assert ended.returncode == 2, ended.stdout + ended.stderr
+    assert "WMS_MERCHANT_API_KEY" in ended.stderr
+    assert service.sandbox.retailers() == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "changes", "code", "shown"),
+    [
+        (("warehouse.list",), MERCHANT, 0, '"name": "Springfield DC 0"'),
+        (("product.info", '["no-such-sku"]'), MERCHANT, 1, "refused product.info"),
+        (("warehouse.list", '{"a": 1}'), MERCHANT, 2, "must be an array"),
+        (("warehouse.list", "[1"), MERCHANT, 2, "is not JSON"),
+        (("warehouse.list",), {}, 2, "WMS_MERCHANT_USERNAME"),
+        (("warehouse.list",), {**MERCHANT, "WMS_MERCHANT_API_KEY": WRONG}, 2, "WMS_MERCHANT_API_KEY"),
+    ],
+)
+def test_a_call_of_the_merchant_api(run, arguments, changes, code, shown):
+    ended = run("merchant", "call", *arguments, **changes)
+    assert ended.returncode == code, ended.stdout + ended.stderr
+    assert shown in ended.stdout + ended.stderr
+    if code == 0:
+        assert isinstance(json.loads(ended.stdout), list)
+
+
+def test_the_columns_of_a_kind_are_listed_without_a_service(run):
+    ended = run("push", "location-tags", "--columns", WMS_BASE_URL="")
+    assert ended.returncode == 0
+    assert [line.split()[0] for line in ended.stdout.splitlines()] == ["name", "description", "color", "sort_order"]
+    assert run("push", "location-tags").returncode == 2
+
+
+def test_no_secret_is_kept(settings, environment, write, service, tmp_path, monkeypatch):
+    """Nor printed: `run` looks at what each process of these tests prints."""
+    service.sandbox.intercept = lambda request: AnswerLost() if "products" in request.url.path else None
+    settings = settings.model_copy(update={"merchant_username": "sandbox-merchant", "merchant_api_key": SecretStr(KEY)})
+    wrong = settings.model_copy(update={"api_token": SecretStr(WRONG)})
+    monkeypatch.setenv("DAGSTER_HOME", environment["DAGSTER_HOME"])
+    retailers = write("r.csv", "code,name,parent_retailer_code", "a,A,nobody", "b,B,")
+    assert run_push(wrong, Kind.RETAILERS, retailers).exit_code == 2
+    assert run_push(settings, Kind.RETAILERS, retailers).exit_code == 3
+    assert run_push(settings, Kind.PRODUCTS, write("p.csv", "sku,name", "p1,P")).exit_code == 3
+    kept = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert any(path.name == "index.db" for path in kept)
+    for secret in (TOKEN, KEY, WRONG):
+        assert not [path for path in kept if secret.encode() in path.read_bytes()]
+
+
+def examined(settings: Settings, subject: str) -> list[Finding]:
+    return [finding for finding in examine(settings) if finding.subject == subject]
+
+
+def test_the_doctor_looks_at_what_a_push_needs(settings, service, tmp_path):
+    def verdicts(**changes: object) -> dict[str, str]:
+        found = examine(settings.model_copy(update=changes))
+        return {one.subject: f"{one.verdict}: {one.message}" for one in found}
+
+    plain = verdicts()
+    assert plain["merchant"].startswith("ok: the Merchant API is not set up")
+    assert plain["ledger"].startswith("ok: 0 creates remembered")
+    assert "WMS_MASTER_DATA_DIR is not set" in plain["master data"]
+    assert plain["state"].endswith(f"schema {MIGRATIONS[-1][0]}")
+
+    key, folder = SecretStr(KEY), tmp_path / "folder"
+    assert verdicts(merchant_username="sandbox-merchant")["merchant"].startswith(
+        "fail: WMS_MERCHANT_API_KEY is not set"
+    )
+    assert (
+        "accepts sandbox-merchant" in verdicts(merchant_username="sandbox-merchant", merchant_api_key=key)["merchant"]
+    )
+    assert verdicts(merchant_username="nobody", merchant_api_key=key)["merchant"].startswith("fail: The Merchant API")
+    assert verdicts(master_data_dir=folder)["master data"].startswith("fail: WMS_MASTER_DATA_DIR")
+    folder.mkdir()
+    (folder / "retailers.csv").touch()
+    ready = verdicts(master_data_dir=folder, push_enabled=True)["master data"]
+    assert "1 files of retailers" in ready
+    assert "WMS_PUSH_ENABLED is on" in ready
