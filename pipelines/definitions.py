@@ -41,6 +41,7 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
         sensors=[
             sensors.tables_follow_pages(settings, tables_only),
             sensors.coverage_is_watched(settings),
+            sensors.dead_runs_are_marked(settings),
             master_data_files.master_data_files(settings, pushes),
             *alerts,
         ],

@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import dagster as dg
 from dagster._core.errors import DagsterExecutionInterruptedError  # not exported by dagster
 
 from pipelines import jobs, master_data
 from pipelines.days import DayRange
+from pipelines.dead_runs import mark_dead
 from pipelines.definitions import build
 from pipelines.instance import HOME_VARIABLE, without_history
 from pipelines.operation import Operation, Say
@@ -28,6 +30,8 @@ from wms_sync.analytics.refresh import RefreshReport
 from wms_sync.errors import WmsSyncError
 from wms_sync.extract.progress import Watcher
 from wms_sync.extract.read import ReadReport
+from wms_sync.layout import Layout
+from wms_sync.lock import alive
 from wms_sync.master_data.file_push import PushReport
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.outcomes import Watcher as PushWatcher
@@ -135,10 +139,12 @@ def run_job(
     """
     job = build(operation.settings, operation).resolve_job_def(job_name)
     config = {**SILENT, **(run_config(mode) if days is not None else config or {})}
-    with _instance(instance) as used, _sigterm_interrupts():
+    layout, run_id = Layout(operation.settings.data_dir), str(uuid4())
+    with _instance(instance) as used, _sigterm_interrupts(), alive(layout, run_id):
+        mark_dead(used, layout)
         try:
             result = job.execute_in_process(
-                run_config=config, instance=used, tags=dict(days.tags) if days is not None else None
+                run_config=config, instance=used, run_id=run_id, tags=dict(days.tags) if days is not None else None
             )
         except dg.Failure as failure:
             raise _cause(failure) from None

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
-from pipelines import coverage, jobs
+from pipelines import coverage, dead_runs, jobs
 from wms_sync.layout import Layout
 from wms_sync.lock import writer
 from wms_sync.settings import Settings
@@ -14,6 +14,7 @@ from wms_sync.state.store import StateStore
 
 FOLLOW_SECONDS = 10
 WATCH_SECONDS = 3600
+DEAD_SECONDS = 60
 FORGOTTEN_AFTER = timedelta(days=1)
 """A run that claims to be going on for longer, while nobody holds the writer's lock, was killed with its process."""
 
@@ -66,6 +67,22 @@ def coverage_is_watched(settings: Settings) -> dg.SensorDefinition:
         return dg.SensorResult(asset_events=[coverage.evaluation(result) for result in found])
 
     return coverage_is_watched
+
+
+def dead_runs_are_marked(settings: Settings) -> dg.SensorDefinition:
+    """Looks every minute for runs of the command line that claim to be going on and are not."""
+
+    @dg.sensor(
+        name="dead_runs_are_marked",
+        minimum_interval_seconds=DEAD_SECONDS,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Marks runs of the command line as failed when their process was killed.",
+    )
+    def dead_runs_are_marked(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+        marked = dead_runs.mark_dead(context.instance, Layout(settings.data_dir))
+        return dg.SkipReason(f"marked as failed: {', '.join(marked)}" if marked else "every run is alive")
+
+    return dead_runs_are_marked
 
 
 def _busy(instance: dg.DagsterInstance, settings: Settings) -> str | None:

@@ -47,7 +47,7 @@ UNKNOWN = Holder("a process that has just begun", 0, socket.gethostname(), "now"
 @contextmanager
 def writing(layout: Layout, purpose: str, waiting: Callable[[str], None], *, what: str = WRITER) -> Iterator[None]:
     """Be the only one who does ``what`` inside the block; ``waiting`` is told for whom, at once and every minute."""
-    me = Holder(purpose, os.getpid(), socket.gethostname(), f"{datetime.now(UTC):%Y-%m-%d %H:%M:%SZ}")
+    me = _me(purpose)
     queue = make_private(layout.work / "queue" / what)
     ticket = queue / f"{time.time_ns():020d}-{me.process}"
     with _held(ticket, me), _open(_file(layout, what)) as lock:
@@ -59,6 +59,25 @@ def writing(layout: Layout, purpose: str, waiting: Callable[[str], None], *, wha
 def writer(layout: Layout, *, what: str = WRITER) -> Holder | None:
     """Who does it now, for ``status`` and ``doctor``."""
     return _holder(_file(layout, what))
+
+
+@contextmanager
+def alive(layout: Layout, name: str) -> Iterator[None]:
+    """Leaves the name among the ``dead`` if the process does not come to the end of the block."""
+    with _held(make_private(layout.work / "alive") / name, _me(name)):
+        yield
+
+
+def dead(layout: Layout) -> Iterator[str]:
+    """The names whose process is gone; each is told until the loop over them has gone on behind it."""
+    for mark in sorted((layout.work / "alive").glob("*")):
+        if _holder(mark) is None:
+            yield mark.name
+            mark.unlink(missing_ok=True)
+
+
+def _me(purpose: str) -> Holder:
+    return Holder(purpose, os.getpid(), socket.gethostname(), f"{datetime.now(UTC):%Y-%m-%d %H:%M:%SZ}")
 
 
 def _file(layout: Layout, what: str) -> Path:
