@@ -10,10 +10,13 @@ imports `wms_sync`, never the other way round.
     shipment_pages   the partitioned asset: raw pages, and the tables behind them in the same run
     tables           the unpartitioned assets: one a table and a mart, one step
     coverage         checks of what is covered, on shipment_pages
+    master_data      the assets of master data: CSV files planned, and pushed where that is switched on
+    stopping         the polite end of a push
     metadata         reports of the library as metadata
-    jobs             shipments, tables, rebuild
+    jobs             shipments, tables, rebuild, a push of each kind
     schedules        nightly
     sensors          the tables follow the pages; coverage is watched
+    master_data_files    new and changed files start a run
     alerts           the webhook that hears of failed runs
     failures         errors of the library as failures of a step
     instance         a home for Dagster: telemetry off, no retries, fast storage

@@ -156,7 +156,8 @@ def _handle_one(
 
     def planned(plan: Plan) -> None:
         _refuse_another(plan, file)
-        operation.say(context.log)(plan.summary)
+        for line in (*plan.checked.notes, plan.summary):
+            operation.say(context.log)(line)
         stopping.listen()
 
     with Stopping() as stopping:

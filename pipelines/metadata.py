@@ -73,6 +73,7 @@ def of_handled(handled: Sequence[Plan | PushReport]) -> Metadata:
     facts: dict[str, dg.MetadataValue | int | float | str] = {
         "pushed": dg.MetadataValue.bool(bool(reports)),
         "files": dg.MetadataValue.md("\n".join(f"- {done.summary}" for done in handled) or "no file"),
+        "notes": dg.MetadataValue.md("\n".join(f"- {note}" for plan in plans for note in plan.checked.notes) or "none"),
         "rows": sum(len(plan.steps) for plan in plans),
         "plan": _table(rows_of(plans)),
         **_counted("planned", plans),

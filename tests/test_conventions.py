@@ -10,6 +10,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from pipelines import definitions
+from pipelines import tables as tables_step
 from pipelines.cli import main
 from wms_sync import sql_files
 from wms_sync.catalogue import marts, ops_tables, tables
@@ -88,6 +90,16 @@ def test_commands_are_in_the_readme_and_nothing_else_is():
 def test_tables_and_marts_are_in_the_readme():
     for relation in (*tables(), *ops_tables(), *marts()):
         assert f"`{relation.name}`" in README, relation.name
+
+
+def test_what_an_operator_starts_in_dagster_is_in_the_readme():
+    built = definitions.build(Settings.load(_env_file=None, alert_webhook_url="https://hooks.example.com/x"))
+    relations = {tables_step.key(relation) for relation in tables_step.relations()}
+    assets = set(built.resolve_asset_graph().materializable_asset_keys) - relations
+    jobs = {job.name for job in built.resolve_all_job_defs() if not job.name.startswith("__")}
+    named = {one.name for one in (*(built.sensors or ()), *(built.schedules or ()))}
+    for name in {key.to_user_string() for key in assets} | jobs | named:
+        assert f"`{name}`" in README, name
 
 
 def test_make_targets_in_the_readme_exist():
