@@ -169,6 +169,16 @@ def shipment(name: str, as_json: bool) -> None:
 
 
 @main.command()
+@click.argument("orders", metavar="ORDER...", nargs=-1)
+@explained
+def forget(orders: tuple[str, ...]) -> None:
+    """Remove what is personal of these orders (id, unique_id or order_ref) from every file, for good."""
+    from pipelines.cli_forget import forget_orders
+
+    forget_orders(Settings.load(), orders)
+
+
+@main.command()
 @explained
 def doctor() -> int:
     """Look at settings, connection, tokens, clock, disk, locks, schema and master data, and say what to do."""

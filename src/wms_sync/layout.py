@@ -42,6 +42,11 @@ class Layout:
         """Files of rows that could not be pushed, with reasons."""
         return self.root / "rejects"
 
+    @property
+    def forgotten_orders(self) -> Path:
+        """Ids of the orders that were forgotten, for the day on which the state store is lost."""
+        return self.root / "forgotten-orders.json"
+
     def window(self, window_id: str) -> Path:
         """The folder of a window's raw pages."""
         return self.raw / window_id

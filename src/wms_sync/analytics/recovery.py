@@ -14,6 +14,7 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics.flattened import is_flattened, refuse_damaged
+from wms_sync.analytics.forget import recall
 from wms_sync.analytics.push_ledger import restore_push_ledger
 from wms_sync.extract.raw import manifests, open_again, read_manifest
 from wms_sync.flatten.errors import PageDamagedError
@@ -32,6 +33,7 @@ def recover(settings: Settings, store: StateStore, say: Say) -> None:
     found = _from_manifests(layout, store, known)
     if not known:
         found += _from_receipts(layout, store)
+        recall(layout, store)
         with PushLedger(settings.database_url) as ledger:
             restored = restore_push_ledger(layout, ledger)
         if restored:

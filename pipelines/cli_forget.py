@@ -1,0 +1,33 @@
+"""``wms-sync forget``: what is personal of some orders goes out of every file."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+
+import click
+
+from pipelines.operation import Operation
+from wms_sync.analytics.forget import Forgotten, forget, orders_named
+from wms_sync.errors import SettingsError
+from wms_sync.settings import Settings
+
+
+def forget_orders(settings: Settings, names: Sequence[str]) -> None:
+    """Forget them, and finish what was interrupted; print what was removed."""
+    operation = Operation(settings, say=lambda line: click.echo(line, err=True))
+    with operation.writing("forget", logging.getLogger(__name__)) as store:
+        if not names and not store.forgotten(unfinished=True):
+            raise SettingsError("Name the orders to forget, by id, unique_id or order_ref.")
+        done = forget(settings, store, orders_named(settings, names), click.echo)
+    for line in _lines(done):
+        click.echo(line)
+
+
+def _lines(done: Forgotten) -> Iterator[str]:
+    yield f"forgot    {len(done.orders)} orders: {', '.join(map(str, done.orders)) or 'those asked for before'}"
+    yield (
+        f"removed   {done.rows} rows from {done.databases} databases; rewrote {done.pages} raw pages and "
+        f"{done.parquet_files} Parquet files"
+    )
+    yield "          later reads and rebuilds do not bring it back; copies elsewhere and open connections keep theirs"

@@ -1,0 +1,7 @@
+-- grain: one row a file, with the rows in it
+-- source: the Parquet files of a table of schema pii
+select
+    parse_filename(filename) as part,
+    count(*) as held
+from read_parquet($files, filename = true, union_by_name = true)
+group by filename

@@ -1,0 +1,11 @@
+-- grain: one row an order and a name that means it: its id, unique_id or order_ref
+-- source: orders
+select
+    names.name,
+    orders.id,
+    orders.unique_id,
+    orders.order_ref
+from (select unnest($names) as name) as names
+inner join orders
+    on names.name in (orders.id::varchar, orders.unique_id, orders.order_ref)
+order by names.name, orders.id

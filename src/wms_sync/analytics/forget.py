@@ -1,0 +1,284 @@
+"""``wms-sync forget``: what is personal of some orders goes out of every file, and does not come back.
+
+The ids are remembered first; from then on no page lands with anything personal of these orders (``extract/cleaner``).
+Then every file is looked at, whatever the tables say of it: raw pages are rewritten without it, Parquet files and both
+databases without its rows. A database is written anew, because DuckDB leaves deleted rows in the file. Each step does
+nothing where nothing is left to do, so one that was interrupted is finished by running it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.analytics import database
+from wms_sync.analytics.errors import UnknownOrderError
+from wms_sync.analytics.flattened import flattened_window, flattened_windows, write_flattened
+from wms_sync.analytics.publish import publish
+from wms_sync.api.body import packed
+from wms_sync.catalogue import Table, literal, ops_tables, quote, tables
+from wms_sync.durable import make_private, put_in_place, sync_file, write_whole
+from wms_sync.extract.raw import rewrite_manifest
+from wms_sync.flatten.page import read_raw
+from wms_sync.layout import Layout
+from wms_sync.privacy.scrub import without_orders
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+
+Say = Callable[[str], object]
+OLD = "old"
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """What was removed, and from how many files; nothing at all where it was removed before."""
+
+    orders: tuple[int, ...]
+    pages: int
+    parquet_files: int
+    databases: int
+    rows: int
+
+
+def orders_named(settings: Settings, names: Sequence[str]) -> tuple[int, ...]:
+    """The orders that are meant by id, ``unique_id`` or ``order_ref``. The caller holds the writer's lock.
+
+    An id need not be known: what comes later is not stored either. Raises ``UnknownOrderError``.
+    """
+    found: dict[str, list[str]] = {}
+    ids: set[int] = set()
+    layout = Layout(settings.data_dir)
+    if names and layout.working_database.exists():
+        with database.opened(layout.working_database, memory_limit=settings.memory_limit) as connection:
+            query = sql_files.read("queries/named_orders.sql")
+            for name, id_, unique_id, order_ref in connection.execute(query, {"names": list(names)}).fetchall():
+                found.setdefault(name, []).append(f"{id_} (unique_id {unique_id}, order_ref {order_ref})")
+                ids.add(id_)
+    for name in names:
+        meant = found.get(name, [])
+        if len(meant) > 1:
+            raise UnknownOrderError(f"{name} names several orders: {'; '.join(meant)}. Name one by its unique_id.")
+        if not meant and not name.isdecimal():
+            raise UnknownOrderError(f"No order in the tables has the unique_id or order_ref {name}. Give its id.")
+    return tuple(sorted(ids | {int(name) for name in names if name not in found}))
+
+
+def forget(settings: Settings, store: StateStore, order_ids: Collection[int], say: Say) -> Forgotten:
+    """Remove everything personal of these orders, and of those that were asked for before. Needs the writer's lock."""
+    layout = Layout(settings.data_dir)
+    everyone = _remember(layout, store, order_ids)
+    _remove_leftovers(layout)
+    pages = _clean_pages(layout, store, everyone, say)
+    with duckdb.connect() as connection:
+        _name_forgotten(connection, everyone)
+        parquet_files = _clean_parquet(layout, connection)
+    say(f"rewrote {parquet_files} Parquet files")
+    new = bool(store.forgotten(unfinished=True))
+    databases = (layout.working_database, layout.published)
+    rows = [_clean_database(settings, path, everyone, anyway=new) for path in databases]
+    store.forgot(everyone)
+    return Forgotten(tuple(sorted(order_ids)), pages, parquet_files, sum(map(bool, rows)), sum(rows))
+
+
+def recall(layout: Layout, store: StateStore) -> None:
+    """Remember again what a lost state store knew of forgotten orders."""
+    if layout.forgotten_orders.exists():
+        store.forget(json.loads(layout.forgotten_orders.read_bytes()))
+
+
+def _remember(layout: Layout, store: StateStore, order_ids: Collection[int]) -> frozenset[int]:
+    store.forget(order_ids)
+    everyone = store.forgotten()
+    write_whole(layout.forgotten_orders, json.dumps(sorted(everyone)).encode())
+    return everyone
+
+
+def _personal_tables() -> list[Table]:
+    return [table for table in tables() if table.schema == "pii" and table.root == "orders"]
+
+
+def _remove_leftovers(layout: Layout) -> None:
+    """What a killed run may have left: nobody else writes now, so nothing of it is needed."""
+    for path in (*layout.raw.glob("*/.*.tmp"), *layout.parquet.glob("*/.*.tmp")):
+        path.unlink()
+    for path in (*layout.work.glob("*/spill"), layout.work / "spill", *layout.work.glob("flatten-*")):
+        shutil.rmtree(path, ignore_errors=True)
+    for path in layout.work.glob("*.duckdb*"):
+        if not path.name.startswith(layout.working_database.name):
+            path.unlink()
+    for path in layout.root.glob("*.of-an-earlier-file"):
+        path.unlink()
+
+
+def _clean_pages(layout: Layout, store: StateStore, everyone: Collection[int], say: Say) -> int:
+    rewritten = 0
+    folders = sorted(layout.raw.glob("*"))
+    for number, folder in enumerate(folders, start=1):
+        landed = {page.file: page for page in store.pages(folder.name)}
+        for path in sorted(folder.glob("page-*")):
+            content = without_orders(read_raw(path), everyone)
+            if content is None:
+                continue
+            body = packed(content, path.name.partition(".")[2])
+            if path.name in landed:  # first, so that running again makes the very file that is recorded
+                store.rewrite_page(
+                    replace(
+                        landed[path.name],
+                        bytes=len(body.landed),
+                        content_bytes=len(content),
+                        sha256=hashlib.sha256(body.landed).hexdigest(),
+                    )
+                )
+            write_whole(path, body.landed)
+            rewritten += 1
+        if landed:
+            rewrite_manifest(folder, store.window(folder.name), store.pages(folder.name))
+        say(f"looked through {number} of {len(folders)} windows, rewrote {rewritten} pages")
+    return rewritten
+
+
+def _name_forgotten(connection: duckdb.DuckDBPyConnection, everyone: Collection[int]) -> None:
+    connection.execute("create temp table forgotten as select unnest($1::bigint[]) as order_id", [sorted(everyone)])
+
+
+def _clean_parquet(layout: Layout, connection: duckdb.DuckDBPyConnection) -> int:
+    rewritten = 0
+    counted: dict[str, dict[str, int]] = {}
+    for table in _personal_tables():
+        files = _files(layout, table)
+        if files:
+            query = sql_files.read("forget/holding.sql").format(key=quote(table.root_key))
+            holding = connection.execute(query, {"files": files}).fetchall()
+            for (file,) in holding:
+                _clean_file(connection, table, Path(file))
+            rewritten += len(holding)
+        left = _files(layout, table)
+        query = sql_files.read("forget/counted.sql")
+        counted[table.slug] = dict(connection.execute(query, {"files": left}).fetchall()) if left else {}
+    for window_id in flattened_windows(layout):
+        _recount(layout, window_id, counted)
+    return rewritten
+
+
+def _files(layout: Layout, table: Table) -> list[str]:
+    return sorted(str(path) for path in (layout.parquet / table.slug).glob("*.parquet"))
+
+
+def _clean_file(connection: duckdb.DuckDBPyConnection, table: Table, path: Path) -> None:
+    temporary = path.with_name(f".{path.name}.tmp")
+    kept = sql_files.read("forget/kept.sql").format(
+        columns="held.*", source=f"read_parquet({literal(str(path))})", key=quote(table.root_key)
+    )
+    copied = connection.execute(f"copy ({kept}) to $temporary (format parquet)", {"temporary": str(temporary)})
+    row = copied.fetchone()
+    if row is not None and row[0]:
+        sync_file(temporary)
+        put_in_place(temporary, path)
+    else:
+        temporary.unlink()
+        path.unlink()
+
+
+def _recount(layout: Layout, window_id: str, counted: dict[str, dict[str, int]]) -> None:
+    """The counts that the merge insists on."""
+    before = flattened_window(layout, window_id)
+    rows, parts = dict(before.rows), dict(before.parts)
+    for slug, held in counted.items():
+        left = [part for part in parts.pop(slug, []) if part in held]
+        if left:
+            parts[slug] = left
+        if slug in rows:
+            rows[slug] = sum(held[part] for part in left)
+    after = replace(before, rows=rows, parts=parts)
+    if after != before:
+        write_flattened(layout, window_id, after)
+
+
+def _clean_database(settings: Settings, path: Path, everyone: Collection[int], *, anyway: bool) -> int:
+    """Write a database anew without the rows of these orders; how many there were.
+
+    ``anyway`` also where it has none: rows that a merge replaced may still lie in the file.
+    """
+    if not path.exists():
+        return 0
+    layout = Layout(settings.data_dir)
+    with _source(settings, path) as source:
+        held = _held(source, everyone)
+        if held or anyway:
+            fresh = make_private(layout.work) / "forgetting.duckdb"
+            with database.opened(fresh, memory_limit=settings.memory_limit) as connection:
+                _copy(connection, source, everyone)
+            if path == layout.working_database:
+                put_in_place(fresh, path)
+            else:
+                publish(layout, fresh)
+                fresh.unlink()
+    return held
+
+
+@contextmanager
+def _source(settings: Settings, path: Path) -> Iterator[Path]:
+    """The database to copy from, with no log beside it; an analyst may have the published one open."""
+    layout = Layout(settings.data_dir)
+    if path == layout.working_database:
+        with database.opened(path, memory_limit=settings.memory_limit):
+            pass
+        yield path
+        return
+    copy = layout.work / "published.duckdb"
+    shutil.copyfile(path, copy)
+    try:
+        yield copy
+    finally:
+        copy.unlink()
+
+
+def _held(source: Path, everyone: Collection[int]) -> int:
+    """The rows of these orders in schema ``pii``."""
+    with duckdb.connect(source, read_only=True) as connection:
+        _name_forgotten(connection, everyone)
+        present = _present_columns(connection, "current_database()")
+        return sum(_count(connection, table) for table in _personal_tables() if (table.schema, table.name) in present)
+
+
+def _count(connection: duckdb.DuckDBPyConnection, table: Table) -> int:
+    query = sql_files.read("forget/held.sql").format(table=table.qualified, key=quote(table.root_key))
+    row = connection.execute(query).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, source: Path, everyone: Collection[int]) -> None:
+    """Everything that stays, into the empty tables of a new database."""
+    _name_forgotten(connection, everyone)
+    connection.execute(f"attach {literal(str(source))} as {quote(OLD)} (read_only)")
+    present = _present_columns(connection, literal(OLD))
+    for table in (*tables(), *ops_tables()):
+        there = present.get((table.schema, table.name), set())
+        columns = ", ".join(quote(column) for column in table.column_names if column in there)
+        if columns:
+            connection.execute(f"insert into {table.qualified} ({columns}) {_kept(table, columns)}")
+    connection.execute(f"detach {quote(OLD)}")
+
+
+def _kept(table: Table, columns: str) -> str:
+    source = f"{quote(OLD)}.{table.qualified}"
+    if table not in _personal_tables():
+        return f"select {columns} from {source}"
+    return sql_files.read("forget/kept.sql").format(columns=columns, source=source, key=quote(table.root_key))
+
+
+def _present_columns(connection: duckdb.DuckDBPyConnection, name: str) -> dict[tuple[str, str], set[str]]:
+    """Columns by schema and table, of one of the connection's databases."""
+    present: dict[tuple[str, str], set[str]] = {}
+    rows = connection.execute(sql_files.read("forget/columns.sql").format(database=name)).fetchall()
+    for schema, table, column in rows:
+        present.setdefault((schema, table), set()).add(column)
+    return present

@@ -1,0 +1,266 @@
+"""Forgetting orders: nothing personal of them is left in any byte of the data folder, and nothing comes back."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from tests.conftest import NOW, Bench
+from wms_sync.analytics.errors import UnknownOrderError
+from wms_sync.analytics.forget import Forgotten, forget, orders_named
+from wms_sync.analytics.recovery import recover
+from wms_sync.analytics.refresh import rebuild, refresh
+from wms_sync.extract.raw import MANIFEST, damage, read_manifest
+from wms_sync.flatten.page import read_raw
+from wms_sync.sandbox.app import Sandbox
+from wms_sync.sandbox.config import SandboxConfig
+from wms_sync.sandbox.server import SandboxServer
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+
+MARK = "Zaphodina-Quxley-%s-77"
+"""Long and like nothing else, so that it stands in a file as it is, however the file is encoded."""
+
+
+def marked(envelope: dict[str, Any]) -> dict[str, Any]:
+    """Every address and candidate tells by its street which order it is of."""
+    included = envelope["included"]
+    for order in included.get("Order", ()):
+        mark = MARK % order["id"]
+        held = [order.get("shipping_address"), order.get("original_address")]
+        ids = {one["id"] for one in held if one}
+        proposed = {one["id"] for one in order.get("address_candidates") or ()}
+        for address in included.get("OrderAddress", ()):
+            if address["id"] in ids:
+                address |= {"first_name": mark, "street": [mark]}
+        for candidate in included.get("OrderAddressCandidate", ()):
+            if candidate["id"] in proposed:
+                candidate["street"] = mark
+    return envelope
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[SandboxServer]:
+    config = SandboxConfig(shipments=120, seed=5, days=20, now=NOW, families=40)
+    with SandboxServer(Sandbox(config)) as server:
+        server.sandbox.rewrite = marked
+        yield server
+
+
+def settings_in(folder: Path, service: SandboxServer) -> Settings:
+    return Settings.load(
+        _env_file=None,
+        base_url=service.base_url,
+        api_token=service.sandbox.config.token,
+        data_dir=folder,
+        start_date=date(2026, 3, 1),
+        page_size=50,
+        include_addresses=True,
+    )
+
+
+@pytest.fixture(scope="module")
+def read_once(service: SandboxServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Everything read with addresses, twice, so that orders stand in several windows."""
+    settings = settings_in(tmp_path_factory.mktemp("read") / "data", service)
+    store = StateStore(settings.database_url)
+    bench = Bench(settings, store)
+    sync(bench)
+    service.sandbox.advance(seconds=3600, changed=100, orders=40)
+    service.sandbox.advance(seconds=10)
+    sync(bench)
+    store.close()
+    return settings.data_dir
+
+
+@pytest.fixture
+def stored(service: SandboxServer, read_once: Path, tmp_path: Path) -> Iterator[Bench]:
+    settings = settings_in(Path(shutil.copytree(read_once, tmp_path / "data")), service)
+    store = StateStore(settings.database_url)
+    yield Bench(settings, store)
+    store.close()
+
+
+def backfill(bench: Bench) -> None:
+    with bench.api() as api:
+        bench.reading(api).backfill(bench.settings.start, NOW + timedelta(days=1))
+
+
+def sync(bench: Bench) -> None:
+    with bench.api() as api:
+        bench.reading(api).sync()
+    assert refresh(bench.settings, bench.store, run_id="test", say=silent).published
+
+
+def silent(_: str) -> None:
+    """Nobody listens."""
+
+
+def contents(path: Path, connection: duckdb.DuckDBPyConnection) -> bytes:
+    """What is in a file, whatever packs it."""
+    if path.name.startswith("page-"):
+        return read_raw(path)
+    if path.suffix == ".parquet":
+        return repr(connection.execute("select * from read_parquet(?)", [str(path)]).fetchall()).encode()
+    if path.suffix == ".duckdb":
+        return in_tables(path) + path.read_bytes()
+    return path.read_bytes()
+
+
+def in_tables(path: Path) -> bytes:
+    with duckdb.connect(path, read_only=True) as connection:
+        tables = connection.execute("select schema_name, table_name from duckdb_tables()").fetchall()
+        rows = [connection.execute(f'from "{schema}"."{table}"').fetchall() for schema, table in tables]
+    return repr(rows).encode()
+
+
+def holding(bench: Bench, order: int) -> set[str]:
+    """The files that hold the mark of an order, by their place below the data folder."""
+    mark = (MARK % order).encode()
+    root = bench.layout.root
+    files = [path for path in root.rglob("*") if path.is_file()]
+    with duckdb.connect() as connection:
+        return {str(path.relative_to(root)) for path in files if mark in contents(path, connection)}
+
+
+def orders_with_addresses(bench: Bench) -> list[int]:
+    """Those with most rows first: candidates too, and in both windows."""
+    query = """
+        select order_id
+        from (
+            select order_id from pii.order_addresses union all select order_id from pii.order_address_candidates
+        )
+        group by all order by count(*) desc, order_id limit 4
+    """
+    with published(bench) as connection:
+        return [order for (order,) in connection.execute(query).fetchall()]
+
+
+@contextmanager
+def published(bench: Bench) -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect(bench.layout.published, read_only=True) as connection:
+        yield connection
+
+
+def rows(bench: Bench) -> dict[str, int]:
+    with published(bench) as connection:
+        names = connection.execute("select schema_name, table_name from duckdb_tables()").fetchall()
+        counted = {}
+        for schema, table in names:
+            row = connection.execute(f'select count(*) from "{schema}"."{table}"').fetchone()
+            counted[f"{schema}.{table}"] = row[0] if row else 0
+        return counted
+
+
+def forgotten(bench: Bench, *orders: int) -> Forgotten:
+    return forget(bench.settings, bench.store, orders, silent)
+
+
+def test_nothing_of_a_forgotten_order_is_left_in_any_file(stored):
+    order, other, *_ = orders_with_addresses(stored)
+    before, kept_before = holding(stored, order), holding(stored, other)
+    assert {part.split("/")[0] for part in before} == {"raw", "parquet", "work", "analytics.duckdb"}
+    assert (MARK % order).encode() in stored.layout.published.read_bytes(), "the search of raw bytes would find it"
+    counted = rows(stored)
+
+    done = forgotten(stored, order)
+
+    assert holding(stored, order) == set()
+    assert holding(stored, other) == kept_before
+    assert done.pages == len([part for part in before if part.startswith("raw/")])
+    assert done.parquet_files == len([part for part in before if part.startswith("parquet/")])
+    assert (done.databases, done.orders) == (2, (order,))
+    left = rows(stored)
+    lost = {name: count - left[name] for name, count in counted.items() if left[name] != count}
+    assert set(lost) <= {"pii.order_addresses", "pii.order_address_candidates"}
+    assert done.rows == 2 * sum(lost.values())
+    assert not list(stored.layout.work.glob("forgetting*"))
+    assert_recorded(stored)
+
+    again = forgotten(stored, order)
+    assert (again.pages, again.parquet_files, again.databases, again.rows) == (0, 0, 0, 0)
+    assert stored.store.forgotten(unfinished=True) == frozenset()
+
+
+def assert_recorded(stored: Bench) -> None:
+    """What is recorded of rewritten pages is what they are."""
+    for window in stored.store.windows("loaded"):
+        folder, pages = stored.layout.window(window.id), stored.store.pages(window.id)
+        assert [damage(folder, page) for page in pages] == [None] * len(pages)
+        assert read_manifest(folder / MANIFEST).pages == pages
+        assert window.bytes == sum(page.bytes for page in pages) == read_manifest(folder / MANIFEST).window.bytes
+
+
+def test_a_forgotten_order_does_not_come_back(stored):
+    """Not from a window that was landed and not loaded, a rebuild, the service, or a state store that got lost."""
+    order, *_ = orders_with_addresses(stored)
+    backfill(stored)
+    forgotten(stored, order)
+    counted = rows(stored)["pii.order_addresses"]
+    rebuild(stored.settings, stored.store, run_id="test", say=silent)
+    assert holding(stored, order) == set()
+    stored.store.close()
+    stored.layout.root.joinpath("state.db").unlink()
+    stored.store = StateStore(stored.settings.database_url)
+    recover(stored.settings, stored.store, silent)
+    backfill(stored)
+    assert refresh(stored.settings, stored.store, run_id="test", say=silent).published
+    assert holding(stored, order) == set()
+    assert rows(stored)["pii.order_addresses"] == counted
+
+
+def test_what_crashed_half_way_is_finished_by_running_again(stored, read_once):
+    """The worst of it: everything is recorded as done and every file is as it was before."""
+    order, *_ = orders_with_addresses(stored)
+    forgotten(stored, order)
+    for folder in ("raw", "parquet", "work"):
+        for path in (read_once / folder).rglob("*"):
+            if path.suffix in {".gz", ".zst", ".parquet", ".duckdb"}:
+                shutil.copyfile(path, stored.layout.root / path.relative_to(read_once))
+    assert holding(stored, order)
+    forgotten(stored)
+    assert holding(stored, order) == set()
+    assert_recorded(stored)
+    rebuild(stored.settings, stored.store, run_id="test", say=silent)
+
+
+def test_leftovers_of_killed_runs_go_too(stored):
+    order, *_ = orders_with_addresses(stored)
+    mark = (MARK % order).encode()
+    window = stored.store.windows("loaded")[0].id
+    leftovers = [
+        stored.layout.work / "flatten-1" / "batch" / "OrderAddress.jsonl",
+        stored.layout.work / "publishing.duckdb",
+        stored.layout.window(window) / ".page-00009.json.gz.tmp",
+        stored.layout.root / "analytics.duckdb.wal.of-an-earlier-file",
+    ]
+    for path in leftovers:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(mark)
+    forgotten(stored, order)
+    assert not [path for path in leftovers if path.exists()]
+
+
+def test_orders_are_named_by_id_unique_id_or_reference(stored):
+    with published(stored) as connection:
+        id_, unique_id, order_ref = connection.execute("select id, unique_id, order_ref from orders").fetchall()[0]
+    for name in (str(id_), unique_id, order_ref):
+        assert orders_named(stored.settings, [name]) == (id_,)
+    assert orders_named(stored.settings, ["424242424242"]) == (424242424242,)
+    with pytest.raises(UnknownOrderError, match="no-such-order"):
+        orders_named(stored.settings, ["no-such-order"])
+
+
+def test_a_name_of_several_orders_means_none(stored):
+    with duckdb.connect(stored.layout.working_database) as connection:
+        first, second = [row[0] for row in connection.execute("select id from orders order by id limit 2").fetchall()]
+        connection.execute("update orders set order_ref = 'the same' where id in (?, ?)", [first, second])
+    with pytest.raises(UnknownOrderError, match=f"{first} .*{second} "):
+        orders_named(stored.settings, ["the same"])
