@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from typing import Any
 
 import msgspec
 
 from wms_sync.api.errors import ProtocolError
 from wms_sync.privacy.watched import watching_decoder
+from wms_sync.shallow_json import cut_to_depth
 
 
 class _Identified(msgspec.Struct):
@@ -45,6 +47,9 @@ class Envelope:
     suspect: bool = False
 
 
+_LARGEST_ID = 2**63 - 1
+"""What a BIGINT and the state store hold; a record with a larger id goes to quarantine."""
+_DIGITS = 20
 _DECODER = msgspec.json.Decoder(_Envelope)
 _WATCHING = watching_decoder(has_more=bool, next=str | None, meta=_Meta | None)
 
@@ -59,29 +64,32 @@ def read_envelope(content: bytes, *, watched: bool = False) -> Envelope:
     if watched:
         try:
             return _envelope(_WATCHING.decode(content))
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return replace(read_envelope(content), suspect=True)
     try:
         return _envelope(_DECODER.decode(content))
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return _read_leniently(content)
 
 
 def _envelope(page: _Envelope) -> Envelope:
     ids = tuple(record.id for record in page.collection)
-    return Envelope(len(ids), ids, page.has_more, page.next, page.meta.count if page.meta else None)
+    if ids and max(ids) > _LARGEST_ID:
+        ids = tuple(one for one in ids if one <= _LARGEST_ID)
+    return Envelope(len(page.collection), ids, page.has_more, page.next, page.meta.count if page.meta else None)
 
 
 def _read_leniently(content: bytes) -> Envelope:
+    text = content.decode("utf-8-sig", errors="replace")
     try:
-        page = json.loads(content.decode("utf-8", errors="replace"))
+        page = _loaded(text)
         records = page["collection"]
         ids = [record.get("id") for record in records if isinstance(record, dict)]
         following, meta = page.get("next"), page.get("meta") or {}
         count = meta.get("count")
         if not isinstance(page["has_more"], bool) or not isinstance(following, str | None):
             raise TypeError("has_more or next")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ProtocolError(
             "The service sent a page that is not a list response (collection, has_more, next): "
             f"{type(error).__name__} in {len(content):,} bytes that start with {content[:40]!r}."
@@ -95,8 +103,15 @@ def _read_leniently(content: bytes) -> Envelope:
     )
 
 
+def _loaded(text: str) -> Any:  # noqa: ANN401 - any JSON
+    try:
+        return json.loads(text)
+    except RecursionError:
+        return json.loads(cut_to_depth(text.encode(errors="replace")))
+
+
 def _whole(value: object) -> int | None:
     """The number that an id is or is written as: PHP writes ``"12"`` now and then, and the guards must see it."""
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < _DIGITS:
+        value = int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _LARGEST_ID else None

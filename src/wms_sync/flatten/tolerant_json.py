@@ -1,7 +1,7 @@
 """JSON as Python reads it, with what is wrong in it noted instead of refused.
 
 Bytes that are not UTF-8 are replaced, a byte order mark is dropped, of a key that stands twice the last counts, NaN and
-numbers beyond a DOUBLE become an ``Oddity``.
+numbers beyond a DOUBLE become an ``Oddity``. Nesting that no reader follows is cut.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from wms_sync.flatten.findings import Misfit, Oddity, as_text, whole_page
+from wms_sync.flatten.findings import WITHHELD, Misfit, Oddity, as_text, piece_of, whole_page
+from wms_sync.privacy.fields import KEPT, PERSON
+from wms_sync.shallow_json import DEPTH, cut_to_depth
 
 _HALF_OF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -30,18 +32,23 @@ class Parsed:
         text = self._decoded(content)
         self.odd = _HALF_OF_A_PAIR.search(text) is not None
         try:
-            self.document = json.loads(
-                text, parse_constant=self._oddity, parse_float=self._float, object_pairs_hook=self._object
-            )
-        except (ValueError, RecursionError) as error:
+            self.document = self._parsed(text)
+        except RecursionError:
+            why = f"nested too deep: what stood below {DEPTH} levels is null"
+            self.misfits = [Misfit("Page", None, "$", "", why)]
+            self.document = self._parsed(cut_to_depth(text.encode()).decode())
+        except ValueError as error:
             self.misfits.append(whole_page(content, f"not JSON: {error}"))
         return self
+
+    def _parsed(self, text: str) -> Any:  # noqa: ANN401 - any JSON
+        return json.loads(text, parse_constant=self._oddity, parse_float=self._float, object_pairs_hook=self._object)
 
     def _decoded(self, content: bytes) -> str:
         try:
             return content.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            around = content[max(0, error.start - 100) : error.start + 100].decode(errors="replace")
+            around = piece_of(content, content[max(0, error.start - 100) : error.start + 100])
             self.misfits.append(Misfit("Page", None, "$", around, f"not UTF-8 at byte {error.start}: replaced"))
             return content.decode("utf-8", errors="replace")
 
@@ -57,5 +64,6 @@ class Parsed:
         found = dict(pairs)
         if len(found) < len(pairs):
             why = "a key stands twice in one object: the last was kept"
-            self.misfits.append(Misfit("Page", None, "$", as_text(pairs), why))
+            text = WITHHELD if found.get("type") in KEPT or not PERSON.isdisjoint(found) else as_text(list(map(list, pairs)))
+            self.misfits.append(Misfit("Page", None, "$", text, why))
         return found

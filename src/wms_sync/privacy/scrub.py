@@ -15,6 +15,7 @@ import msgspec
 
 from wms_sync.privacy.fields import CANDIDATE, COMPANYS_OWN, KEPT, PERSON, PLACES, REFERENCE
 from wms_sync.privacy.watched import is_cleared
+from wms_sync.shallow_json import cut_to_depth
 
 ADDRESSES = ("shipping_address", "original_address")
 CANDIDATES = "address_candidates"
@@ -107,6 +108,15 @@ def _may_hold(content: bytes, forgotten: Collection[int]) -> bool:
 
 
 def _edited(content: bytes, edit: Callable[[Any], bool]) -> bytes | None:
+    """The page after the edit; what is nested too deep to be looked through is not kept."""
+    try:
+        return _edited_whole(content, edit)
+    except RecursionError:
+        shallow = cut_to_depth(content)
+        return _edited_whole(shallow, edit) or shallow
+
+
+def _edited_whole(content: bytes, edit: Callable[[Any], bool]) -> bytes | None:
     try:
         page = _DECODER.decode(content)
         return _ENCODER.encode(page) if edit(page) else None

@@ -1,0 +1,385 @@
+"""Content that does not fit, a case a line of docs/content.md: one sync reads a page of each, and goes on.
+
+Each page holds one shipment, altered on its way out of the sandbox; then each case is looked up in the published file.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tests.conftest import CONFIG, Bench
+from tests.test_sync import say
+from wms_sync.analytics.refresh import RefreshReport, refresh
+from wms_sync.flatten.page import Page as Raw
+from wms_sync.sandbox.app import Sandbox
+from wms_sync.sandbox.server import SandboxServer
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+
+ROOT = Path(__file__).parents[1]
+DOCUMENT = (ROOT / "docs" / "content.md").read_text(encoding="utf-8")
+KEPT = "kept"
+EMPTY = "null"
+NULL = "null, in `ops.quarantine`"
+PART = "that part left out, in `ops.quarantine`"
+REMOVED = "record left out, in `ops.quarantine`"
+DRIFT = "in `ops.schema_drift`"
+QUARANTINE = "`ops.quarantine`"
+UNTOUCHED = 3
+
+Page = dict[str, Any]
+Edit = Callable[[Page, Page], object]
+"""Is given the page and its shipment, and changes them."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What the service sends, and what becomes of it: in ``column`` stands ``value``.
+
+    ``path`` is in quarantine for its page, ``key`` is listed as drift.
+    """
+
+    name: str
+    outcome: str
+    edit: Edit
+    column: str = "status"
+    value: object = None
+    path: str | None = None
+    key: str | None = None
+    spoil: Callable[[bytes], bytes] = bytes
+
+
+def given(**fields: object) -> Edit:
+    """The shipment's fields are these."""
+    return lambda _, shipment: shipment.update(fields)
+
+
+def included(value: object) -> Edit:
+    """Everything under ``included`` is this."""
+    return lambda page, _: page.update(included=value)
+
+
+def without(key: str) -> Edit:
+    """The key is not there."""
+    return lambda page, shipment: (page if key == "included" else shipment).pop(key)
+
+
+def doubled(_: Page, shipment: Page) -> None:
+    """An item stands twice in the list."""
+    item = {"type": "ShipmentItem", "id": 77}
+    shipment.update(items=[item, {"type": "ShipmentItem", "id": 78}, item])
+
+
+def nested(depth: int) -> Any:
+    value: Any = "bottom"
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def null(name: str, column: str, value: object, *, path: str | None = None, stored_as: str | None = None) -> Case:
+    """A field of the shipment that does not fit."""
+    return Case(name, NULL, given(**{column: value}), stored_as or column, None, path or f"$.collection[0].{column}")
+
+
+LONG = "x" * 10_000_000
+CASES = [
+    Case("a status that was never seen", KEPT, given(status="teleported"), value="teleported"),
+    Case("a number written as text", KEPT, given(carrier_shipping_cost="12.5"), "carrier_shipping_cost::double", 12.5),
+    Case("an id written as text", KEPT, lambda _, one: one.update(id=str(one["id"])), "true", True),
+    Case("a flag written as 1", KEPT, given(is_international=1), "is_international", True),
+    Case(
+        "a date with midnight behind it",
+        KEPT,
+        given(target_ship_date="2026-03-04T00:00:00Z"),
+        "day(target_ship_date)",
+        4,
+    ),
+    Case("a number where text is expected", KEPT, given(infill_product_id=7), "infill_product_id", "7"),
+    Case("PHP's `[]` for an empty object", KEPT, given(item_weight=[]), "item_weight_value", None),
+    Case("10 MB in one field", KEPT, given(unique_id=LONG), "len(unique_id)", len(LONG)),
+    Case("a missing key", EMPTY, without("status")),
+    Case("a null", EMPTY, given(status=None)),
+    Case("no `updated_at`", EMPTY, without("updated_at"), "updated_at"),
+    Case("no `included`", KEPT, without("included"), "order_id is not null", True),
+    Case("`included` is null", KEPT, included(None), "order_id is not null", True),
+    Case("`included` is `[]`", KEPT, included([]), "order_id is not null", True),
+    Case("`included` is text", PART, included("none"), "order_id is not null", True, "$.included"),
+    null("text where a number is expected", "carrier_shipping_cost", "twelve"),
+    null("text where a flag is expected", "is_international", "perhaps"),
+    null("5 where a flag is expected", "is_international", 5),
+    null("an object where text is expected", "unique_id", {"a": 1}),
+    null("text where an object is expected", "item_weight", "heavy", stored_as="item_weight_value"),
+    null(
+        "a fraction where a whole number is expected",
+        "order",
+        {"id": 1.5},
+        path="$.collection[0].order.id",
+        stored_as="order_id",
+    ),
+    null(
+        "a whole number beyond 64 bits", "order", {"id": 2**70}, path="$.collection[0].order.id", stored_as="order_id"
+    ),
+    null("more than 14 digits before the point", "carrier_shipping_cost", 10**15),
+    null("`NaN`", "carrier_shipping_cost", math.nan),
+    null(
+        "`Infinity`",
+        "item_weight",
+        {"value": math.inf},
+        path="$.collection[0].item_weight.value",
+        stored_as="item_weight_value",
+    ),
+    replace(
+        null(
+            "a number beyond a double",
+            "item_weight",
+            {"value": 17.25},
+            path="$.collection[0].item_weight.value",
+            stored_as="item_weight_value",
+        ),
+        spoil=lambda content: content.replace(b"17.25", b"1e400"),
+    ),
+    null("a day that does not exist", "target_ship_date", "2026-02-31"),
+    null("a garbled time", "created_at", "yesterday"),
+    null("half of a Unicode pair", "unique_id", "\ud83d"),
+    Case(
+        "an object where a list is expected", PART, given(packages={"a": 1}), "true", True, "$.collection[0].packages"
+    ),
+    Case("text where a list is expected", PART, given(items="none"), "true", True, "$.collection[0].items"),
+    Case("a null in a list of objects", PART, given(items=[None]), "true", True, "$.collection[0].items[0]"),
+    Case("an item without an id", PART, given(items=[{"sku": "a"}]), "true", True, "$.collection[0].items[0]"),
+    Case(
+        "an item that a list names twice",
+        PART,
+        doubled,
+        "(select list(item.id order by item.id) from shipment_items as item where item.shipment_id = shipments.id)",
+        [77, 78],
+        "$.collection[0].items[2]",
+    ),
+    Case("an unknown key", DRIFT, given(gift_wrap="blue"), "true", True, key="Shipment.gift_wrap"),
+    Case(
+        "an unknown key of a package",
+        DRIFT,
+        given(packages=[{"ribbon": 1}]),
+        "true",
+        True,
+        key="ShipmentPackage.ribbon",
+    ),
+    Case("an unknown kind under `included`", DRIFT, included({"Zone": [{"id": 1}]}), "true", True, key="included.Zone"),
+    Case(
+        "an unknown key of the page",
+        DRIFT,
+        lambda page, _: page.update(warnings=["slow"]),
+        "true",
+        True,
+        key="Page.warnings",
+    ),
+    Case("an unknown key, nested 200 deep", DRIFT, given(deep=nested(200)), "true", True, key="Shipment.deep"),
+    Case(
+        "an unknown key, nested 100,000 deep",
+        f"cut to 256 levels and {DRIFT}, the page in `ops.quarantine`",
+        given(abyss="bottom"),
+        "true",
+        True,
+        "$",
+        "Shipment.abyss",
+        spoil=lambda content: content.replace(b'"bottom"', b"[" * 100_000 + b"]" * 100_000),
+    ),
+    Case("no id", REMOVED, without("id"), path="$.collection[0]"),
+    Case("an id that is null", REMOVED, given(id=None), path="$.collection[0]"),
+    Case("an id that is text", REMOVED, given(id="first"), path="$.collection[0]"),
+    Case("an id beyond 64 bits", REMOVED, given(id=2**70), path="$.collection[0]"),
+    Case(
+        "a record that is no object", REMOVED, lambda page, _: page.update(collection=["lost"]), path="$.collection[0]"
+    ),
+    Case(
+        "bytes that are not UTF-8",
+        "kept with U+FFFD for them, in `ops.quarantine`",
+        given(unique_id="na-ve"),
+        "unique_id",
+        "na\ufffdve",
+        "$",
+        spoil=lambda content: content.replace(b"na-ve", b"na\xefve"),
+    ),
+    Case(
+        "a key that stands twice in one object",
+        "the last is kept, in `ops.quarantine`",
+        given(status="first"),
+        "status",
+        "last",
+        "$",
+        spoil=lambda content: content.replace(b'"status":"first"', b'"status":"first","status":"last"').replace(
+            b'"status": "first"', b'"status": "first", "status": "last"'
+        ),
+    ),
+    Case(
+        "a byte order mark",
+        KEPT,
+        given(status="marked"),
+        value="marked",
+        spoil=lambda content: b"\xef\xbb\xbf" + content,
+    ),
+]
+
+
+class Service:
+    """A sandbox whose n-th shipment is altered by the n-th case when it is listed."""
+
+    def __init__(self) -> None:
+        self.sandbox = Sandbox(replace(CONFIG, shipments=len(CASES) + UNTOUCHED))
+        ids = sorted(self.sandbox._store.ids.tolist())
+        self.ids = {case.name: shipment for case, shipment in zip(CASES, ids, strict=False)}
+        self._cases = {self.ids[case.name]: case for case in CASES}
+        self.sandbox.intercept = self._altered
+
+    async def _altered(self, request: Request) -> Response | None:
+        if "fields" not in request.url.query:
+            return None
+        answer = await self.sandbox._serve(request)
+        content = gzip.decompress(answer.body) if "content-encoding" in answer.headers else bytes(answer.body)
+        page = json.loads(content)
+        if not page["collection"] or page["collection"][0]["id"] not in self._cases:
+            return None
+        case = self._cases[page["collection"][0]["id"]]
+        page["meta"]["case"] = CASES.index(case)
+        case.edit(page, page["collection"][0])
+        return Response(case.spoil(json.dumps(page).encode()), media_type="application/json")
+
+
+@dataclass
+class Loaded:
+    """What one sync of every case left behind."""
+
+    service: Service
+    bench: Bench
+    report: RefreshReport
+    pages: dict[str, tuple[str, int]]
+
+    @contextmanager
+    def published(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        with duckdb.connect(self.bench.layout.published, read_only=True) as connection:
+            connection.execute("set timezone = 'UTC'")
+            yield connection
+
+    def found(self, table: str, case: Case) -> set[str]:
+        """The paths that a table of findings has for the page that was altered."""
+        window, page = self.pages[case.name]
+        with self.published() as connection:
+            query = f"select path from {table} where _window_id = ? and _page = ?"
+            return {path for (path,) in connection.execute(query, [window, page]).fetchall()}
+
+
+def pages_by_case(bench: Bench) -> dict[str, tuple[str, int]]:
+    """Window and number of the page of each case, which bears its name."""
+    pages = {}
+    for window in bench.store.windows("loaded"):
+        for landed in bench.store.pages(window.id):
+            path = bench.layout.window(window.id) / landed.file
+            content = Raw(path, 1, 1, landed.served_at, landed.content_bytes).content()
+            if named := re.search(rb'"case": (\d+)', content):
+                pages[CASES[int(named[1])].name] = (window.id, landed.number)
+    return pages
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory) -> Iterator[Loaded]:
+    service = Service()
+    with SandboxServer(service.sandbox) as server:
+        settings = Settings.load(
+            _env_file=None,
+            base_url=server.base_url,
+            api_token=CONFIG.token,
+            data_dir=tmp_path_factory.mktemp("content"),
+            start_date="2026-01-01",
+            page_size=1,
+        )
+        bench = Bench(settings, StateStore(settings.database_url))
+        with bench.api() as api:
+            bench.reading(api).sync()
+        report = refresh(settings, bench.store, run_id="test", say=say)
+        yield Loaded(service, bench, report, pages_by_case(bench))
+        bench.store.close()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_it_becomes_what_the_table_says(case, loaded):
+    with loaded.published() as connection:
+        shipment = [loaded.service.ids[case.name]]
+        rows = connection.execute(f"select {case.column} from shipments where id = ?", shipment).fetchall()
+    assert rows == ([] if case.outcome == REMOVED else [(case.value,)])
+    assert loaded.found("ops.quarantine", case) == ({case.path} if case.path else set())
+    assert loaded.found("ops.schema_drift", case) == ({case.key} if case.key else set())
+    assert (QUARANTINE in case.outcome, DRIFT in case.outcome) == (case.path is not None, case.key is not None)
+
+
+def test_the_other_shipments_are_all_there_and_what_did_not_fit_is_told(loaded):
+    removed = sum(case.outcome == REMOVED for case in CASES)
+    assert loaded.report.rows["shipments"] == len(CASES) + UNTOUCHED - removed
+    assert loaded.report.published
+    assert loaded.report.quarantined == sum(case.path is not None for case in CASES)
+    assert loaded.report.drift == sum(case.key is not None for case in CASES)
+    warned = {outcome.check.name for outcome in loaded.report.checks if not outcome.passed}
+    assert {"nothing_was_quarantined_in_the_latest_load", "no_unknown_key_came_in_the_latest_load"} <= warned
+
+
+def test_the_document_lists_these_cases_and_no_others():
+    listed = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", DOCUMENT, re.MULTILINE)
+    assert listed[2:] == [(case.name, case.outcome) for case in CASES]
+
+
+def test_once_the_type_is_taught_a_rebuild_brings_the_value_in(loaded, tmp_path):
+    """The same files on a copy of the product whose types know the key."""
+    shutil.copytree(ROOT / "src" / "wms_sync", tmp_path / "src" / "wms_sync")
+    shutil.copytree(ROOT / "sql", tmp_path / "sql")
+    shutil.copytree(loaded.bench.settings.data_dir, tmp_path / "data")
+    teach(tmp_path / "sql" / "types" / "60_shipments.sql", "    unique_id varchar,", "    gift_wrap varchar,")
+    teach(tmp_path / "sql" / "flatten" / "shipments.sql", "    unique_id,", "    gift_wrap,")
+    teach(
+        tmp_path / "sql" / "tables" / "shipments.sql", "    unique_id varchar,", "    gift_wrap varchar, -- Its paper."
+    )
+
+    subprocess.run(
+        [sys.executable, "-c", REBUILD, str(tmp_path / "data")], env={"PYTHONPATH": str(tmp_path / "src")}, check=True
+    )
+
+    with duckdb.connect(tmp_path / "data" / "analytics.duckdb", read_only=True) as connection:
+        query = "select gift_wrap from shipments where gift_wrap is not null"
+        assert connection.execute(query).fetchall() == [("blue",)]
+        drift = connection.execute("select path from ops.schema_drift").fetchall()
+    assert ("Shipment.gift_wrap",) not in drift
+    assert len(drift) == sum(case.key is not None for case in CASES) - 1
+
+
+REBUILD = """
+import sys
+from wms_sync.analytics.refresh import rebuild
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+settings = Settings.load(_env_file=None, data_dir=sys.argv[1])
+assert rebuild(settings, StateStore(settings.database_url), run_id="test", say=print).published
+"""
+
+
+def teach(file: Path, after: str, line: str) -> None:
+    """Put a line behind the one that begins so."""
+    text = file.read_text(encoding="utf-8")
+    before, found, rest = text.partition(after)
+    assert found, file
+    end, newline, tail = rest.partition("\n")
+    file.write_text(before + found + end + newline + line + newline + tail, encoding="utf-8")
