@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import TypeVar
 
 import click
 from rich.console import Console
@@ -16,42 +18,54 @@ from wms_sync.master_data.outcomes import PushProgress
 from wms_sync.master_data.outcomes import Watcher as PushWatcher
 
 Say = Callable[[str], None]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What a bar shows of a moment; without a total it only moves."""
+
+    done: int
+    total: int | None
+    about: str
+
+
+def progress() -> AbstractContextManager[tuple[Watcher, Say]]:
+    """A watcher for the read and a function for sentences, fit for where standard error goes."""
+    return _watched("reading", line, _of_read)
+
+
+def push_progress() -> AbstractContextManager[tuple[PushWatcher, Say]]:
+    """The same for a push."""
+    return _watched("pushing", push_line, _of_push)
 
 
 @contextmanager
-def progress() -> Iterator[tuple[Watcher, Say]]:
-    """A watcher for the read and a function for sentences, fit for where standard error goes."""
+def _watched(
+    what: str, line: Callable[[T], str], shown: Callable[[T, float], _Shown]
+) -> Iterator[tuple[Callable[[T], None], Say]]:
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
         yield PlainLines(_line, line), _line
         return
     with _bar(console) as bar:
-        task = bar.add_task("reading", total=None, about="")
+        task = bar.add_task(what, total=None, about="")
 
-        def watch(now: Progress) -> None:
-            elapsed = bar.tasks[task].elapsed or 0.001
-            speed = f"{now.records / elapsed:,.0f} shipments/s"
-            about = f"{now.pages} pages  {speed}"
-            bar.update(task, completed=now.records, total=now.expected or None, about=about)
+        def watch(now: T) -> None:
+            found = shown(now, bar.tasks[task].elapsed or 0.001)
+            bar.update(task, completed=found.done, total=found.total, about=found.about)
 
         yield watch, bar.console.print
 
 
-@contextmanager
-def push_progress() -> Iterator[tuple[PushWatcher, Say]]:
-    """The same for a push: rows sent, and the time that is left."""
-    console = Console(stderr=True, highlight=False)
-    if not console.is_terminal:
-        yield PlainLines(_line, push_line), _line
-        return
-    with _bar(console) as bar:
-        task = bar.add_task("pushing", total=None, about="")
+def _of_read(now: Progress, elapsed: float) -> _Shown:
+    speed = f"{now.records / elapsed:,.0f} shipments/s"
+    return _Shown(now.records, now.expected or None, f"{now.pages} pages  {speed}")
 
-        def watch(now: PushProgress) -> None:
-            about = "  ".join(f"{count:,} {outcome}" for outcome, count in now.counts.items())
-            bar.update(task, completed=now.done, total=now.total, about=about)
 
-        yield watch, bar.console.print
+def _of_push(now: PushProgress, _: float) -> _Shown:
+    counted = "  ".join(f"{count:,} {outcome}" for outcome, count in now.counts.items())
+    return _Shown(now.done, now.total, counted)
 
 
 def _line(text: str) -> None:

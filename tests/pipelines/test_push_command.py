@@ -16,10 +16,13 @@ import dagster as dg
 import pytest
 from pydantic import SecretStr
 
+from pipelines.cli_views import status_lines
 from pipelines.instance import prepare_home
+from pipelines.operation import push_line
 from pipelines.running import run_push
 from wms_sync.doctor import Finding, examine
 from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.outcomes import Outcome, PushProgress
 from wms_sync.sandbox.app import Sandbox
 from wms_sync.sandbox.config import SandboxConfig
 from wms_sync.sandbox.faults import AnswerLost
@@ -27,6 +30,8 @@ from wms_sync.sandbox.server import SandboxServer
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushLedger, State
 from wms_sync.state.schema import MIGRATIONS
+from wms_sync.state.store import StateStore
+from wms_sync.status import status
 
 COMMAND = [sys.executable, "-c", "from pipelines.cli import main; main()"]
 TOKEN, KEY, WRONG = "t0ken-that-nobody-may-see", "k3y-that-nobody-may-see", "wr0ng-s3cret"
@@ -158,12 +163,13 @@ def test_doubts_are_listed_until_somebody_settles_them(run, write, service, sett
     assert line.startswith("line 2: in doubt p1")
     assert "--resend" in line
     assert len(service.sandbox.products()) == 1, "not sent again by itself"
-    status = json.loads(run("status", "--json").stdout)
-    assert status["pushes"] == {"products": {"doubt": 1}}
-    [doubt] = status["doubts"]
+    told = json.loads(run("status", "--json").stdout)
+    assert told["pushes"] == {"products": {"doubt": 1}}
+    [doubt] = told["doubts"]
     assert (doubt["kind"], doubt["key"]) == ("products", "p1")
     assert "--resend" in doubt["what_to_do"]
-    assert any("1 products" in line for line in status["needs_a_hand"])
+    assert any("1 products" in line for line in told["needs_a_hand"])
+    assert any(line.startswith("in doubt      products p1, sent ") for line in status_text(settings))
     assert {one.verdict for one in examined(settings, "ledger")} == {"warn"}
 
     resent = run("push", "products", path, "--resend")
@@ -276,6 +282,19 @@ def test_no_secret_is_kept(settings, environment, write, service, tmp_path, monk
     assert any(path.name == "index.db" for path in kept)
     for secret in (TOKEN, KEY, WRONG):
         assert not [path for path in kept if secret.encode() in path.read_bytes()]
+
+
+def status_text(settings: Settings) -> list[str]:
+    store = StateStore(settings.database_url)
+    lines = list(status_lines(status(settings, store)))
+    store.close()
+    return lines
+
+
+def test_progress_is_told_in_plain_lines_with_an_estimate():
+    counts = {Outcome.CREATED: 99, Outcome.REJECTED: 1}
+    now = PushProgress(total=1000, done=100, counts=counts, seconds=10.0)
+    assert push_line(now) == "100 of 1,000 sent (10 %), 99 created, 1 rejected, about 90 s left"
 
 
 def examined(settings: Settings, subject: str) -> list[Finding]:
