@@ -116,6 +116,16 @@ def test_a_page_that_is_no_strict_json_is_scrubbed_too(odd):
     assert read_envelope(clean, watched=True).records == 1
 
 
+@pytest.mark.parametrize("inmost", [b"", b"NaN"])
+def test_a_page_that_is_nested_without_end_is_scrubbed_too(inmost):
+    deep = b'{"a":[' * 20_000 + inmost + b"]}" * 20_000
+    content = as_bytes(page(OrderAddress=[ADDRESS])).replace(b"0.125", deep)
+    clean = without_persons(content)
+    assert clean is not None
+    assert b"Jane" not in clean
+    assert without_orders(as_bytes(page()).replace(b"0.125", deep), {3}) is None
+
+
 def test_only_the_orders_that_are_forgotten_lose_their_addresses():
     other = {"type": "Order", "id": 4, "shipping_address": {"type": "OrderAddress", "id": 50}}
     document = page(

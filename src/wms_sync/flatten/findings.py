@@ -1,4 +1,7 @@
-"""What is found in a page that does not fit the types: rows of ``ops.quarantine`` and ``ops.schema_drift``."""
+"""What is found in a page that does not fit the types: rows of ``ops.quarantine`` and ``ops.schema_drift``.
+
+Personal data lies in schema ``pii`` and in raw pages only: what a finding shows is without it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,12 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from wms_sync.privacy.fields import KEPT, PERSON, PLACES
+from wms_sync.privacy.scrub import scrub
+from wms_sync.privacy.watched import speaks_of_somebody
+
 TEXT_LIMIT = 2000
+WITHHELD = "(personal: in the raw page)"
 
 
 @dataclass(frozen=True)
@@ -44,14 +52,43 @@ class Drift:
 
 def whole_page(content: bytes, why: str) -> Misfit:
     """A page of which nothing can be read."""
-    return Misfit("Page", None, "$", content[:TEXT_LIMIT].decode(errors="replace"), why)
+    return Misfit("Page", None, "$", piece_of(content, content[:TEXT_LIMIT]), why)
+
+
+def piece_of(content: bytes, piece: bytes) -> str:
+    """A part of a page that cannot be told apart into values."""
+    return WITHHELD if speaks_of_somebody(content) else piece.decode(errors="replace")
+
+
+def shown(value: Any, holder: str, key: str) -> str:  # noqa: ANN401 - any JSON
+    """A value as JSON, cut; ``holder`` and ``key`` are where it stands."""
+    kept = KEPT.get(holder)
+    personal = key in PERSON or key in PLACES or key in KEPT or (kept is not None and key not in kept)
+    return WITHHELD if personal else as_text(value)
 
 
 def as_text(value: Any) -> str:  # noqa: ANN401 - any JSON
-    """A value as JSON, cut."""
+    """A value as JSON, without persons that stand in it, cut."""
     if isinstance(value, Oddity):
         return value.text
-    return writable(json.dumps(value, ensure_ascii=False, default=lambda oddity: oddity.text))[:TEXT_LIMIT]
+    text = _dumped(value)
+    if isinstance(value, dict | list):
+        copied = json.loads(text)
+        if scrub(copied):
+            text = _dumped(copied)
+    return writable(text)[:TEXT_LIMIT]
+
+
+def pairs_as_text(pairs: list[tuple[str, Any]]) -> str:
+    """An object of which a key stands twice."""
+    found = dict(pairs)
+    if found.get("type") in tuple(KEPT) or not PERSON.isdisjoint(found):
+        return WITHHELD
+    return as_text([list(pair) for pair in pairs])
+
+
+def _dumped(value: Any) -> str:  # noqa: ANN401 - any JSON
+    return json.dumps(value, ensure_ascii=False, default=lambda oddity: oddity.text)
 
 
 def writable(text: str) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from wms_sync.flatten.findings import Drift, Misfit, as_text, writable
+from wms_sync.flatten.findings import Drift, Misfit, shown, writable
 from wms_sync.flatten.shape import ENVELOPE, Many, Node, Shape, Thing, Value
 from wms_sync.flatten.tolerant_json import Parsed
 from wms_sync.flatten.values import expected, whole, why_not
@@ -186,17 +186,24 @@ class _Walk:
                     holder[key] = None
 
     def _misfit(self, owner: _Owner, path: _Path, value: Any, why: str) -> None:  # noqa: ANN401 - any JSON
-        self.misfits.append(Misfit(owner.kind, owner.id, _rendered(path), as_text(value), why))
+        self.misfits.append(Misfit(owner.kind, owner.id, _rendered(path), shown(value, owner.kind, _key(path)), why))
 
     def _unknown(self, holder: str, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON
         found = self.drift.setdefault((holder, key), Drift(holder, key, "null", occurrences=0))
         found.occurrences += 1
         if found.example == "null":
-            found.example = as_text(value)
+            found.example = shown(value, holder, key)
 
 
 _NO_OBJECT = "an object was expected"
 _TWICE = "the list names it a second time: the first was kept"
+
+
+def _key(path: _Path) -> str:
+    """The key that a value stands under, itself or the list that it is in."""
+    while not isinstance(path[-1], str):
+        path = path[0]
+    return path[-1]
 
 
 def _rendered(path: _Path) -> str:

@@ -12,8 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from wms_sync.flatten.findings import WITHHELD, Misfit, Oddity, as_text, piece_of, whole_page
-from wms_sync.privacy.fields import KEPT, PERSON
+from wms_sync.flatten.findings import Misfit, Oddity, pairs_as_text, piece_of, whole_page
 from wms_sync.shallow_json import DEPTH, cut_to_depth
 
 _HALF_OF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
@@ -64,6 +63,5 @@ class Parsed:
         found = dict(pairs)
         if len(found) < len(pairs):
             why = "a key stands twice in one object: the last was kept"
-            text = WITHHELD if found.get("type") in KEPT or not PERSON.isdisjoint(found) else as_text(list(map(list, pairs)))
-            self.misfits.append(Misfit("Page", None, "$", text, why))
+            self.misfits.append(Misfit("Page", None, "$", pairs_as_text(pairs), why))
         return found

@@ -10,10 +10,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from msgspec import Raw
 
-from wms_sync.flatten.findings import TEXT_LIMIT, Drift
+from wms_sync.flatten.findings import TEXT_LIMIT, Drift, shown
 from wms_sync.flatten.shape import Many, Node, Thing
+from wms_sync.privacy.fields import KEPT, PERSON
+from wms_sync.privacy.watched import speaks_of_somebody
 
 ABSENT = Raw()
 # Keys without end (an object used as a map) are no field that was added: they stay on the slow way.
@@ -87,4 +90,10 @@ def _add(drift: dict[tuple[str, str], Drift], holder: str, key: str, raw: Raw) -
     found = drift.setdefault((holder, key), Drift(holder, key, "null", occurrences=0))
     found.occurrences += 1
     if found.example == "null":
-        found.example = bytes(raw)[: 4 * TEXT_LIMIT].decode(errors="ignore")[:TEXT_LIMIT]
+        found.example = _example(holder, key, bytes(raw))
+
+
+def _example(holder: str, key: str, raw: bytes) -> str:
+    if speaks_of_somebody(raw) or holder in KEPT or key in PERSON:
+        return shown(msgspec.json.decode(raw), holder, key)
+    return raw[: 4 * TEXT_LIMIT].decode(errors="ignore")[:TEXT_LIMIT]

@@ -1,7 +1,8 @@
 """Pages and values without what is personal: the slow way, for what was found to hold some.
 
 The whole text is parsed, walked and written again, so spaces and escapes may change and values do not: numbers keep
-every digit. What is no strict JSON (``NaN``, broken UTF-8) is read as leniently as the flattening step reads it.
+every digit. What is no strict JSON (``NaN``, broken UTF-8, endless nesting) is read as leniently as the flattening step
+reads it.
 """
 
 from __future__ import annotations
@@ -108,15 +109,13 @@ def _may_hold(content: bytes, forgotten: Collection[int]) -> bool:
 
 
 def _edited(content: bytes, edit: Callable[[Any], bool]) -> bytes | None:
-    """The page after the edit; what is nested too deep to be looked through is not kept."""
     try:
-        return _edited_whole(content, edit)
+        return _reencoded(content, edit)
     except RecursionError:
-        shallow = cut_to_depth(content)
-        return _edited_whole(shallow, edit) or shallow
+        return _reencoded(cut_to_depth(content), edit)
 
 
-def _edited_whole(content: bytes, edit: Callable[[Any], bool]) -> bytes | None:
+def _reencoded(content: bytes, edit: Callable[[Any], bool]) -> bytes | None:
     try:
         page = _DECODER.decode(content)
         return _ENCODER.encode(page) if edit(page) else None
