@@ -1,0 +1,27 @@
+"""The demo, as `make demo` runs it: what somebody sees first must work."""
+
+import pytest
+
+from pipelines.cli_demo import MARK, run_demo
+from wms_sync.errors import SettingsError
+from wms_sync.state.ledger import PushLedger, State
+
+
+def test_the_demo_ends_with_every_sample_created_and_seen_again(tmp_path, capfd):
+    folder = tmp_path / "demo"
+    assert run_demo(folder) == 0
+    shown = capfd.readouterr().out
+    assert "6 rows of products.csv as products: 6 create\n" in shown
+    assert "What was pushed, and whether shipments show it" in shown
+    with PushLedger(f"sqlite:///{folder / 'state.db'}") as ledger:
+        assert {entry.state for entry in ledger.all()} == {State.CREATED}
+        assert len(ledger.all()) == 11
+        assert ledger.unseen() == 0
+
+
+def test_a_folder_that_is_no_demo_is_left_alone(tmp_path):
+    (tmp_path / "precious").touch()
+    with pytest.raises(SettingsError, match="holds something that is no demo"):
+        run_demo(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["precious"]
+    assert not (tmp_path / MARK).exists()
