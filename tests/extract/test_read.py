@@ -18,10 +18,12 @@ from wms_sync.extract.read import PAGES_PER_WINDOW
 from wms_sync.flatten.page import Page
 
 
-def landed_ids(bench) -> list[int]:
-    """The ids on all landed pages of windows that count, read from disk."""
+def landed_ids(bench, *states: str, only: str | None = None) -> list[int]:
+    """The ids on all landed pages of windows that count, or are in these states, read from disk."""
     ids = []
-    for window in bench.store.windows("landed", "loaded"):
+    for window in bench.store.windows(*(states or ("landed", "loaded"))):
+        if only is not None and window.id != only:
+            continue
         for page in bench.store.pages(window.id):
             path = bench.layout.window(window.id) / page.file
             landed = Page(path, page.number, page.records, page.served_at, page.content_bytes)

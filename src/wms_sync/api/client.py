@@ -17,7 +17,7 @@ import msgspec
 from pydantic import SecretStr
 
 from wms_sync.api.body import Body, receive
-from wms_sync.api.connection import Connection, Params, Request, silent
+from wms_sync.api.connection import Connection, Params, Request, TimeLimits, silent
 from wms_sync.api.errors import ProtocolError, Unauthorized, Unreachable
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.api.throttle import Throttle
@@ -60,6 +60,7 @@ class GlobalApi:
         api_version: str | None = None,
         policy: RetryPolicy | None = None,
         say: Callable[[str], object] = silent,
+        limits: TimeLimits | None = None,
     ) -> None:
         self.base_url = base_url
         self._token = token
@@ -70,11 +71,17 @@ class GlobalApi:
             policy=policy,
             say=say,
             headers={"X-ShipStream-API-Version": api_version} if api_version is not None else None,
+            limits=limits,
         )
 
     @classmethod
     def from_settings(
-        cls, settings: Settings, *, policy: RetryPolicy | None = None, say: Callable[[str], object] = silent
+        cls,
+        settings: Settings,
+        *,
+        policy: RetryPolicy | None = None,
+        say: Callable[[str], object] = silent,
+        limits: TimeLimits | None = None,
     ) -> Self:
         """A client for the configured instance; raises ``SettingsError`` where address or token is missing.
 
@@ -88,6 +95,7 @@ class GlobalApi:
             api_version=settings.api_version,
             policy=policy,
             say=say,
+            limits=limits,
         )
 
     def __enter__(self) -> Self:

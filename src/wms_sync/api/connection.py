@@ -17,16 +17,23 @@ import httpx
 
 from wms_sync.api import statuses
 from wms_sync.api.body import ACCEPT_ENCODING
-from wms_sync.api.errors import ApiError, Busy, InDoubt, NotSent, ProtocolError, Unreachable
+from wms_sync.api.errors import ApiError, Busy, InDoubt, NotSent, PagingBroken, Unreachable
 from wms_sync.api.retrying import RetryPolicy, wait_before_retry
 from wms_sync.api.throttle import Throttle
-
-CONNECT_SECONDS, READ_SECONDS, ANSWER_SECONDS = 10.0, 120.0, 600.0
 
 Params = Sequence[tuple[str, str]]
 T = TypeVar("T")
 Take = Callable[[httpx.Response, float], T]
 """Reads a successful, streamed response until a deadline (``time.monotonic``)."""
+
+
+@dataclass(frozen=True)
+class TimeLimits:
+    """Seconds: to make a connection, between two pieces of an answer, for a whole answer."""
+
+    connect: float = 10.0
+    read: float = 120.0
+    answer: float = 600.0
 
 
 @dataclass(frozen=True)
@@ -57,8 +64,10 @@ class Connection:
         policy: RetryPolicy | None,
         say: Callable[[str], object] = silent,
         headers: Mapping[str, str] | None = None,
+        limits: TimeLimits | None = None,
     ) -> None:
         self.base_url = base_url
+        self._limits = limits or TimeLimits()
         self.requests = 0
         self.throttle = Throttle(parallel)
         self._credentials = credentials
@@ -71,7 +80,7 @@ class Connection:
                 "User-Agent": "wms-sync",
                 **(headers or {}),
             },
-            timeout=httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
+            timeout=httpx.Timeout(self._limits.read, connect=self._limits.connect),
             limits=httpx.Limits(max_connections=parallel, max_keepalive_connections=parallel),
             follow_redirects=False,
             trust_env=not base_url.startswith("http:"),
@@ -109,7 +118,7 @@ class Connection:
         """An absolute URL on the configured origin; ``next`` may be absolute or root-relative (facts, paging)."""
         url = urljoin(self.base_url + "/", target)
         if _origin(url) != _origin(self.base_url):
-            raise ProtocolError(
+            raise PagingBroken(
                 f"The service pointed to another address ({_shown_origin(url)} instead of "
                 f"{_shown_origin(self.base_url)}); the token is not sent there and reading stops."
             )
@@ -117,7 +126,7 @@ class Connection:
 
     def _once(self, request: Request, take: Take[T]) -> T:
         self.requests += 1
-        deadline = monotonic() + ANSWER_SECONDS
+        deadline = monotonic() + self._limits.answer
         try:
             response = self._http.send(self._built(request), stream=True)
             try:

@@ -13,7 +13,8 @@ ApiError
 ├── CallFailed           the Merchant API answered with an error of JSON-RPC (code, message)
 │   ├── AccessDenied     2, -32002: username or key
 │   └── SessionExpired   -32005: log in again
-└── ProtocolError        an answer that breaks the interface: not JSON, ids that fall, a page cursor that loops
+└── ProtocolError        an answer that breaks the interface: not JSON, no list, no count
+    └── PagingBroken     ids that fall, a page cursor that loops, is missing or leads elsewhere
 
 Messages never hold a token or a body; of an error body only the service's own ``message`` and ``details`` are shown.
 """
@@ -105,3 +106,7 @@ class SessionExpired(CallFailed):
 
 class ProtocolError(ApiError):
     """The answer is not what the interface promises; reading on could lose records."""
+
+
+class PagingBroken(ProtocolError):
+    """From here a listing cannot be followed; its page cursors are not to be trusted."""

@@ -11,13 +11,15 @@ Cursors work with ``sort=id`` only, so ``updated_at`` filters but never orders.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import parse_qs, urlsplit
 
 from wms_sync.api.body import Body
 from wms_sync.api.client import ROOT, GlobalApi
 from wms_sync.api.envelope import Envelope, read_envelope
-from wms_sync.api.errors import ProtocolError
+from wms_sync.api.errors import PagingBroken, ProtocolError
 from wms_sync.api.filters import updated_within
 from wms_sync.api.selection import selection
 
@@ -66,7 +68,10 @@ class ShipmentListing:
 
     def _page(self, target: str, params: tuple[tuple[str, str], ...]) -> Page:
         answer = self._api.get(target, params)
-        return Page(answer.body, read_envelope(answer.body.content, watched=self._watched), answer.served_at)
+        envelope = read_envelope(answer.body.content, watched=self._watched)
+        if envelope.next:
+            self._api.resolve(envelope.next)  # before the page is taken: a window must not go on from elsewhere
+        return Page(answer.body, envelope, answer.served_at)
 
 
 class Pager:
@@ -82,22 +87,28 @@ class Pager:
         self._seen = {next_cursor}
 
     def accept(self, page: Page) -> None:
-        """Take a page in; raises ``ProtocolError`` when ids fall, or ``next`` is missing or repeats."""
+        """Take a page in; raises ``PagingBroken`` when ids fall, or ``next`` is missing or repeats."""
         last_id = self.last_id
         for record_id in page.envelope.ids:
             if last_id is not None and record_id <= last_id:
-                raise ProtocolError(
+                raise PagingBroken(
                     f"The service sent shipment {record_id} after {last_id} although sort=id was asked for: pages "
-                    "overlap or are out of order. What was read so far is kept; run again to go on from there."
+                    "overlap or are out of order. The window is not taken as complete; the next run reads it anew."
                 )
             last_id = record_id
         following = page.envelope.next if page.envelope.has_more else None
         if page.envelope.has_more and not following:
-            raise ProtocolError("The service says has_more but gives no next page: the rest of the window is unknown.")
-        if following is not None and following in self._seen:
-            raise ProtocolError("The service's next page is one already read: reading on would never end.")
+            raise PagingBroken("The service says has_more but gives no next page: the rest of the window is unknown.")
+        if following is not None and (following in self._seen or _starts_at(following) <= (last_id or 0)):
+            raise PagingBroken("The service's next page is one already read: reading on would never end.")
         self._seen.add(following)
         self.next, self.last_id = following, last_id
+
+
+def _starts_at(page_cursor: str) -> float:
+    """The id that the page begins with (facts, paging); beyond all where the cursor does not say."""
+    stated = parse_qs(urlsplit(page_cursor).query).get("cursor_start", [""])[0]
+    return int(stated) if stated.isdecimal() else math.inf
 
 
 def _count(envelope: Envelope) -> int:

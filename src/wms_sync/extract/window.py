@@ -1,6 +1,7 @@
 """Reading one window to its end: page by page, each a checkpoint, then the proof that it is complete.
 
-While a page is written the next is fetched. After a kill the window goes on at its last recorded page cursor.
+While a page is written the next is fetched. After a kill the window goes on at its last recorded page cursor. Where a
+listing cannot be followed the window is given up: a page cursor that led astray must not be asked for again.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
 
+from wms_sync.api.errors import PagingBroken
 from wms_sync.api.shipments import Page, Pager, ShipmentListing
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.progress import Tally
@@ -54,7 +56,11 @@ class WindowReader:
         landed = self._store.pages(window.id)
         last = landed[-1] if landed else None
         if last is None or last.next_cursor is not None:
-            self._read_on(window, len(landed), last.next_cursor if last else None, last.last_id if last else None)
+            try:
+                self._read_on(window, len(landed), last.next_cursor if last else None, last.last_id if last else None)
+            except PagingBroken:
+                self._store.abandon(window.id)
+                raise
         read = self._store.window(window.id)
         self._prove_complete(read)
         seconds = monotonic() - started

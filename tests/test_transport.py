@@ -1,0 +1,283 @@
+"""Transport that misbehaves, a case a line of docs/transport.md, each for a whole sync over a socket.
+
+Either the sync ends right, or it ends with one clear error, keeps what it has, and the next one completes it. Either
+way every shipment is landed, and nothing counts as covered that is not.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from tests.conftest import CONFIG, IMPATIENT, Bench
+from tests.extract.test_read import landed_ids
+from wms_sync.api.client import GlobalApi
+from wms_sync.api.connection import TimeLimits
+from wms_sync.api.errors import (
+    Busy,
+    PagingBroken,
+    ProtocolError,
+    RedirectRefused,
+    Rejected,
+    ServiceFailed,
+    Unauthorized,
+)
+from wms_sync.errors import WmsSyncError
+from wms_sync.extract.errors import WindowIncomplete
+from wms_sync.sandbox.app import Sandbox
+from wms_sync.sandbox.faults import Disconnect, Truncated
+from wms_sync.sandbox.server import SandboxServer
+from wms_sync.state.store import StateStore
+
+DOCUMENT = (Path(__file__).parents[1] / "docs" / "transport.md").read_text(encoding="utf-8")
+SHIPMENTS, PAGE_SIZE = 160, 10
+AFTER = 5
+"""So many pages are served as they should be."""
+LIMITS = TimeLimits(connect=2, read=0.5, answer=1)
+AGAIN = "asked again, and the sync ends right"
+GOES_ON = "the sync goes on and ends right"
+
+Page = dict[str, Any]
+Answer = Callable[[Response], Response | Awaitable[Response]]
+"""Is given the right answer to the request for a page, and returns the one to send."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What happens to pages after the fifth: ``times`` of them, all that follow where it is None."""
+
+    name: str
+    outcome: str
+    answer: Answer
+    error: type[WmsSyncError] | None = None
+    says: str = ""
+    times: int | None = 1
+
+
+def instead(status: int = 200, body: str = "", **headers: str) -> Answer:
+    """Something else, freshly made for each request."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return lambda _: Response(body, status, headers=named)
+
+
+def edited(edit: Callable[[Page], object]) -> Answer:
+    """The right page, changed."""
+
+    def change(answer: Response) -> Response:
+        page = json.loads(content_of(answer))
+        edit(page)
+        return Response(json.dumps(page), media_type="application/json")
+
+    return change
+
+
+def content_of(answer: Response) -> bytes:
+    body = bytes(answer.body)
+    return gzip.decompress(body) if "content-encoding" in answer.headers else body
+
+
+def cut(answer: Response) -> Response:
+    """A compressed stream that ends early in a transfer that does not."""
+    return Response(gzip.compress(content_of(answer))[:-9], headers={"Content-Encoding": "gzip"})
+
+
+def garbled(answer: Response) -> Response:
+    return Response(b"\x1f\x8b" + content_of(answer)[:500], headers={"Content-Encoding": "gzip"})
+
+
+def dripping(answer: Response) -> Response:
+    """A byte now and then: never so late that one read fails, never done."""
+
+    async def drip() -> AsyncIterator[bytes]:
+        for byte in content_of(answer):
+            yield bytes([byte])
+            await anyio.sleep(0.1)
+
+    return StreamingResponse(drip())
+
+
+async def silent(answer: Response) -> Response:
+    await anyio.sleep(1)
+    return answer
+
+
+def pointing(to: str) -> Answer:
+    """``next`` leads elsewhere."""
+    return edited(lambda page: page.update(has_more=True, next=to))
+
+
+def looping(answer: Response) -> Response:
+    asked = answer.headers["asked-for"]
+    return edited(lambda page: page.update(has_more=True, next=asked))(answer)  # type: ignore[return-value]
+
+
+def shorten(page: Page) -> None:
+    """Half a page; the rest comes with the next."""
+    ids = [one["id"] for one in page["collection"]]
+    if len(ids) > 5 and page["next"]:
+        page["collection"] = page["collection"][:5]
+        page["next"] = re.sub(r"cursor_start=\d+", f"cursor_start={ids[5]}", page["next"])
+
+
+def count(page: Page, more: int) -> None:
+    if "count" in page["meta"]:
+        page["meta"]["count"] += more
+
+
+def lose(page: Page) -> None:
+    page["collection"].pop()
+
+
+def stops(name: str, error: type[WmsSyncError], says: str, answer: Answer) -> Case:
+    """The sync ends with an error."""
+    then = "reads the window anew" if error in {WindowIncomplete, PagingBroken} else "goes on at the next page"
+    return Case(name, f"stops with `{error.__name__}`; the next sync {then}", answer, error, says, None)
+
+
+def soon() -> str:
+    return format_datetime(datetime.now(UTC) + timedelta(seconds=1), usegmt=True)
+
+
+ELSEWHERE = "api/global/v1/shipping/shipments?cursor_start=1"
+CASES = [
+    Case("429 without `Retry-After`", AGAIN, instead(429)),
+    Case("429 with `Retry-After` in seconds", AGAIN, instead(429, Retry_After="0.2")),
+    Case("429 with `Retry-After` as a date", AGAIN, lambda _: Response("", 429, headers={"Retry-After": soon()})),
+    Case("409, too many at once", AGAIN, instead(409)),
+    Case("500 with HTML", AGAIN, instead(500, "<html>oops</html>", Content_Type="text/html")),
+    Case("502 with HTML", AGAIN, instead(502, "<html>bad gateway</html>", Content_Type="text/html"), times=3),
+    Case("503 with `Retry-After`", AGAIN, instead(503, Retry_After="0.1")),
+    Case("the connection is reset instead of an answer", AGAIN, lambda _: Disconnect()),
+    Case("the body ends before its `Content-Length`", AGAIN, lambda answer: Truncated(content_of(answer))),
+    Case("gzip that ends early", AGAIN, cut),
+    Case("gzip that is none", AGAIN, garbled),
+    Case("no byte within the time limit of a read", AGAIN, silent),
+    Case("a slow drip beyond the time limit of an answer", AGAIN, dripping),
+    Case("a page shorter than was asked for, with `has_more`", GOES_ON, edited(lambda page: shorten(page)), times=None),
+    Case("`meta.count` larger than what is there", GOES_ON, edited(lambda page: count(page, +1)), times=None),
+    Case("`meta.count` smaller than what is there", GOES_ON, edited(lambda page: count(page, -1)), times=None),
+    Case(
+        "a record that is missing from a page, once", "the window is read anew, and the sync ends right", edited(lose)
+    ),
+    stops("a record that is missing from a page, every time", WindowIncomplete, "counts", edited(lose)),
+    stops("429 for ever", Busy, "429", instead(429)),
+    stops("503 for ever", ServiceFailed, "503", instead(503)),
+    stops("the token expires", Unauthorized, "WMS_API_TOKEN", instead(401, "<html>log in</html>")),
+    stops("400", Rejected, "400", instead(400, "{}")),
+    stops("a redirect", RedirectRefused, "WMS_BASE_URL", instead(302, Location="http://127.0.0.2/")),
+    stops("200 with HTML", ProtocolError, "not a list", instead(200, "<html>maintenance</html>")),
+    stops("a `Content-Encoding` that was not offered", ProtocolError, "br", instead(200, "x", Content_Encoding="br")),
+    stops("`next` leads to another host", PagingBroken, "another address", pointing(f"http://localhost:1/{ELSEWHERE}")),
+    stops(
+        "`next` leads to another scheme", PagingBroken, "another address", pointing(f"https://127.0.0.1/{ELSEWHERE}")
+    ),
+    stops("`next` leads to the page it stands on", PagingBroken, "already read|after", lambda answer: looping(answer)),
+    stops(
+        "`has_more` without `next`",
+        PagingBroken,
+        "no next page",
+        edited(lambda page: page.update(has_more=True, next=None)),
+    ),
+    stops("ids that fall", PagingBroken, "after", edited(lambda page: page["collection"].reverse())),
+    stops(
+        "a shipment twice on a page",
+        PagingBroken,
+        "after",
+        edited(lambda page: page["collection"].append(page["collection"][-1])),
+    ),
+]
+
+
+class Service:
+    """A sandbox whose pages after the fifth go through a case."""
+
+    def __init__(self) -> None:
+        self.sandbox = Sandbox(replace(CONFIG, shipments=SHIPMENTS))
+        self.sandbox.intercept = self._pages
+        self.behave()
+
+    def behave(self) -> None:
+        """Serve what is right, from now on."""
+        self.misbehave(None)
+
+    def misbehave(self, case: Case | None) -> None:
+        """Serve five right pages, then do what the case says."""
+        self._case, self._served = case, 0
+
+    async def _pages(self, request: Request) -> Response | None:
+        if self._case is None or "fields" not in request.url.query:
+            return None
+        self._served += 1
+        number = self._served - AFTER
+        if number <= 0 or (self._case.times is not None and number > self._case.times):
+            return None
+        answer = await self.sandbox._serve(request)
+        answer.headers["asked-for"] = f"{request.url.path}?{request.url.query}"
+        changed = self._case.answer(answer)
+        return changed if isinstance(changed, Response) else await changed
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[tuple[Service, SandboxServer]]:
+    made = Service()
+    with SandboxServer(made.sandbox) as server:
+        yield made, server
+
+
+@pytest.fixture
+def bench(service, settings_for) -> Iterator[Bench]:
+    settings = settings_for(service[1], page_size=PAGE_SIZE)
+    store = StateStore(settings.database_url)
+    yield Bench(settings, store)
+    store.close()
+
+
+def sync(bench: Bench) -> int:
+    """One sync; how many pages it asked for."""
+    with GlobalApi.from_settings(bench.settings, policy=IMPATIENT, limits=LIMITS) as api:
+        return bench.reading(api).sync().requests
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_sync_ends_right_or_with_one_clear_error_and_the_next_completes_it(case, service, bench):
+    service[0].misbehave(case)
+    if case.error is None:
+        sync(bench)
+    else:
+        with pytest.raises(case.error, match=case.says):
+            sync(bench)
+        kept = landed_ids(bench, "landed", "reading")
+        assert kept or case.error in {WindowIncomplete, PagingBroken}
+        assert len(kept) == len(set(kept))
+        assert_covered_is_landed(bench)
+        service[0].behave()
+        sync(bench)
+    found = landed_ids(bench)
+    assert len(set(found)) == SHIPMENTS
+    assert len(bench.store.covered()) == 1
+
+
+def assert_covered_is_landed(bench: Bench) -> None:
+    """Every shipment whose time counts as covered is on disk."""
+    landed = set(landed_ids(bench))
+    for window in bench.store.windows("landed"):
+        assert window.records == window.count_reported
+        assert window.records == len(landed_ids(bench, "landed", only=window.id))
+    assert len(landed) == sum(window.records for window in bench.store.windows("landed"))
+
+
+def test_the_document_lists_these_cases_and_no_others():
+    listed = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", DOCUMENT, re.MULTILINE)
+    assert listed[2:] == [(case.name, case.outcome) for case in CASES]
