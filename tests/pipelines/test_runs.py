@@ -215,7 +215,7 @@ def test_a_run_that_was_killed_outright_is_marked_by_the_next(
         statuses = [one.status for one in instance.get_runs()]
         assert statuses == [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE]
         events = instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_FAILURE)
-        assert [event.dagster_event.message for event in events] == [KILLED]
+        assert [event.dagster_event and event.dagster_event.message for event in events] == [KILLED]
     assert published(settings) == SHIPMENTS
 
 
