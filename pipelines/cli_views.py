@@ -58,6 +58,8 @@ def status_lines(found: Status) -> Iterator[str]:
         yield f"covered       {_moment(one.start)} to {_moment(one.end)}"
     states = ", ".join(f"{count} {state}" for state, count in sorted(found.windows.items()))
     yield f"windows       {states or 'none'}"
+    if found.raw_dropped:
+        yield f"raw pages     of {found.raw_dropped:,} windows dropped; a rebuild takes these from their Parquet files"
     yield f"writer        {found.writer or 'nobody'}"
     for load in found.last_loads:
         yield (

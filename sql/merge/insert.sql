@@ -1,8 +1,12 @@
 -- source: the table's Parquet files of the batch and winners
--- notes: names in braces are identifiers of the catalogue
+-- notes: names in braces are identifiers of the catalogue; a column that older files lack is null for their rows
 insert into {table} ({columns})
 select {columns}
-from read_parquet($files) as incoming
+from (
+    select * from {table} where false
+    union all by name
+    select * from read_parquet($files, union_by_name = true)
+) as incoming
 semi join winners
     on incoming.{root_key} = winners.key
     and incoming._page = winners._page

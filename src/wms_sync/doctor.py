@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from wms_sync.analytics.database import opened
+from wms_sync.analytics.retention import dropped_windows
 from wms_sync.api.client import STATUS, GlobalApi
 from wms_sync.api.errors import Rejected
 from wms_sync.api.merchant import MerchantApi
@@ -127,9 +128,13 @@ def _state(settings: Settings) -> Iterator[Finding]:
     store = StateStore(settings.database_url)
     try:
         windows = store.windows()
+        dropped = dropped_windows(Layout(settings.data_dir), store)
     finally:
         store.close()
     yield Finding("state", "ok", f"{len(windows)} windows remembered; schema {MIGRATIONS[-1][0]}")
+    if dropped:
+        gone = f"of {len(dropped)} windows are dropped; a rebuild takes these from their Parquet files"
+        yield Finding("raw pages", "ok", gone)
 
 
 def _lock(settings: Settings) -> Iterator[Finding]:

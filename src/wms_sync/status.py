@@ -10,6 +10,7 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import row_counts
+from wms_sync.analytics.retention import dropped_windows
 from wms_sync.extract.plan import missing, sync_cursor
 from wms_sync.extract.read import BEFORE_START
 from wms_sync.intervals import Interval
@@ -53,6 +54,7 @@ class Status:
     last_loads: tuple[dict[str, object], ...]
     rows: dict[str, int]
     published_at: datetime | None
+    raw_dropped: int
     records_before_start: int | None
     quarantined: int
     unknown_keys: int
@@ -84,6 +86,7 @@ def status(settings: Settings, store: StateStore) -> Status:
         last_loads=published.last_loads,
         rows=published.rows,
         published_at=published.at,
+        raw_dropped=len(dropped_windows(layout, store)),
         records_before_start=int(before.value) if before is not None else None,
         quarantined=published.quarantined,
         unknown_keys=published.unknown_keys,
@@ -94,7 +97,7 @@ def status(settings: Settings, store: StateStore) -> Status:
         pushing=pushed.holders,
         needs_a_hand=(),
     )
-    return Status(**{**vars(found), "needs_a_hand": tuple(_needs_a_hand(found, settings))})
+    return Status(**{**vars(found), "needs_a_hand": tuple(_needs_a_hand(found, settings, store))})
 
 
 @dataclass(frozen=True)
@@ -149,7 +152,7 @@ def _by_state(store: StateStore) -> dict[str, int]:
     return counted
 
 
-def _needs_a_hand(found: Status, settings: Settings) -> Iterator[str]:
+def _needs_a_hand(found: Status, settings: Settings, store: StateStore) -> Iterator[str]:
     if found.sync_cursor is None:
         yield "Nothing is synced yet: run `wms-sync sync`."
     for gap in found.gaps:
@@ -168,6 +171,8 @@ def _needs_a_hand(found: Status, settings: Settings) -> Iterator[str]:
         doubtful = sum(doubt.kind == kind for doubt in found.doubts)
         if doubtful:
             yield f"Of {doubtful} {kind.many} it is not known whether the service has them. {what_to_do(kind)}"
+    if forgetting := len(store.forgotten(unfinished=True)):
+        yield f"Forgetting {forgetting} orders was interrupted: run `wms-sync forget` to finish it."
     if found.records_before_start:
         yield (
             f"The service has {found.records_before_start} shipments last changed before {settings.start_date}; they "

@@ -101,7 +101,9 @@ class Merger:
         if not files:
             return 0
         return _changed(
-            self._connection.execute(f"insert into {table.qualified} by name select * from read_parquet(?)", [files])
+            self._connection.execute(
+                f"insert into {table.qualified} by name select * from read_parquet(?, union_by_name = true)", [files]
+            )
         )
 
     def _count_parquet(self, table: Table, batch: Batch) -> None:

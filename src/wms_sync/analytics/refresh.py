@@ -24,8 +24,10 @@ from wms_sync.analytics.merge import Batch, Merger, receipts
 from wms_sync.analytics.publish import publish
 from wms_sync.analytics.push_ledger import write_push_ledger
 from wms_sync.analytics.recovery import give_up
+from wms_sync.analytics.retention import drop_old_pages
 from wms_sync.analytics.windows import write_windows
 from wms_sync.durable import make_private, put_in_place
+from wms_sync.extract.raw import is_dropped
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
@@ -85,9 +87,11 @@ class Refresh:
 
     def _flatten(self, *, again: bool) -> None:
         """Parquet for every window that has none. Done before the tables are opened: each may use all the memory."""
-        windows = [
-            window for window in self._store.windows(*KNOWN) if again or not is_flattened(self._layout, window.id)
-        ]
+        known = self._store.windows(*KNOWN)
+        kept = {window.id for window in known if self._is_kept(window, again=again)}
+        windows = [window for window in known if window.id not in kept]
+        if again and kept:
+            self._say(f"{len(kept)} windows come from their Parquet files: their raw pages were dropped")
         done = itertools.count(1)
 
         def tell(_: str) -> None:
@@ -100,6 +104,10 @@ class Refresh:
             raise flattening.trouble
         if flattening.damaged:
             raise self._unread(flattening.damaged)
+
+    def _is_kept(self, window: Window, *, again: bool) -> bool:
+        """Whether the window's Parquet files stay as they are; again, only those that have no raw pages any more."""
+        return is_flattened(self._layout, window.id) and (not again or is_dropped(self._layout.window(window.id)))
 
     def _unread(self, damaged: Mapping[str, PageDamagedError]) -> RawPagesDamagedError:
         """What damaged pages covered is not covered any more, so that it is asked for again."""
@@ -123,6 +131,8 @@ class Refresh:
             put_in_place(path, self._layout.working_database)
         accepted = not any(outcome.refuses for outcome in outcomes)
         size = publish(self._layout, self._layout.working_database) if accepted else 0
+        if accepted:
+            drop_old_pages(self._settings, self._store, self._say)
         return RefreshReport(
             windows=tuple(self._windows),
             rows=rows,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -19,6 +20,7 @@ from wms_sync.layout import Layout
 from wms_sync.state.store import LandedPage, Window
 
 MANIFEST = "manifest.json"
+DROPPED = "pages-dropped.json"
 
 
 @dataclass(frozen=True)
@@ -89,3 +91,18 @@ def rewrite_manifest(folder: Path, window: Window, pages: tuple[LandedPage, ...]
     after = Manifest(replace(before.window, bytes=window.bytes), pages)
     if after != before:
         write_manifest(folder, after)
+
+
+def drop_pages(folder: Path, when: datetime) -> int:
+    """Delete the pages of a window, on purpose and for good; returns their bytes. Its manifest stays."""
+    write_whole(folder / DROPPED, msgspec.json.encode({"dropped_at": when}))
+    dropped = 0
+    for path in folder.glob("page-*"):
+        dropped += path.stat().st_size
+        path.unlink()
+    return dropped
+
+
+def is_dropped(folder: Path) -> bool:
+    """Whether the pages of a window were deleted on purpose; what is missing otherwise is damage."""
+    return (folder / DROPPED).exists()
