@@ -13,12 +13,12 @@ import duckdb
 import pytest
 
 from tests.conftest import NOW, Bench
+from tests.unpacked import files_holding
 from wms_sync.analytics.errors import UnknownOrderError
 from wms_sync.analytics.forget import Forgotten, forget, orders_named
 from wms_sync.analytics.recovery import recover
 from wms_sync.analytics.refresh import rebuild, refresh
 from wms_sync.extract.raw import MANIFEST, damage, read_manifest
-from wms_sync.flatten.page import read_raw
 from wms_sync.sandbox.app import Sandbox
 from wms_sync.sandbox.config import SandboxConfig
 from wms_sync.sandbox.server import SandboxServer
@@ -103,31 +103,9 @@ def silent(_: str) -> None:
     """Nobody listens."""
 
 
-def contents(path: Path, connection: duckdb.DuckDBPyConnection) -> bytes:
-    """What is in a file, whatever packs it."""
-    if path.name.startswith("page-"):
-        return read_raw(path)
-    if path.suffix == ".parquet":
-        return repr(connection.execute("select * from read_parquet(?)", [str(path)]).fetchall()).encode()
-    if path.suffix == ".duckdb":
-        return in_tables(path) + path.read_bytes()
-    return path.read_bytes()
-
-
-def in_tables(path: Path) -> bytes:
-    with duckdb.connect(path, read_only=True) as connection:
-        tables = connection.execute("select schema_name, table_name from duckdb_tables()").fetchall()
-        rows = [connection.execute(f'from "{schema}"."{table}"').fetchall() for schema, table in tables]
-    return repr(rows).encode()
-
-
 def holding(bench: Bench, order: int) -> set[str]:
     """The files that hold the mark of an order, by their place below the data folder."""
-    mark = (MARK % order).encode()
-    root = bench.layout.root
-    files = [path for path in root.rglob("*") if path.is_file()]
-    with duckdb.connect() as connection:
-        return {str(path.relative_to(root)) for path in files if mark in contents(path, connection)}
+    return files_holding(bench.layout.root, (MARK % order).encode())
 
 
 def orders_with_addresses(bench: Bench) -> list[int]:
