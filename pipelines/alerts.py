@@ -3,6 +3,8 @@
 The address may hold a secret: it is never shown, and a redirect is not followed.
 """
 
+import logging
+
 import dagster as dg
 import httpx
 from pydantic import SecretStr
@@ -10,6 +12,8 @@ from pydantic import SecretStr
 from wms_sync.errors import WmsSyncError
 
 ALERT_SECONDS = 10.0
+
+logging.getLogger("httpx").setLevel(logging.WARNING)  # it tells the address of every request
 
 
 class AlertNotDelivered(WmsSyncError):

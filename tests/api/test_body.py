@@ -20,7 +20,9 @@ PACKED = {"gzip": gzip.compress(TEXT), "zstd": zstandard.compress(TEXT), "identi
 
 
 def answer(raw: bytes, encoding: str) -> httpx.Response:
-    return httpx.Response(200, headers={"Content-Encoding": encoding}, stream=httpx.ByteStream(raw))
+    request = httpx.Request("GET", "https://acme.example.com")
+    headers = {"Content-Encoding": encoding}
+    return httpx.Response(200, headers=headers, stream=httpx.ByteStream(raw), request=request)
 
 
 @pytest.mark.parametrize("encoding", PACKED)

@@ -62,10 +62,16 @@ def read_problems(response: httpx.Response) -> tuple[Problem, ...]:
     try:
         deadline = monotonic() + _ERROR_BODY_SECONDS
         content = receive(response, deadline=deadline, largest=_LARGEST_ERROR_BODY).content
-        body = msgspec.json.decode(content, type=_ErrorBody)
+        body = msgspec.json.decode(_without_credentials(content, response.request), type=_ErrorBody)
     except (msgspec.DecodeError, UnicodeDecodeError, httpx.HTTPError, ApiError):
         return ()
     return tuple(problem for error in body.errors for problem in _problems(error))
+
+
+def _without_credentials(content: bytes, request: httpx.Request) -> bytes:
+    """A service that repeats what it refuses does not make it public."""
+    credentials = request.headers.get("authorization", "").rpartition(" ")[2].encode()
+    return content.replace(credentials, b"(withheld)") if credentials else content
 
 
 def in_words(problems: tuple[Problem, ...]) -> str:
