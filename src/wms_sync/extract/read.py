@@ -19,6 +19,7 @@ from wms_sync.extract import plan
 from wms_sync.extract.cleaner import Cleaner
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.progress import Progress, Tally, Watcher
+from wms_sync.extract.room import refuse_without_room
 from wms_sync.extract.window import WindowReader
 from wms_sync.intervals import Interval, intersect, interval, slices, subtract, union
 from wms_sync.layout import Layout
@@ -109,7 +110,11 @@ class Reading:
         unread = subtract(needed, (window.interval for window in resumed))
         rest = union((*unread, *(late for window in resumed for late in self._late(window))))
         with ThreadPoolExecutor(self._settings.max_parallel_requests, "count") as pool:
-            cut = [part for one in rest for part in self._cut(one, None if resumed else count, pool)]
+            cut = [part for one in rest for part in self._cut(one, count if rest == tuple(needed) else None, pool)]
+        unread_yet = sum((window.count_reported or 0) - window.records for window in resumed)
+        refuse_without_room(
+            Layout(self._settings.data_dir), self._store, sum(expected for _, expected in cut) + unread_yet
+        )
         begun = tuple(self._begin(reason, part) for part, _ in cut)
         self._store.begin_windows(begun)
         windows = (*resumed, *begun)

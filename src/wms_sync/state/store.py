@@ -115,6 +115,13 @@ class StateStore:
     def forgotten(self, *, unfinished: bool = False) -> frozenset[int]:
         """Ids of the orders whose personal data must not be stored; only those that may still be somewhere."""
         query = select(forgotten_orders.c.order_id)
+    def landed_so_far(self) -> tuple[int, int]:
+        """Records that were landed since the beginning, and their bytes on disk as they were received."""
+        query = select(func.sum(windows.c.records), func.sum(windows.c.bytes))
+        with self._engine.connect() as connection:
+            records, size = connection.execute(query).one()
+        return int(records or 0), int(size or 0)
+
         if unfinished:
             query = query.where(forgotten_orders.c.done_at.is_(None))
         with self._engine.connect() as connection:
