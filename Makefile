@@ -3,7 +3,7 @@ PYTHON ?= python3.11
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: install demo test lint ui bench lock clean
+.PHONY: install demo test soak lint ui bench lock clean
 
 install: $(STAMP)
 
@@ -19,6 +19,10 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest
+
+# the full counts of kills and seeds; each seed is in the name of its test, each kill is printed. SOAK="-k kills" chooses
+soak: $(STAMP)
+	$(BIN)/python -m pytest --soak -v -s tests/survival $(SOAK)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -24,6 +24,10 @@ CONFIG = SandboxConfig(shipments=600, seed=5, days=20, now=NOW, families=60)
 IMPATIENT = RetryPolicy(attempts=4, total_seconds=5, first_wait=0.01, longest_wait=0.05)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--soak", action="store_true", help="Full counts of seeds and kills instead of a small share.")
+
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[SandboxServer]:
     """One socket for all: starting and ending a server takes longer than most tests."""

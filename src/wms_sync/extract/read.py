@@ -107,7 +107,7 @@ class Reading:
         self, reason: Reason, needed: Sequence[Interval], count: int | None, end: datetime, started: float
     ) -> ReadReport:
         resumed = self._resumable(reason, needed)
-        unread = subtract(needed, (window.interval for window in resumed))
+        unread = subtract(needed, (window.interval for window in (*resumed, *self._read_before(reason))))
         rest = union((*unread, *(late for window in resumed for late in self._late(window))))
         with ThreadPoolExecutor(self._settings.max_parallel_requests, "count") as pool:
             cut = [part for one in rest for part in self._cut(one, count if rest == tuple(needed) else None, pool)]
@@ -164,6 +164,16 @@ class Reading:
             elif inside and not intersect((other.interval for other in fresh), (window.interval,)):
                 fresh.append(window)
         return tuple(fresh)
+
+    def _read_before(self, reason: Reason) -> tuple[Window, ...]:
+        """What a backfill that was killed has landed and not brought into the tables is not asked for again."""
+        return tuple(
+            window
+            for window in self._store.windows("landed")
+            if window.reason == reason == "backfill"
+            and window.signature == self._listing.signature
+            and datetime.now(UTC) - window.started_at <= RESUME_WITHIN
+        )
 
     def _late(self, window: Window) -> tuple[Interval, ...]:
         """What may have been committed late, behind the pages that a half-read window has: the overlap below them."""

@@ -1,0 +1,70 @@
+"""What the tests of survival share: how many seeds, an installation that was synced once, commands as real processes.
+
+``@pytest.mark.seeds(suite=3, soak=200)`` runs a test with the seeds 1 to 3, or 1 to 200 under ``--soak``; the seed is
+in the test's name, which is what ``make soak`` prints.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import CONFIG
+from tests.oracle import Tables, expected_tables
+from tests.survival.installation import Installation
+from wms_sync.sandbox.app import Sandbox
+from wms_sync.sandbox.server import SandboxServer
+
+SMALL = replace(CONFIG, shipments=240, families=40)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "seeds(suite, soak): how many seeds the test is run with")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    marker = metafunc.definition.get_closest_marker("seeds")
+    if marker is not None:
+        count = marker.kwargs["soak" if metafunc.config.getoption("--soak") else "suite"]
+        metafunc.parametrize("seed", range(1, count + 1), ids=lambda seed: f"seed{seed}")
+
+
+@pytest.fixture(scope="package")
+def service() -> Iterator[SandboxServer]:
+    """A service that rests; nothing here changes it after the night that the fixture ``template`` makes."""
+    with SandboxServer(Sandbox(SMALL)) as server:
+        yield server
+
+
+@pytest.fixture(scope="package")
+def template(service: SandboxServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder after a first sync; then a day passes in the service."""
+    installation = Installation(tmp_path_factory.mktemp("template") / "data", service)
+    assert installation.run("sync").exitcode == 0, installation.log.read_text()
+    service.sandbox.advance(
+        seconds=86_400, changed=60, new=20, packages_added=10, packages_removed=10, orders=15, retailers=2
+    )
+    service.sandbox.advance(seconds=10)
+    return installation.data
+
+
+@pytest.fixture(scope="package")
+def expected(service: SandboxServer, template: Path) -> Tables:
+    """What every table must hold in the end."""
+    return expected_tables(service)
+
+
+@pytest.fixture
+def install(template: Path, service: SandboxServer, tmp_path: Path) -> Callable[..., Installation]:
+    """An installation of the test's own: a copy of the one that was synced once, or a new one."""
+
+    def make(name: str = "data", *, synced: bool = True) -> Installation:
+        if synced:
+            shutil.copytree(template, tmp_path / name)
+        return Installation(tmp_path / name, service)
+
+    return make

@@ -1,0 +1,158 @@
+"""An installation and its commands, each the real command line in a process of its own that can be killed.
+
+The processes come from a server that has imported everything once: starting Python anew takes longer than a sync.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+
+import duckdb
+
+from tests.oracle import Tables, differences
+from tests.survival.moments import Moment, Moments
+from wms_sync.extract.raw import damage, read_manifest
+from wms_sync.layout import Layout
+from wms_sync.sandbox.server import SandboxServer
+from wms_sync.state.store import StateStore
+
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["pipelines.cli", "pipelines.cli_runs", "tests.survival.installation"])
+PARALLEL = 2
+IN_FLIGHT = 2 * PARALLEL
+"""Each window under way has a page that is being landed and one that is being fetched ahead."""
+PROVENANCE = ("_window_id", "_page", "_extracted_at")
+
+
+@dataclass(frozen=True)
+class Installation:
+    """A data folder and the service it reads."""
+
+    data: Path
+    service: SandboxServer
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(self.data)
+
+    @property
+    def log(self) -> Path:
+        """What the commands said."""
+        return self.data.with_name(f"{self.data.name}.log")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            "WMS_BASE_URL": self.service.base_url,
+            "WMS_API_TOKEN": self.service.sandbox.config.token,
+            "WMS_DATA_DIR": str(self.data),
+            "WMS_START_DATE": "2026-03-01",
+            "WMS_PAGE_SIZE": "10",
+            "WMS_MAX_PARALLEL_REQUESTS": str(PARALLEL),
+        }
+
+    def start(self, *command: str, kill: Moment | None = None, listing: Path | None = None) -> ForkServerProcess:
+        """The command in a process that dies at ``kill``, or writes the moments it came through to ``listing``."""
+        process = PROCESSES.Process(
+            target=_command, args=(command, self.environment, self.log, kill, listing), daemon=True
+        )
+        process.start()
+        return process
+
+    def run(self, *command: str, kill: Moment | None = None, listing: Path | None = None) -> ForkServerProcess:
+        """The same, to its end."""
+        process = self.start(*command, kill=kill, listing=listing)
+        process.join()
+        return process
+
+    def run_and_kill(self, *command: str, after: float) -> ForkServerProcess:
+        """Kill it after so many seconds, wherever it is."""
+        process = self.start(*command)
+        process.join(after)
+        process.kill()
+        process.join()
+        return process
+
+    def store(self) -> StateStore:
+        return StateStore(f"sqlite:///{self.data / 'state.db'}")
+
+    @property
+    def asked_twice(self) -> int:
+        """How many requests for pages repeated an earlier one."""
+        asked = Counter(self.pages_asked())
+        return sum(asked.values()) - len(asked)
+
+    def pages_asked(self) -> list[str]:
+        """Requests for pages of shipments since the log of requests was cleared."""
+        return [one.query for one in self.service.sandbox.requests if "fields" in one.query]
+
+    def differences(self, expected: Tables) -> list[str]:
+        """Where the published file does not equal the service."""
+        with duckdb.connect(self.layout.published, read_only=True) as connection:
+            connection.execute("set timezone = 'UTC'")
+            return differences(connection, expected)
+
+    def assert_coverage_is_true(self) -> None:
+        """Each window that counts has all its pages on disk, as received, with the records that were counted."""
+        if not (self.data / "state.db").exists():
+            return
+        store = self.store()
+        for window in store.windows("landed", "loaded"):
+            if window.reason == "audit":
+                continue  # a part of the ids: it covers nothing
+            pages, folder = store.pages(window.id), self.layout.window(window.id)
+            assert [page.number for page in pages] == list(range(1, window.pages + 1))
+            assert pages[-1].next_cursor is None
+            assert sum(page.records for page in pages) == window.records == window.count_reported, window
+            assert not [reason for page in pages if (reason := damage(folder, page))]
+            assert read_manifest(folder / "manifest.json").pages == pages
+        store.close()
+
+
+def rows(layout: Layout) -> dict[str, list[tuple[object, ...]]]:
+    """Every row of every table of the published file, without where and when it was read."""
+    with duckdb.connect(layout.published, read_only=True) as connection:
+        connection.execute("set timezone = 'UTC'")
+        tables = connection.execute(
+            "select table_name from duckdb_tables() where schema_name = 'main' order by all"
+        ).fetchall()
+        query = f"select * exclude ({', '.join(PROVENANCE)}) from {{}} order by all"
+        return {table: connection.execute(query.format(table)).fetchall() for (table,) in tables}
+
+
+def wait_until(what: str, seconds: float, seen: Callable[[], bool]) -> None:
+    """Poll for something that happens in another process."""
+    end = time.monotonic() + seconds
+    while not seen():
+        assert time.monotonic() < end, f"{what} did not happen within {seconds} s"
+        time.sleep(0.02)
+
+
+def _command(
+    command: tuple[str, ...], environment: dict[str, str], log: Path, kill: Moment | None, listing: Path | None
+) -> None:
+    for name in [name for name in os.environ if name.startswith(("WMS_", "DAGSTER_"))]:
+        del os.environ[name]
+    os.environ.update(environment)
+    os.chdir(log.parent)
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(descriptor, 1)
+    os.dup2(descriptor, 2)
+    from pipelines.cli import main
+
+    moments = Moments(kill)
+    if kill is not None or listing is not None:
+        moments.watch()
+    try:
+        main(list(command))
+    finally:
+        moments.end()
+        if listing is not None:
+            moments.write(listing)

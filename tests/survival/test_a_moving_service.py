@@ -1,0 +1,161 @@
+"""A service that never rests during a read: once it does, one more sync makes every table equal it.
+
+Between any two answers records change, packages come and go, new shipments appear, some of all that committed late,
+with an ``updated_at`` of up to ``LATEST`` seconds before; now and then a page is served twice, which stops that run.
+The same service is read by a reader that remembers the newest ``updated_at`` it has seen, as many do: it loses records.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import httpx
+import pytest
+from starlette.requests import Request
+
+from tests.survival.conftest import SMALL
+from tests.test_sync import assert_equal, say
+from wms_sync.analytics.refresh import refresh
+from wms_sync.api.errors import ApiError
+from wms_sync.extract.errors import ExtractError
+from wms_sync.sandbox.app import SHIPMENTS, Sandbox
+
+LATEST = 240
+ROUNDS = 3
+PAGE = 10
+REFERENCE_SEEDS = 4
+
+
+class Unrest:
+    """What a service does between two answers while it is read, by chance from a seed."""
+
+    def __init__(self, sandbox: Sandbox, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.sandbox = sandbox
+        self.moves = self.repeats = 0
+        self._last: dict[str, dict[str, Any]] = {}
+
+    def begin(self) -> None:
+        self.sandbox.intercept = self.move
+        self.sandbox.rewrite = self._serve_twice
+
+    def rest(self) -> None:
+        """Everything is committed, and the clock has moved past it."""
+        self.sandbox.intercept = self.sandbox.rewrite = None
+        self.sandbox.advance(seconds=10)
+
+    def pass_time(self) -> None:
+        """Up to two hours between two runs."""
+        self.sandbox.intercept = self.sandbox.rewrite = None
+        self.sandbox.advance(seconds=self.chance.uniform(60, 7200), changed=20, new=3, orders=3)
+
+    def move(self, request: Request) -> None:
+        if request.url.path != SHIPMENTS or self.chance.random() < 0.4:
+            return
+        self.moves += 1
+        changed = self.chance.randrange(8)
+        self.sandbox.advance(
+            seconds=self.chance.uniform(0, 20),
+            changed=changed,
+            new=self.chance.randrange(3),
+            packages_added=self.chance.randint(0, changed),
+            packages_removed=self.chance.randint(0, changed),
+            orders=self.chance.randrange(3),
+            late=self.chance.choice((0, 0, self.chance.uniform(0, LATEST))),
+        )
+
+    def _serve_twice(self, envelope: dict[str, Any]) -> dict[str, Any]:
+        """Rarely, a page again in place of the one after it in the same listing."""
+        listing = _listing(envelope)
+        if listing is None:
+            return envelope
+        before, self._last[listing] = self._last.get(listing), envelope
+        if before is None or before["next"] is None or not envelope["previous"] or self.chance.random() > 0.05:
+            return envelope
+        self.repeats += 1
+        return before
+
+
+def _listing(envelope: dict[str, Any]) -> str | None:
+    """Which listing a page belongs to; None for one that is alone."""
+    neighbour = envelope["next"] or envelope["previous"]
+    return None if neighbour is None else json.dumps(sorted(httpx.URL(neighbour).params.get_list("filter")))
+
+
+def read_once(bench) -> bool:
+    """Whether the read of a sync came to its end."""
+    try:
+        with bench.api() as api:
+            bench.reading(api).sync()
+    except (ApiError, ExtractError):
+        return False
+    return True
+
+
+@pytest.mark.seeds(suite=1, soak=300)
+def test_once_it_rests_one_more_sync_makes_every_table_equal(seed, bench, sandbox, settings_for):
+    sandbox.sandbox = Sandbox(SMALL)
+    bench.settings = settings_for(sandbox, page_size=PAGE, overlap_seconds=LATEST + 60, max_parallel_requests=2)
+    unrest = Unrest(sandbox.sandbox, seed)
+    for _ in range(ROUNDS):
+        unrest.begin()
+        read_once(bench)
+        unrest.pass_time()
+    refresh(bench.settings, bench.store, run_id="test", say=say)
+    unrest.begin()
+    read_once(bench)
+    unrest.rest()
+    assert read_once(bench), "a sync of a service that rests failed"
+    refresh(bench.settings, bench.store, run_id="test", say=say)
+    print(f"seed {seed}: {unrest.moves} changes during reads, {unrest.repeats} pages served twice")
+    assert unrest.moves > 20
+    assert_equal(bench, sandbox)
+
+
+class NewestSeen:
+    """The reader that loses records: it asks for what is newer than the newest ``updated_at`` that it has seen."""
+
+    def __init__(self, http: httpx.Client) -> None:
+        self.http = http
+        self.newest = "2026-03-01T00:00:00Z"
+        self.rows: dict[int, dict[str, Any]] = {}
+
+    def read(self) -> None:
+        newer = ("filter", f"updated_at{{gt:'{self.newest}'}}")
+        answer = self.http.get(SHIPMENTS, params=[newer, ("sort", "id"), ("limit", str(PAGE)), ("fields", "all")])
+        while True:
+            page = answer.raise_for_status().json()
+            for shipment in page["collection"]:
+                self.rows[shipment["id"]] = shipment
+                self.newest = max(self.newest, shipment["updated_at"])
+            if not page["has_more"]:
+                return
+            answer = self.http.get(page["next"])
+
+
+def service_rows(http: httpx.Client) -> dict[int, dict[str, Any]]:
+    whole = NewestSeen(http)
+    whole.newest = "2000-01-01T00:00:00Z"
+    whole.read()
+    return whole.rows
+
+
+def test_a_reader_that_remembers_the_newest_update_loses_records_of_the_same_service(sandbox):
+    lost = {}
+    for seed in range(1, REFERENCE_SEEDS + 1):
+        sandbox.sandbox = Sandbox(SMALL)
+        unrest = Unrest(sandbox.sandbox, seed)
+        headers = {"Authorization": f"Bearer {SMALL.token}"}
+        with httpx.Client(base_url=sandbox.base_url, headers=headers) as http:
+            reader = NewestSeen(http)
+            for _ in range(ROUNDS):
+                sandbox.sandbox.intercept = unrest.move
+                reader.read()
+                unrest.pass_time()
+            unrest.rest()
+            reader.read()
+            served = service_rows(http)
+        lost[seed] = sum(reader.rows.get(one) != row for one, row in served.items())
+    assert min(lost.values()) > 0, lost

@@ -1,0 +1,293 @@
+"""What lies on disk is lost, altered or left over, or there is no room: the next run mends it or says what to do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+from starlette.responses import Response
+
+from tests.conftest import NOW, Bench
+from tests.survival.installation import Installation
+from tests.test_sync import assert_equal, say, synced
+from wms_sync.analytics.errors import RawPagesDamagedError
+from wms_sync.analytics.recovery import recover
+from wms_sync.analytics.refresh import rebuild
+from wms_sync.api.errors import ServiceFailed
+from wms_sync.extract.raw import damage
+from wms_sync.lock import writer, writing
+from wms_sync.sandbox.server import SandboxServer
+from wms_sync.state.ledger import Entry, PushLedger, State
+from wms_sync.state.store import StateStore
+
+ROOT = Path(__file__).parents[2]
+
+
+def remembered(bench: Bench) -> set[tuple[object, ...]]:
+    """All windows that count and their pages."""
+    return {
+        (window.id, window.interval, window.reason, window.run_id, window.records, bench.store.pages(window.id))
+        for window in bench.store.windows("landed", "loaded")
+    }
+
+
+def without_state(bench: Bench, put_back: Path | None = None) -> Bench:
+    """The same installation after its ``state.db`` was deleted, or an old copy put in its place."""
+    for path in bench.settings.data_dir.glob("state.db*"):
+        path.unlink()
+    if put_back is not None:
+        shutil.copy(put_back, bench.settings.data_dir / "state.db")
+    return Bench(bench.settings, StateStore(bench.settings.database_url))
+
+
+def night(bench: Bench) -> list[str]:
+    """A sync as a run does it; what it said of mending."""
+    said: list[str] = []
+    recover(bench.settings, bench.store, said.append)
+    synced(bench)
+    return said
+
+
+def pages_asked(sandbox: SandboxServer) -> int:
+    return sum("fields" in one.query for one in sandbox.sandbox.requests)
+
+
+def a_page(bench: Bench, state: str) -> tuple[str, Path]:
+    """A window in this state, and its last page."""
+    window = bench.store.windows(state)[0]
+    return window.id, bench.layout.window(window.id) / bench.store.pages(window.id)[-1].file
+
+
+def test_a_deleted_state_store_is_made_again_without_reading_anything_again(bench, sandbox):
+    night(bench)
+    before = remembered(bench)
+    sandbox.sandbox.requests.clear()
+    bench = without_state(bench)
+    assert f"took {len(before)} windows into the state store again" in night(bench)[0]
+    assert pages_asked(sandbox) == 0
+    assert remembered(bench) == before
+    sandbox.sandbox.advance(seconds=7200, changed=60, packages_removed=20)
+    sandbox.sandbox.advance(seconds=10)
+    assert night(bench) == []
+    assert_equal(bench, sandbox)
+    bench.store.close()
+
+
+def test_a_state_store_from_an_older_backup_takes_in_what_it_does_not_know(bench, sandbox, tmp_path):
+    night(bench)
+    bench.store.close()
+    shutil.copy(bench.settings.data_dir / "state.db", tmp_path / "backup.db")
+    sandbox.sandbox.advance(seconds=7200, changed=60, new=10)
+    night(bench)
+    newer = remembered(bench)
+    sandbox.sandbox.requests.clear()
+    bench = without_state(bench, tmp_path / "backup.db")
+    assert night(bench)
+    assert pages_asked(sandbox) == 0
+    assert remembered(bench) == newer
+    bench.store.close()
+
+
+def test_windows_whose_raw_pages_are_gone_come_back_from_their_receipts(bench, sandbox):
+    night(bench)
+    covered = bench.store.covered()
+    sandbox.sandbox.requests.clear()
+    shutil.rmtree(bench.layout.raw)
+    bench = without_state(bench)
+    assert night(bench)
+    assert pages_asked(sandbox) == 0
+    assert bench.store.covered(("loaded",)) == covered
+    assert_equal(bench, sandbox)
+    bench.store.close()
+
+
+def test_what_the_ledger_of_creates_knew_comes_back_too(bench):
+    entry = Entry(
+        service=str(bench.settings.base_url),
+        kind="products",
+        key="A-1",
+        state=State.DOUBT,
+        body="{}",
+        body_sha256="0" * 64,
+        remote_id=None,
+        run_id="pushed",
+        attempts=1,
+        message="no answer",
+        intended_at=NOW,
+        settled_at=None,
+        seen_at=None,
+    )
+    with PushLedger(bench.settings.database_url) as ledger:
+        ledger.record([entry])
+    night(bench)
+    bench = without_state(bench)
+    recover(bench.settings, bench.store, say)
+    bench.store.close()
+    with PushLedger(bench.settings.database_url) as ledger:
+        assert ledger.all() == (entry,)
+
+
+def test_a_damaged_page_that_is_not_in_the_tables_yet_is_asked_for_again(bench, sandbox):
+    with bench.api() as api:
+        bench.reading(api).sync()
+    window, page = a_page(bench, "landed")
+    do_harm("altered", page)
+    [line] = night(bench)
+    assert page.name in line
+    assert window in line
+    assert bench.store.window(window).state == "abandoned"
+    assert_equal(bench, sandbox)
+    bench = without_state(bench)
+    night(bench)
+    assert window not in {one.id for one in bench.store.windows()}, "what was given up came back"
+    bench.store.close()
+
+
+def test_a_damaged_page_of_a_half_read_window_is_asked_for_again(bench, sandbox):
+    left = [14]
+
+    def fail(_: object) -> Response | None:
+        left[0] -= 1
+        return None if left[0] >= 0 else Response("down", 500)
+
+    sandbox.sandbox.intercept = fail
+    with bench.api() as api, pytest.raises(ServiceFailed):
+        bench.reading(api).sync()
+    sandbox.sandbox.intercept = None
+    [window] = [window for window in bench.store.windows("reading") if window.pages][:1]
+    do_harm("altered", bench.layout.window(window.id) / bench.store.pages(window.id)[0].file)
+    assert window.id in night(bench)[0]
+    assert_equal(bench, sandbox)
+
+
+def test_a_damaged_page_of_old_fails_a_rebuild_by_name_and_the_next_sync_reads_it_again(bench, sandbox):
+    night(bench)
+    published = bench.layout.published.read_bytes()
+    window, page = a_page(bench, "loaded")
+    do_harm("altered", page)
+    with pytest.raises(RawPagesDamagedError, match="run `wms-sync sync`") as error:
+        rebuild(bench.settings, bench.store, run_id="test", say=say)
+    assert error.value.reasons == (f"{window}/{page.name}: its SHA-256 is not the one of what was received",)
+    assert bench.layout.published.read_bytes() == published
+    night(bench)
+    assert rebuild(bench.settings, bench.store, run_id="test", say=say).published
+    assert_equal(bench, sandbox)
+
+
+@pytest.mark.parametrize(
+    ("harm", "reason"), [("shortened", "bytes"), ("altered", "SHA-256"), ("deleted", "missing"), (None, None)]
+)
+def test_each_kind_of_damage_is_found(harm, reason, bench):
+    with bench.api() as api:
+        bench.reading(api).sync()
+    window, page = a_page(bench, "landed")
+    if harm is not None:
+        do_harm(harm, page)
+    found = damage(page.parent, bench.store.pages(window)[-1])
+    assert found is None if reason is None else reason in str(found)
+
+
+def do_harm(harm: str, page: Path) -> None:
+    content = bytearray(page.read_bytes())
+    if harm == "deleted":
+        page.unlink()
+    elif harm == "shortened":
+        page.write_bytes(content[: len(content) // 2])
+    else:
+        content[len(content) // 2] ^= 1
+        page.write_bytes(content)
+
+
+LEFT_BEHIND = """
+import os, sys, duckdb
+connection = duckdb.connect(sys.argv[1])
+connection.execute("create or replace table left_behind as select 1 as one")
+os._exit(9)
+"""
+
+
+def test_what_dead_runs_left_behind_harms_nobody(bench, sandbox):
+    """Files of half a rebuild, publishing and flattening, a log without its file, a lock and a ticket."""
+    night(bench)
+    layout, work = bench.layout, bench.layout.work
+    subprocess.run([sys.executable, "-c", LEFT_BEHIND, str(layout.working_database)], check=False)
+    layout.working_database.unlink()
+    assert (work / "analytics.duckdb.wal").exists()
+    for name in ("rebuild.duckdb", "rebuild.duckdb.wal", "publishing.duckdb", "restoring.duckdb"):
+        (work / name).write_bytes(b"half a file")
+    (work / "flatten-1" / "batch" / "collection.jsonl").write_bytes(b'{"page":1,"obj')
+    _, page = a_page(bench, "loaded")
+    page.with_name(".page-00099.json.gz.tmp").write_bytes(b"half a page")
+    dead = '{"purpose": "sync", "process": 1, "host": "elsewhere", "since": "2026-01-01 00:00:00Z"}'
+    (work / "writer.lock").write_text(dead)
+    (work / "queue" / "writer").mkdir(parents=True)
+    (work / "queue" / "writer" / "00000000000000000001-1").write_text(dead)
+    sandbox.sandbox.advance(seconds=7200, changed=60, packages_removed=20)
+    sandbox.sandbox.advance(seconds=10)
+    assert writer(layout) is None
+    with writing(layout, "night", waiting=pytest.fail):
+        night(bench)
+        assert_equal(bench, sandbox)
+        rebuild(bench.settings, bench.store, run_id="test", say=say)
+    assert_equal(bench, sandbox)
+    with duckdb.connect(layout.published, read_only=True) as connection:
+        assert connection.execute("from duckdb_tables() where table_name = 'left_behind'").fetchall() == []
+
+
+FULL_DISK = """
+set -e
+mount -t tmpfs -o size=$2 tmpfs "$1"
+cp -r "$3" "$1/data"
+export WMS_DATA_DIR="$1/data"
+set +e
+"$4" -c "from pipelines.cli import main; main(['sync'])"
+echo "ended with $?"
+"$4" -c "import duckdb; print('rows', duckdb.connect('$1/data/analytics.duckdb').sql('from shipments').shape[0])"
+mount -o remount,size=1g "$1"
+"$4" -c "from pipelines.cli import main; main(['sync'])"
+echo "then with $?"
+cp -r "$1/data/." "$5"
+"""
+
+
+def may_mount() -> bool:
+    probe = subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True, check=False)
+    return probe.returncode == 0
+
+
+@pytest.mark.skipif(not may_mount(), reason="mounting a small disk is not permitted here")
+@pytest.mark.seeds(suite=1, soak=20)
+def test_a_full_disk_fails_with_what_to_do_and_the_next_run_goes_on(seed, install, expected, tmp_path, template):
+    """The disk has so much room beside what a first sync left that something of a night fails, sooner or later."""
+    installation: Installation = install("mended", synced=False)
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    used = sum(path.stat().st_blocks * 512 for path in template.rglob("*") if path.is_file())
+    room = used + 300_000 * (seed * 7 % 20 + 1)
+    script = [
+        "unshare",
+        "-m",
+        "sh",
+        "-c",
+        FULL_DISK,
+        "sh",
+        disk,
+        str(room),
+        template,
+        sys.executable,
+        installation.data,
+    ]
+    done = subprocess.run(
+        script, env={**os.environ, **installation.environment}, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert "ended with 1" in done.stdout, done.stdout + done.stderr
+    assert "rows 240" in done.stdout, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr, done.stderr
+    assert "then with 0" in done.stdout, done.stdout + done.stderr
+    assert installation.differences(expected) == []
+    installation.assert_coverage_is_true()
