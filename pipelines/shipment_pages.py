@@ -22,6 +22,7 @@ from pipelines.failures import explained
 from pipelines.operation import Operation
 from wms_sync.analytics.flattening import Flattening
 from wms_sync.api.client import GlobalApi
+from wms_sync.extract.audit import AuditReading
 from wms_sync.extract.read import Reading, ReadReport
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
@@ -106,7 +107,10 @@ def _read(context: dg.OpExecutionContext, config: ReadConfig, operation: Operati
             landed=ahead.add,
         )
         if config.mode is Mode.SYNC:
-            return reading.sync()
+            report = reading.sync()
+            say = operation.say(context.log)
+            AuditReading(settings, store, api, run_id=context.run_id, say=say, landed=ahead.add).read(report.horizon)
+            return report
         days = context.partition_time_window
         return reading.backfill(days.start, days.end)
 

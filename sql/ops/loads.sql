@@ -6,7 +6,7 @@ create table ops.loads (
     window_id varchar not null, -- Window whose rows were merged; the folder name under raw/shipments.
     from_at timestamptz not null, -- Start of the window of Shipment.updated_at, inclusive, UTC.
     to_at timestamptz not null, -- End of the window, exclusive, UTC.
-    reason varchar not null, -- Why the window was read: sync or backfill.
+    reason varchar not null, -- Why the window was read: sync, backfill or audit.
     run_id varchar not null, -- Run that read the window (Dagster's run id).
     pages integer not null, -- Pages of the window.
     records bigint not null, -- Shipments on those pages.

@@ -1,13 +1,13 @@
 -- grain: one row a window that was begun, as the state store knew it when the file was published
 -- keys: id
 -- source: the state store
--- notes: the windows in state loaded are the coverage
+-- notes: the windows in state loaded are the coverage, but for those of reason audit, which read by id
 create table ops.windows (
     id varchar not null, -- Window; the folder name under raw/shipments.
     from_at timestamptz not null, -- Start of the window of Shipment.updated_at, inclusive, UTC.
     to_at timestamptz not null, -- End of the window, exclusive, UTC.
     state varchar not null, -- reading, landed (all pages on disk), loaded (in the tables) or abandoned.
-    reason varchar not null, -- Why the window was read: sync or backfill.
+    reason varchar not null, -- Why the window was read: sync, backfill or audit.
     run_id varchar not null, -- Run that began the window (Dagster's run id).
     count_reported bigint, -- Shipments that the service counted for the window with its first page.
     pages integer not null, -- Pages landed.

@@ -43,6 +43,7 @@ class Settings(BaseSettings):
     page_size: int = Field(default=1000, ge=1, le=1000)
     max_parallel_requests: int = Field(default=4, ge=1, le=64)
     overlap_seconds: int = Field(default=600, ge=0)
+    audit_pages: int = Field(default=1, ge=0)
     include_addresses: bool = False
     raw_retention_days: int | None = Field(default=None, ge=1)
     api_version: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}$")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from time import monotonic
 import duckdb
 
 from wms_sync.analytics import database
+from wms_sync.analytics.audit import compare, write_audits
 from wms_sync.analytics.checks import CheckOutcome, run_checks
 from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
 from wms_sync.analytics.flattened import flattened_window, is_flattened
@@ -31,6 +32,7 @@ from wms_sync.extract.raw import is_dropped
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
+from wms_sync.state.audits import Audits
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.store import KNOWN, StateStore, Window
 
@@ -152,11 +154,14 @@ class Refresh:
         pending = [window for window in windows if window.id not in known]
         self._store.loaded([window.id for window in windows if window.id in known and window.state == "landed"])
         merger = Merger(connection, self._layout.parquet, include_addresses=self._settings.include_addresses)
-        for part in _batches(pending):
-            batch = [(window, flattened_window(self._layout, window.id)) for window in part]
-            self._note(batch, merger.merge(batch))
-            self._store.loaded([window.id for window in part])
-            self._say(f"merged {len(self._windows)} of {len(pending)} windows")
+        with Audits(self._settings.database_url) as audits:
+            for part in _batches(pending, alone=audits.open()):
+                batch = [(window, flattened_window(self._layout, window.id)) for window in part]
+                compare(connection, self._layout.parquet, audits, batch, start=self._settings.start)
+                self._note(batch, merger.merge(batch))
+                self._store.loaded([window.id for window in part])
+                self._say(f"merged {len(self._windows)} of {len(pending)} windows")
+            write_audits(connection, audits)
 
     def _note(self, batch: Batch, rows: Mapping[str, int]) -> None:
         for window, flattened in batch:
@@ -207,11 +212,15 @@ def _restore(layout: Layout) -> None:
     put_in_place(temporary, layout.working_database)
 
 
-def _batches(pending: Sequence[Window]) -> Iterator[list[Window]]:
-    """Windows to merge in one transaction: a commit costs much more than merging some more rows in it."""
+def _batches(pending: Sequence[Window], *, alone: Container[str]) -> Iterator[list[Window]]:
+    """Windows to merge in one transaction: a commit costs much more than merging some more rows in it.
+
+    What is compared with the tables first, stands alone.
+    """
     batch: list[Window] = []
     for window in pending:
-        if batch and sum(one.records for one in batch) + window.records > RECORDS_PER_TRANSACTION:
+        full = sum(one.records for one in batch) + window.records > RECORDS_PER_TRANSACTION
+        if batch and (full or window.id in alone or batch[-1].id in alone):
             yield batch
             batch = []
         batch.append(window)

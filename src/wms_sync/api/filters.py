@@ -30,3 +30,12 @@ def updated_within(start: datetime | None, end: datetime | None) -> str:
 def timestamp(moment: datetime) -> str:
     """RFC 3339 in UTC, whole seconds, as the service writes it (specification 2.0)."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def ids_between(after: int, to: int | None) -> str:
+    """The filter for records whose id lies above ``after``, up to ``to``.
+
+    >>> ids_between(15, 50)
+    'id{gt:15,lt:51}'
+    """
+    return f"id{{gt:{after}}}" if to is None else f"id{{gt:{after},lt:{to + 1}}}"

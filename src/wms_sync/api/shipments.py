@@ -20,7 +20,7 @@ from wms_sync.api.body import Body
 from wms_sync.api.client import ROOT, GlobalApi
 from wms_sync.api.envelope import Envelope, read_envelope
 from wms_sync.api.errors import PagingBroken, ProtocolError
-from wms_sync.api.filters import updated_within
+from wms_sync.api.filters import ids_between, updated_within
 from wms_sync.api.selection import selection
 
 PATH = f"{ROOT}/v1/shipping/shipments"
@@ -61,6 +61,17 @@ class ShipmentListing:
         page = self._page(PATH, (*window, *self._common))
         _count(page.envelope)
         return page
+
+    def count_ids(self, to_id: int, start: datetime) -> int:
+        """How many shipments up to this id were changed at ``start`` or later. One request."""
+        params = (("filter", ids_between(0, to_id)), ("filter", updated_within(start, None)))
+        answer = self._api.get(PATH, (*params, ("sort", "id"), ("limit", "1"), ("count", "1")))
+        return _count(read_envelope(answer.body.content))
+
+    def first_after(self, after_id: int, start: datetime) -> Page:
+        """The first page of shipments behind this id that were changed at ``start`` or later."""
+        behind = (("filter", ids_between(after_id, None)), ("filter", updated_within(start, None)))
+        return self._page(PATH, (*behind, ("limit", str(self._page_size)), *self._common))
 
     def at(self, page_cursor: str) -> Page:
         """The page at a ``next`` of the service."""

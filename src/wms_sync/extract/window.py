@@ -12,9 +12,10 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
+from typing import Protocol
 
 from wms_sync.api.errors import PagingBroken
-from wms_sync.api.shipments import Page, Pager, ShipmentListing
+from wms_sync.api.shipments import Page, Pager
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.progress import Tally
 from wms_sync.extract.raw import Manifest, land, write_manifest
@@ -26,12 +27,25 @@ class Stopped(Exception):
     """This window was left as it is because the run ends."""
 
 
+class Listing(Protocol):
+    """What a window is read from: all shipments of its time, or a slice of them."""
+
+    def first(self, start: datetime, end: datetime, /) -> Page:
+        """The first page."""
+
+    def at(self, page_cursor: str) -> Page:
+        """The page at a ``next``."""
+
+    def count(self, start: datetime | None, end: datetime | None, /) -> tuple[int, datetime]:
+        """How many records there are at least, and the service's clock."""
+
+
 class WindowReader:
     """Reads windows; shared by the threads of one run."""
 
     def __init__(
         self,
-        listing: ShipmentListing,
+        listing: Listing,
         store: StateStore,
         layout: Layout,
         ahead: Executor,

@@ -114,6 +114,28 @@ forgotten_orders = Table(
     Column("done_at", UtcDateTime),
 )
 
+audits = Table(
+    "audits",
+    METADATA,
+    Column("window_id", String(64), primary_key=True),
+    Column("run_id", String(64), nullable=False),
+    Column("read_at", UtcDateTime, nullable=False),
+    Column("after_id", BigInteger, nullable=False),
+    Column("to_id", BigInteger, nullable=False),
+    Column("settled_at", UtcDateTime, nullable=False),
+    Column("settled_counted", BigInteger, nullable=False),
+    Column("total_to_id", BigInteger, nullable=False),
+    Column("total_counted", BigInteger, nullable=False),
+    Column("compared", BigInteger),
+    Column("changed", BigInteger),
+    Column("missed", BigInteger),
+    Column("absent", BigInteger),
+    Column("orders_changed", BigInteger),
+    Column("settled_in_tables", BigInteger),
+    Column("total_in_tables", BigInteger),
+    Column("examples", Text),
+)
+
 _migrations = Table(
     "schema_migrations",
     MetaData(),
@@ -134,10 +156,15 @@ def _create_forgotten_orders(connection: Connection) -> None:
     METADATA.create_all(connection, tables=[forgotten_orders])
 
 
+def _create_audits(connection: Connection) -> None:
+    METADATA.create_all(connection, tables=[audits])
+
+
 MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (
     ("0001_windows_and_pages", _create_tables),
     ("0002_push_ledger", _create_push_ledger),
     ("0003_forgotten_orders", _create_forgotten_orders),
+    ("0004_audits", _create_audits),
 )
 """Ordered; a step that was released is never edited, only followed by another."""
 

@@ -17,7 +17,8 @@ from wms_sync.intervals import Interval, union
 from wms_sync.state.engine import opened
 from wms_sync.state.schema import forgotten_orders, observations, pages, windows
 
-Reason = Literal["sync", "backfill"]
+Reason = Literal["sync", "backfill", "audit"]
+"""An audit reads by id, so it covers no time: ``from_at`` and ``to_at`` say which shipments it compares."""
 KNOWN = ("landed", "loaded")
 
 
@@ -97,15 +98,29 @@ class StateStore:
 
     def covered(self, states: Sequence[str] = KNOWN) -> tuple[Interval, ...]:
         """What windows in these states cover, as disjoint intervals."""
-        query = select(windows.c.from_at, windows.c.to_at).where(windows.c.state.in_(states))
+        query = select(windows.c.from_at, windows.c.to_at)
+        query = query.where(windows.c.state.in_(states), windows.c.reason != "audit")
         with self._engine.connect() as connection:
             return union(Interval(start, end) for start, end in connection.execute(query))
+
+    def highest_id(self) -> int:
+        """The highest id of a shipment on a page of a window that is known; 0 without any."""
+        query = select(func.max(pages.c.last_id)).join(windows, windows.c.id == pages.c.window_id)
+        with self._engine.connect() as connection:
+            return connection.scalar(query.where(windows.c.state.in_(KNOWN))) or 0
 
     def longest_read(self, since: datetime) -> timedelta:
         """The longest time that one window took to read since then."""
         query = select(func.max(windows.c.read_seconds)).where(windows.c.landed_at >= since)
         with self._engine.connect() as connection:
             return timedelta(seconds=connection.scalar(query) or 0)
+
+    def landed_so_far(self) -> tuple[int, int]:
+        """Records that were landed since the beginning, and their bytes on disk as they were received."""
+        query = select(func.sum(windows.c.records), func.sum(windows.c.bytes))
+        with self._engine.connect() as connection:
+            records, size = connection.execute(query).one()
+        return int(records or 0), int(size or 0)
 
     def observation(self, name: str) -> Row[Any] | None:
         """A number that was counted once: value, about, observed_at."""
@@ -115,13 +130,6 @@ class StateStore:
     def forgotten(self, *, unfinished: bool = False) -> frozenset[int]:
         """Ids of the orders whose personal data must not be stored; only those that may still be somewhere."""
         query = select(forgotten_orders.c.order_id)
-    def landed_so_far(self) -> tuple[int, int]:
-        """Records that were landed since the beginning, and their bytes on disk as they were received."""
-        query = select(func.sum(windows.c.records), func.sum(windows.c.bytes))
-        with self._engine.connect() as connection:
-            records, size = connection.execute(query).one()
-        return int(records or 0), int(size or 0)
-
         if unfinished:
             query = query.where(forgotten_orders.c.done_at.is_(None))
         with self._engine.connect() as connection:

@@ -1,0 +1,31 @@
+-- grain: one row a shipment of the slice, in the tables or on its pages, and what is to be said of it
+-- keys: id
+-- source: the slice's Parquet files of shipments, and the table before they are merged
+-- notes: {incoming} is empty where the slice holds no shipment; verdict is null where both have the same version, whose rows are then compared
+create or replace temp table audit_slice as
+with incoming as (
+    select
+        id,
+        updated_at
+    from {incoming}
+),
+
+stored as (
+    select
+        id,
+        updated_at
+    from shipments
+    where id > $after_id and id <= $to_id and (updated_at is null or updated_at > $start - interval 1 second)
+)
+
+select
+    coalesce(incoming.id, stored.id) as id,
+    case
+        when incoming.id is null then 'absent'
+        when stored.id is not null and incoming.updated_at is not distinct from stored.updated_at then null
+        when incoming.updated_at >= $settled_at then 'moved on'
+        when stored.updated_at > incoming.updated_at then 'moved back'
+        else 'missed'
+    end as verdict
+from incoming
+full join stored on incoming.id = stored.id

@@ -1,0 +1,29 @@
+-- severity: warn
+-- blocking: no
+-- table: ops_audits
+-- description: The service counts as many shipments as the tables hold, and sent each that it was asked for again.
+-- notes: less in the service were deleted there (absent names some); more were never read, or are in ops.quarantine
+with newest as (
+    select *
+    from ops.audits
+    where read_at = (select max(read_at) from ops.audits)
+),
+
+put_aside as (
+    select count(distinct coalesce(object_id::varchar, page_key || path)) as records
+    from ops.quarantine
+    where object = 'Shipment' and regexp_full_match(path, '\$\.collection\[\d+\]')
+)
+
+select
+    newest.window_id,
+    newest.absent,
+    greatest(newest.total_in_tables - newest.total_counted, 0) as gone_from_the_service,
+    greatest(newest.settled_counted - newest.settled_in_tables - put_aside.records, 0) as never_read,
+    newest.examples
+from newest
+cross join put_aside
+where
+    newest.absent > 0
+    or newest.total_in_tables > newest.total_counted
+    or newest.settled_counted > newest.settled_in_tables + put_aside.records
