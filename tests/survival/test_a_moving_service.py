@@ -42,14 +42,19 @@ class Unrest:
         self.sandbox.rewrite = self._serve_twice
 
     def rest(self) -> None:
-        """Everything is committed, and the clock has moved past it."""
-        self.sandbox.intercept = self.sandbox.rewrite = None
+        """What was under way is committed, and the clock has moved past it."""
+        self._stop()
         self.sandbox.advance(seconds=10)
 
     def pass_time(self) -> None:
         """Up to two hours between two runs."""
-        self.sandbox.intercept = self.sandbox.rewrite = None
+        self._stop()
         self.sandbox.advance(seconds=self.chance.uniform(60, 7200), changed=20, new=3, orders=3)
+
+    def _stop(self) -> None:
+        """The last transactions of the read are committed behind it."""
+        self.sandbox.intercept = self.sandbox.rewrite = None
+        self.sandbox.advance(seconds=1, changed=8, new=2, orders=2, late=self.chance.uniform(5, LATEST))
 
     def move(self, request: Request) -> None:
         if request.url.path != SHIPMENTS or self.chance.random() < 0.4:

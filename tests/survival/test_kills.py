@@ -29,7 +29,7 @@ class Victim:
     command: tuple[str, ...]
     again: tuple[str, ...]
     synced: bool
-    share: tuple[str, ...]
+    share: tuple[Moment, ...]
 
 
 BACKFILL = ("backfill", "--from", "2026-03-10", "--to", "2026-04-02")
@@ -39,26 +39,30 @@ VICTIMS = {
         ("sync",),
         synced=False,
         share=(
-            "WindowReader.read > WindowReader._read_on > WindowReader._land > StateStore.record_page: before commit",
+            Moment(
+                "WindowReader.read > WindowReader._read_on > WindowReader._land > "
+                "StateStore.record_page: before commit",
+                8,
+            ),
         ),
     ),
     "night": Victim(
         ("sync",),
         ("sync",),
         synced=True,
-        share=("Refresh.run > Refresh._finish > publish > put_in_place: before replace",),
+        share=(Moment("Refresh.run > Refresh._finish > publish > put_in_place: before replace"),),
     ),
     "backfill": Victim(
         BACKFILL,
         BACKFILL,
         synced=True,
-        share=("Reading._read_window > WindowReader.read > StateStore.landed > StateStore._update: before commit",),
+        share=(Moment("Refresh._finish > Refresh._load > Merger.merge > _transaction: before commit"),),
     ),
     "rebuild": Victim(
         ("rebuild",),
         ("sync",),
         synced=True,
-        share=("rebuild > Refresh.rebuild > Refresh._finish > put_in_place: before replace",),
+        share=(Moment("rebuild > Refresh.rebuild > Refresh._finish > put_in_place: before replace"),),
     ),
 }
 """``share`` are the moments of the normal suite."""
@@ -103,7 +107,7 @@ def test_killed_at_each_moment_by_name(title, install, template, expected, tmp_p
     if request.config.getoption("--soak"):
         kills = moments_of(victim, install("listed", synced=victim.synced), tmp_path / "moments.json")
     else:
-        kills = [Moment(name) for name in victim.share]
+        kills = list(victim.share)
     survived = 0
     for number, kill in enumerate(kills):
         installation = install(f"data{number}", synced=victim.synced)
