@@ -103,6 +103,13 @@ def test_windows_whose_raw_pages_are_gone_come_back_from_their_receipts(bench, s
     assert pages_asked(sandbox) == 0
     assert bench.store.covered(("loaded",)) == covered
     assert_equal(bench, sandbox)
+    with pytest.raises(RawPagesDamagedError, match="missing"):
+        rebuild(bench.settings, bench.store, run_id="test", say=say)
+    assert_equal(bench, sandbox)
+    night(bench)
+    assert pages_asked(sandbox) > 0
+    assert rebuild(bench.settings, bench.store, run_id="test", say=say).published
+    assert_equal(bench, sandbox)
     bench.store.close()
 
 

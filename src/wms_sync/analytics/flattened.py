@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from wms_sync.durable import make_private, write_whole
-from wms_sync.extract.raw import damage
+from wms_sync.extract.raw import MANIFEST, damage
 from wms_sync.flatten.batch import Flattener
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.page import Page
@@ -52,6 +52,8 @@ def flattened_window(layout: Layout, window_id: str) -> FlattenedWindow:
 def flatten_window(layout: Layout, store: StateStore, flattener: Flattener, window_id: str) -> None:
     """Flatten a window's raw pages, replacing what Parquet there may be. Raises ``PageDamagedError``."""
     landed = store.pages(window_id)
+    if len(landed) != store.window(window_id).pages:
+        raise PageDamagedError(layout.window(window_id) / MANIFEST, "it is missing with the pages that it lists")
     refuse_damaged(layout, landed)
     manifest = _manifest(layout, window_id)
     manifest.unlink(missing_ok=True)
