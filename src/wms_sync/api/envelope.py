@@ -13,23 +13,12 @@ from typing import Any
 import msgspec
 
 from wms_sync.api.errors import ProtocolError
-from wms_sync.privacy.watched import watching_decoder
+from wms_sync.privacy.watched import Watch, watching_decoder
 from wms_sync.shallow_json import cut_to_depth
-
-
-class _Identified(msgspec.Struct):
-    id: int
 
 
 class _Meta(msgspec.Struct):
     count: int | None = None
-
-
-class _Envelope(msgspec.Struct):
-    collection: list[_Identified]
-    has_more: bool
-    next: str | None = None
-    meta: _Meta | None = None
 
 
 @dataclass(frozen=True)
@@ -50,29 +39,25 @@ class Envelope:
 _LARGEST_ID = 2**63 - 1
 """What a BIGINT and the state store hold; a record with a larger id goes to quarantine."""
 _DIGITS = 20
-_DECODER = msgspec.json.Decoder(_Envelope)
-_WATCHING = watching_decoder(has_more=bool, next=str | None, meta=_Meta | None)
+_DECODERS = {watch: watching_decoder(watch, has_more=bool, next=str | None, meta=_Meta | None) for watch in Watch}
 
 
-def read_envelope(content: bytes, *, watched: bool = False) -> Envelope:
-    """Decode a page's envelope; ``watched``, look for persons on the way.
+def read_envelope(content: bytes, watch: Watch = Watch.NOTHING) -> Envelope:
+    """Decode a page's envelope and look for persons on the way.
 
     Content that is not strict JSON (``NaN``, broken UTF-8) or records without a usable id are no reason to stop
     reading: such a page is landed as it came and the flattening step reports what does not fit. Raises
     ``ProtocolError`` where not even the envelope can be made out.
     """
-    if watched:
-        try:
-            return _envelope(_WATCHING.decode(content))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return replace(read_envelope(content), suspect=True)
     try:
-        return _envelope(_DECODER.decode(content))
+        return _envelope(_DECODERS[watch].decode(content))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        if watch is not Watch.NOTHING:
+            return replace(read_envelope(content), suspect=True)
         return _read_leniently(content)
 
 
-def _envelope(page: _Envelope) -> Envelope:
+def _envelope(page: Any) -> Envelope:  # noqa: ANN401 - a generated struct
     ids = tuple(record.id for record in page.collection)
     if ids and max(ids) > _LARGEST_ID:
         ids = tuple(one for one in ids if one <= _LARGEST_ID)
