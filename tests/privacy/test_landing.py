@@ -7,13 +7,23 @@ from typing import Any
 import duckdb
 import pytest
 
+from tests.conftest import NOW
 from tests.unpacked import files_holding
 from wms_sync.analytics.refresh import refresh
 from wms_sync.extract.raw import damage
-from wms_sync.sandbox.app import SHIPMENTS
+from wms_sync.sandbox.app import SHIPMENTS, Sandbox
+from wms_sync.sandbox.config import SandboxConfig
+from wms_sync.sandbox.server import SandboxServer
 
+SHIPMENTS_HELD = 120
 NAME = "Zaphodina-Quxley-77"
 STREET = "Magrathea-Lane-42"
+
+
+@pytest.fixture
+def sandbox(server: SandboxServer) -> SandboxServer:
+    server.sandbox = Sandbox(SandboxConfig(shipments=SHIPMENTS_HELD, seed=5, days=20, now=NOW, families=30))
+    return server
 
 
 def unasked(envelope: dict[str, Any]) -> dict[str, Any]:
@@ -36,7 +46,7 @@ def test_nothing_personal_lands_that_was_not_asked_for(bench, sandbox):
         read = bench.reading(api).sync()
     report = refresh(bench.settings, bench.store, run_id="test", say=lambda _: None)
     assert report.published
-    assert read.progress.records == report.rows["shipments"] == 600
+    assert read.progress.records == report.rows["shipments"] == SHIPMENTS_HELD
     assert not [name for name, rows in report.rows.items() if name.startswith("pii_") and rows]
     assert files_holding(bench.layout.root, NAME.encode(), STREET.encode()) == set()
     for window in bench.store.windows("loaded"):
