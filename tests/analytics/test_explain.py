@@ -81,7 +81,7 @@ def test_a_version_that_was_read_again_unchanged_gives_way_to_the_later_read(ben
     assert found.versions[1].origin.run_id == "again"
 
 
-def test_its_order_packages_items_and_retailer_are_traced_to_their_pages(bench):
+def test_its_parts_are_traced_to_their_pages_and_what_is_nowhere_is_told_what_is_covered(bench):
     synced(bench)
     shipment, order, retailer, packages, items, window, page = one_row(
         bench,
@@ -104,6 +104,20 @@ def test_its_order_packages_items_and_retailer_are_traced_to_their_pages(bench):
     assert f"order {order}, 1 row" in text
     assert f"retailer {retailer}" in text
 
+    unique_id = one_row(bench, "select unique_id from shipments where id = ?", shipment)[0]
+    assert explained(bench, unique_id) == found
+
+    (bench.layout.root / found.versions[0].origin.file).unlink()
+    gone = explained(bench, shipment)
+    assert gone.versions[0].origin.file is None
+    assert "not on disk" in "\n".join(explanation_lines(gone))
+
+    for name in ("999999999", "no-such-number", "9" * 30, "0", "-1", "'; drop table shipments"):
+        with pytest.raises(UnknownShipmentError, match="No page that was read") as error:
+            explained(bench, name)
+        assert "2026-03-01 00:00:00 UTC to 2026-03-31 11:59:58 UTC" in str(error.value)
+        assert "WMS_START_DATE" in str(error.value)
+
 
 def test_an_order_that_the_service_did_not_send_is_said(bench, sandbox):
     def without_orders(page):
@@ -114,12 +128,6 @@ def test_an_order_that_the_service_did_not_send_is_said(bench, sandbox):
     synced(bench)
     (shipment,) = one_row(bench, "select id from shipments where order_id is not null limit 1")
     assert any("order" in line and "did not send" in line for line in explanation_lines(explained(bench, shipment)))
-
-
-def test_a_shipment_is_found_by_its_unique_id(bench):
-    synced(bench)
-    shipment, unique_id = one_row(bench, "select id, unique_id from shipments order by id limit 1")
-    assert explained(bench, unique_id) == explained(bench, shipment)
 
 
 def test_what_did_not_fit_is_shown_also_of_a_record_that_is_in_no_table(bench, sandbox):
@@ -135,15 +143,6 @@ def test_what_did_not_fit_is_shown_also_of_a_record_that_is_in_no_table(bench, s
     found = explained(bench, spoiled[-1])
     assert [misfit.path for misfit in found.misfits] == ["$.collection[0].is_international"]
     assert "quarantine" in "\n".join(explanation_lines(found))
-
-
-def test_an_unknown_shipment_is_told_what_is_covered(bench):
-    synced(bench)
-    for name in ("999999999", "no-such-number", "9" * 30, "0", "-1", "'; drop table shipments"):
-        with pytest.raises(UnknownShipmentError, match="No page that was read") as error:
-            explained(bench, name)
-        assert "2026-03-01 00:00:00 UTC to 2026-03-31 11:59:58 UTC" in str(error.value)
-        assert "WMS_START_DATE" in str(error.value)
 
 
 def test_a_gap_and_records_without_an_id_are_named_as_places_where_it_may_be(bench, sandbox):
@@ -166,14 +165,3 @@ def test_a_gap_and_records_without_an_id_are_named_as_places_where_it_may_be(ben
 def test_before_the_first_sync_it_says_to_run_one(bench):
     with pytest.raises(UnknownShipmentError, match="wms-sync sync"):
         explained(bench, "5")
-
-
-def test_a_raw_page_that_is_gone_is_said(bench):
-    synced(bench)
-    (shipment,) = one_row(bench, "select id from shipments order by id limit 1")
-    file = explained(bench, shipment).versions[0].origin.file
-    assert file is not None
-    (bench.layout.root / file).unlink()
-    found = explained(bench, shipment)
-    assert found.versions[0].origin.file is None
-    assert "not on disk" in "\n".join(explanation_lines(found))

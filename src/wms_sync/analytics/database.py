@@ -62,6 +62,8 @@ def row_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
 
 
 def _complete(connection: duckdb.DuckDBPyConnection) -> None:
+    """In one transaction: hundreds of statements that each commit alone take ten times as long."""
+    connection.begin()
     for schema in SCHEMAS:
         connection.execute(f"create schema if not exists {quote(schema)}")
     present, wanted = _columns(connection), _defined()
@@ -74,6 +76,7 @@ def _complete(connection: duckdb.DuckDBPyConnection) -> None:
     for mart in marts():
         connection.execute(mart.create)
     _comment(connection)
+    connection.commit()
 
 
 def _defined() -> Columns:

@@ -67,21 +67,26 @@ class Merger:
             if orphans:
                 raise CountsDisagreeError(f"Rows of {', '.join(orphans)} came without any row of {root.name}.")
             return {}
-        self._find_winners(root, files[root.slug])
+        winners = self._find_winners(root, files[root.slug])
         rows = {}
         for table in family:
             self._count_parquet(table, batch)
             rows[table.slug] = self._replace(table, files[table.slug])
+        if rows[root.slug] != winners:
+            raise CountsDisagreeError(
+                f"{winners} rows of {root.name} were to take effect and {rows[root.slug]} would: one is twice. Nothing "
+                "was merged; this is a defect of wms-sync: keep the raw pages and report it."
+            )
         return rows
 
     def _files(self, table: Table, batch: Batch) -> list[str]:
         return [file for _, flattened in batch for file in flattened.files(self._parquet, table.slug)]
 
-    def _find_winners(self, root: Table, files: Sequence[str]) -> None:
+    def _find_winners(self, root: Table, files: Sequence[str]) -> int:
         statement = sql_files.read("merge/winners.sql").format(
             table=root.qualified, key=quote(root.root_key), newer=quote(root.newer or "_extracted_at")
         )
-        self._connection.execute(statement, {"files": files})
+        return _changed(self._connection.execute(statement, {"files": files}))
 
     def _replace(self, table: Table, files: Sequence[str]) -> int:
         root_key = quote(table.root_key)

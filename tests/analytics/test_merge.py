@@ -1,0 +1,60 @@
+"""Rows landed, flattened and merged are compared at each commit: what does not add up is not merged."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+from tests.test_sync import assert_equal, say, synced
+from wms_sync.analytics.errors import CountsDisagreeError
+from wms_sync.analytics.flattening import Flattening
+from wms_sync.analytics.refresh import rebuild, refresh
+from wms_sync.extract.read import Reading
+
+
+def flattened(bench, sandbox):
+    """A sync in the tables, and a second one that is landed and flattened."""
+    synced(bench)
+    sandbox.sandbox.advance(seconds=3600, changed=100, new=20)
+    sandbox.sandbox.advance(seconds=10)
+    with bench.api() as api, Flattening(bench.layout, bench.store) as ahead:
+        Reading(bench.settings, bench.store, api, run_id="test", landed=ahead.add).sync()
+    (window,) = bench.store.windows("landed")
+    return window.id
+
+
+def rewrite(path, select: str) -> None:
+    """Replace a Parquet file by what is selected of it."""
+    with duckdb.connect() as connection:
+        connection.execute("set timezone = 'UTC'")
+        connection.execute(f"create table rows as {select.format(file=repr(str(path)))}")
+        path.unlink()
+        connection.execute(f"copy rows to {str(path)!r} (format parquet)")
+
+
+ONE_LESS = "from read_parquet({file}) limit (select count(*) - 1 from read_parquet({file}))"
+ONE_TWICE = (
+    "from read_parquet({file}) where id <> (select max(id) from read_parquet({file})) "
+    "union all from read_parquet({file}) where id = (select min(id) from read_parquet({file}))"
+)
+
+
+DAMAGES = [("shipments", ONE_LESS, "hold"), ("packages", ONE_LESS, "hold"), ("shipments", ONE_TWICE, "twice")]
+
+
+def test_rows_that_do_not_add_up_are_not_merged_and_a_rebuild_mends_them(bench, sandbox):
+    window = flattened(bench, sandbox)
+    for table, select, says in DAMAGES:
+        (file,) = (bench.layout.parquet / table).glob(f"{window}*")
+        whole = file.read_bytes()
+        rewrite(file, select)
+        with pytest.raises(CountsDisagreeError, match=says):
+            refresh(bench.settings, bench.store, run_id="test", say=say)
+        assert [one.id for one in bench.store.windows("landed")] == [window]
+        with duckdb.connect(bench.layout.working_database) as connection:
+            assert connection.execute("select count(*) from shipments").fetchall() == [(600,)]
+            assert connection.execute("select * from ops.loads where window_id = ?", [window]).fetchall() == []
+        file.write_bytes(whole)
+    rewrite(file, ONE_LESS)
+    assert rebuild(bench.settings, bench.store, run_id="test", say=say).rows["shipments"] == 620
+    assert_equal(bench, sandbox)
