@@ -188,8 +188,11 @@ def test_a_forgotten_order_does_not_come_back(stored):
     stored.layout.root.joinpath("state.db").unlink()
     stored.store = StateStore(stored.settings.database_url)
     recover(stored.settings, stored.store, silent)
+    refresh(stored.settings, stored.store, run_id="test", say=silent)
+    windows = len(stored.store.windows("loaded"))
     backfill(stored)
     assert refresh(stored.settings, stored.store, run_id="test", say=silent).published
+    assert len(stored.store.windows("loaded")) > windows, "the service was asked again"
     assert holding(stored, order) == set()
     assert rows(stored)["pii.order_addresses"] == counted
 
