@@ -57,6 +57,9 @@ def test_sync_status_backfill_and_rebuild(run, sandbox, tmp_path):
     sandbox.sandbox.advance(seconds=10)
     assert run("sync").returncode == 0
     assert shipments(tmp_path) == 625
+    with duckdb.connect(tmp_path / "data" / "analytics.duckdb", read_only=True) as connection:
+        audited = connection.execute("select compared, changed, missed, absent from ops.audits").fetchall()
+    assert audited == [(100, 0, 0, 0)]
 
     again = run("backfill", "--from", "2026-03-20", "--to", "2026-03-22")
     assert again.returncode == 0, again.stderr
