@@ -22,7 +22,7 @@ test: $(STAMP)
 
 # the full counts of kills and seeds; each seed is in the name of its test, each kill is printed. SOAK="-k kills" chooses
 soak: $(STAMP)
-	$(BIN)/python -m pytest --soak -v -s tests/survival $(SOAK)
+	$(BIN)/python -m pytest --soak -v -s --basetemp .soak tests/survival $(SOAK)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -50,4 +50,4 @@ lock:
 	rm -rf .venv-lock
 
 clean:
-	rm -rf .venv .venv-bench data bench-data .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-bench data bench-data .soak .mypy_cache .ruff_cache .pytest_cache

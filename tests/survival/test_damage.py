@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -275,7 +276,7 @@ def test_a_full_disk_fails_with_what_to_do_and_the_next_run_goes_on(seed, instal
     disk = tmp_path / "disk"
     disk.mkdir()
     used = sum(path.stat().st_blocks * 512 for path in template.rglob("*") if path.is_file())
-    room = used + 300_000 * (seed * 7 % 20 + 1)
+    room = used + int(4096 * 10 ** random.Random(seed).uniform(0.5, 3.2))
     script = [
         "unshare",
         "-m",

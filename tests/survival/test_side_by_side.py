@@ -21,44 +21,32 @@ from wms_sync.lock import writer
 from wms_sync.sandbox.app import Sandbox
 from wms_sync.state.store import StateStore
 
-WAITING = re.compile(r"waiting for (?P<purpose>.+?) \(process (?P<process>\d+)")
+WAITING = re.compile(r"waiting for .+? \(process (?P<process>\d+)")
 
 
-def test_a_night_a_backfill_and_a_sync_by_hand_at_once_all_end_well(install, expected):
-    installation: Installation = install()
-    commands = [("sync",), BACKFILL, ("sync",)]
-    processes = [installation.start(*command) for command in commands]
-    for process in processes:
-        process.join()
-    said = installation.log.read_text()
-    assert [process.exitcode for process in processes] == [0, 0, 0], said
-    waited_for = {int(found["process"]) for found in WAITING.finditer(said)}
-    assert waited_for, "nobody had to wait: the test shows nothing"
-    assert waited_for <= {process.pid for process in processes}
-    assert installation.differences(expected) == []
-    installation.assert_coverage_is_true()
-
-
-def test_a_suspended_run_keeps_its_turn_and_nobody_overtakes_it(install, expected):
+def test_a_night_a_backfill_and_a_sync_by_hand_take_turns_though_the_first_is_suspended(install, expected):
     """The lock is the process's as long as it lives: nobody takes over, so there is no late writer to keep out."""
     installation: Installation = install()
-    suspended = installation.start("sync")
-    wait_until("the first run's turn", 30, lambda: writer(installation.layout) is not None)
-    assert suspended.pid is not None
-    os.kill(suspended.pid, signal.SIGSTOP)
-    waiting = installation.start("sync")
-    told = f"waiting for {writer(installation.layout)}"
-    wait_until("waiting", 30, lambda: told in installation.log.read_text())
+    night = installation.start("sync")
+    wait_until("the night's turn", 60, lambda: writer(installation.layout) is not None)
+    assert night.pid is not None
+    os.kill(night.pid, signal.SIGSTOP)
     before = files(installation)
-    waiting.join(0.5)
-    assert waiting.is_alive()
-    assert str(suspended.pid) in told
+    others = [installation.start(*BACKFILL), installation.start("sync")]
+    told = f"waiting for {writer(installation.layout)}"
+    wait_until("both waiting", 60, lambda: installation.log.read_text().count(told) == len(others))
+    assert f"(process {night.pid} " in told
+    assert all(process.is_alive() for process in others)
     assert files(installation) == before
-    os.kill(suspended.pid, signal.SIGCONT)
-    suspended.join()
-    waiting.join()
-    assert (suspended.exitcode, waiting.exitcode) == (0, 0), installation.log.read_text()
+    os.kill(night.pid, signal.SIGCONT)
+    for process in (night, *others):
+        process.join()
+    said = installation.log.read_text()
+    assert [process.exitcode for process in (night, *others)] == [0, 0, 0], said
+    # a run takes a turn to read and another one to load, so the others were waited for too
+    assert {int(found["process"]) for found in WAITING.finditer(said)} > {night.pid}
     assert installation.differences(expected) == []
+    installation.assert_coverage_is_true()
 
 
 def files(installation: Installation) -> dict[str, int]:
@@ -73,7 +61,8 @@ def test_backfills_and_nights_in_any_order_give_equal_rows(seed, bench, sandbox,
     """However often they were merged in between."""
     chance = random.Random(seed)
     sandbox.sandbox = Sandbox(SMALL)
-    mixed = Bench(settings_for(sandbox, data_dir=tmp_path / "mixed"), StateStore(f"sqlite:///{tmp_path / 'mixed.db'}"))
+    settings = settings_for(sandbox, data_dir=tmp_path / "mixed")
+    mixed = Bench(settings, StateStore(settings.database_url))
     for one in (bench, mixed):
         sync(one)
     sandbox.sandbox.advance(seconds=7200, changed=80, new=10, packages_removed=20, orders=20, retailers=3)
