@@ -19,6 +19,7 @@ from wms_sync.api.shipments import Page, ShipmentListing
 from wms_sync.extract.cleaner import Cleaner
 from wms_sync.extract.progress import Tally
 from wms_sync.extract.window import WindowReader
+from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.audits import Audit, Audits
@@ -103,22 +104,12 @@ class AuditReading:
         )
 
     def _begin(self, after: int, settled: datetime) -> Window:
-        window = Window(
-            id=f"audit-{settled:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}",
-            from_at=self._settings.start,
-            to_at=settled,
-            state="reading",
+        window = Window.begun(
+            f"audit-{settled:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}",
+            Interval(self._settings.start, settled),
             reason="audit",
             run_id=self._run_id,
             signature=f"after={after}&{self._listing.signature}",
-            count_reported=None,
-            pages=0,
-            records=0,
-            bytes=0,
-            started_at=datetime.now(UTC),
-            landed_at=None,
-            loaded_at=None,
-            read_seconds=None,
         )
         self._store.begin_windows([window])
         return window

@@ -184,23 +184,8 @@ class Reading:
 
     def _begin(self, reason: Reason, part: Interval) -> Window:
         stamp = f"{part.start:%Y%m%dT%H%M%SZ}-{part.end:%Y%m%dT%H%M%SZ}"
-        return Window(
-            id=f"{stamp}-{secrets.token_hex(3)}",
-            from_at=part.start,
-            to_at=part.end,
-            state="reading",
-            reason=reason,
-            run_id=self._run_id,
-            signature=self._listing.signature,
-            count_reported=None,
-            pages=0,
-            records=0,
-            bytes=0,
-            started_at=datetime.now(UTC),
-            landed_at=None,
-            loaded_at=None,
-            read_seconds=None,
-        )
+        window_id = f"{stamp}-{secrets.token_hex(3)}"
+        return Window.begun(window_id, part, reason=reason, run_id=self._run_id, signature=self._listing.signature)
 
     def _read_all(self, windows: Sequence[Window]) -> None:
         parallel = self._settings.max_parallel_requests

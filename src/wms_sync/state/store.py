@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from sqlalchemy import Row, and_, func, select, update
 
@@ -41,6 +41,27 @@ class Window:
     landed_at: datetime | None
     loaded_at: datetime | None
     read_seconds: float | None
+
+    @classmethod
+    def begun(cls, window_id: str, whole: Interval, *, reason: Reason, run_id: str, signature: str) -> Self:
+        """A window of which nothing is read yet."""
+        return cls(
+            id=window_id,
+            from_at=whole.start,
+            to_at=whole.end,
+            state="reading",
+            reason=reason,
+            run_id=run_id,
+            signature=signature,
+            count_reported=None,
+            pages=0,
+            records=0,
+            bytes=0,
+            started_at=datetime.now(UTC),
+            landed_at=None,
+            loaded_at=None,
+            read_seconds=None,
+        )
 
     @property
     def interval(self) -> Interval:
