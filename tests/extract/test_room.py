@@ -42,6 +42,6 @@ def test_what_shipments_took_so_far_counts(bench, sandbox):
 def test_the_copy_that_is_published_needs_room_too(bench):
     make_private(bench.layout.root)
     with bench.layout.published.open("wb") as file:
-        file.truncate(shutil.disk_usage(bench.layout.root).free + 2**20)  # takes no disk: it is one hole
+        file.truncate(shutil.disk_usage(bench.layout.root).free + 2**30)  # takes no disk: it is one hole
     with pytest.raises(NotEnoughRoom):
         refuse_without_room(bench.layout, bench.store, 1)
