@@ -58,22 +58,18 @@ def write_whole(path: Path, content: bytes) -> None:
 def put_in_place(temporary: Path, path: Path) -> None:
     """Rename a finished, synced file into place and sync the folder, so that the name survives too."""
     temporary.replace(path)
-    sync_folder(path.parent)
+    sync(path.parent)
 
 
 def sync_file(path: Path) -> None:
     """Make a file that something else wrote durable, and its owner's alone."""
     path.chmod(PRIVATE_FILE)
+    sync(path)
+
+
+def sync(path: Path) -> None:
+    """Make the content of a file, or the names in a folder, durable."""
     descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make renames in a folder durable."""
-    descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-import duckdb
-
 from wms_sync import sql_files
-from wms_sync.analytics.database import row_counts
+from wms_sync.analytics.database import published, records, row_counts
 from wms_sync.analytics.retention import dropped_windows
 from wms_sync.extract.plan import missing, sync_cursor
 from wms_sync.extract.read import BEFORE_START
@@ -113,11 +111,8 @@ class _Published:
         if not layout.published.exists():
             return cls()
         at = datetime.fromtimestamp(layout.published.stat().st_mtime, UTC)
-        with duckdb.connect(layout.published, read_only=True) as connection:
-            connection.execute("set timezone = 'UTC'")
-            loads = connection.execute(sql_files.read("queries/last_loads.sql"))
-            names = [column[0] for column in loads.description or []]
-            last = tuple(dict(zip(names, row, strict=True)) for row in loads.fetchall())
+        with published(layout) as connection:
+            last = tuple(records(connection.execute(sql_files.read("queries/last_loads.sql"))))
             rows = row_counts(connection)
         return cls(at, rows, last, rows["ops_quarantine"], rows["ops_schema_drift"])
 

@@ -15,6 +15,7 @@ import duckdb
 import pyarrow as pa
 
 from wms_sync import sql_files
+from wms_sync.analytics.database import replace_rows
 from wms_sync.analytics.flattened import FlattenedWindow
 from wms_sync.analytics.merge import Batch
 from wms_sync.catalogue import Table, literal, quote, table, tables
@@ -118,10 +119,4 @@ def compare(
 
 def write_audits(connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
     """Replace ``ops.audits`` by what the state store knows."""
-    present = pa.Table.from_pylist([vars(audit) for audit in audits.all()], schema=_SCHEMA)
-    connection.register("present_audits", present)
-    connection.begin()
-    connection.execute("delete from ops.audits")
-    connection.execute("insert into ops.audits by name from present_audits")
-    connection.commit()
-    connection.unregister("present_audits")
+    replace_rows(connection, "audits", audits.all(), _SCHEMA)

@@ -6,16 +6,19 @@ migration. A changed type does: ``wms-sync rebuild``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from wms_sync import sql_files
 from wms_sync.analytics.errors import DatabaseOpenError, SchemaChangedError
 from wms_sync.catalogue import Table, literal, marts, ops_tables, quote, tables
 from wms_sync.durable import make_private
+from wms_sync.layout import Layout
 
 TableColumns = dict[str, tuple[str, str | None]]
 """Type and comment by column."""
@@ -50,6 +53,33 @@ def opened(path: Path, *, memory_limit: str, threads: int = 2) -> Iterator[duckd
         connection.execute("checkpoint")
     finally:
         connection.close()
+
+
+@contextmanager
+def published(layout: Layout) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The published file, which must exist, opened to be read; times are UTC."""
+    with duckdb.connect(layout.published, read_only=True) as connection:
+        connection.execute("set timezone = 'UTC'")
+        yield connection
+
+
+def records(result: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    """What a query returned, a dictionary a row."""
+    names = [column[0] for column in result.description or []]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+def replace_rows(
+    connection: duckdb.DuckDBPyConnection, table: str, present: Iterable[object], schema: pa.Schema
+) -> None:
+    """Replace the rows of a table of ``ops``, named without its schema, by objects with its columns as attributes."""
+    rows = pa.Table.from_pylist([vars(one) for one in present], schema=schema)
+    connection.register("present_rows", rows)
+    connection.begin()
+    connection.execute(f"delete from ops.{quote(table)}")
+    connection.execute(f"insert into ops.{quote(table)} by name from present_rows")
+    connection.commit()
+    connection.unregister("present_rows")
 
 
 def row_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

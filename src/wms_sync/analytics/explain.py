@@ -15,6 +15,7 @@ from typing import Any
 import duckdb
 
 from wms_sync import sql_files
+from wms_sync.analytics.database import published, records
 from wms_sync.analytics.errors import UnknownShipmentError
 from wms_sync.intervals import Interval, subtract
 from wms_sync.layout import Layout
@@ -87,8 +88,7 @@ def explain(settings: Settings, store: StateStore, name: str) -> Explanation:
     layout = Layout(settings.data_dir)
     if not layout.published.exists():
         raise UnknownShipmentError(f"Shipment {name}: nothing is published yet. Run `wms-sync sync` first.")
-    with duckdb.connect(layout.published, read_only=True) as connection:
-        connection.execute("set timezone = 'UTC'")
+    with published(layout) as connection:
         return _Explaining(settings, store, layout, connection).explain(name)
 
 
@@ -183,9 +183,7 @@ class _Explaining:
     def _rows(self, query: str, **parameters: object) -> list[dict[str, Any]]:
         if parameters.get("files") == []:
             return []
-        result = self._connection.execute(sql_files.read(f"explain/{query}.sql"), parameters)
-        names = [column[0] for column in result.description or []]
-        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+        return records(self._connection.execute(sql_files.read(f"explain/{query}.sql"), parameters))
 
 
 def explanation_lines(found: Explanation) -> Iterator[str]:

@@ -5,14 +5,13 @@ Readers that have the old file open keep it, a new connection sees the new one, 
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
 import duckdb
 
 from wms_sync.analytics.errors import AnalyticsError
-from wms_sync.durable import put_in_place, share_with_group
+from wms_sync.durable import put_in_place, share_with_group, sync
 from wms_sync.layout import Layout
 
 
@@ -29,16 +28,11 @@ def publish(layout: Layout, source: Path) -> int:
             f"merged data is safe in {source}. Free disk space and run `wms-sync sync` again."
         ) from None
     share_with_group(layout.root, temporary)
-    _sync(temporary)
+    sync(temporary)
     _verify(temporary)
     _set_aside_foreign_wal(layout.published)
     put_in_place(temporary, layout.published)
     return layout.published.stat().st_size
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
 
 
 def _verify(path: Path) -> None:

@@ -6,12 +6,11 @@ bring, and what was in doubt is settled.
 
 from __future__ import annotations
 
-from typing import Any
-
 import duckdb
 import pyarrow as pa
 
 from wms_sync import sql_files
+from wms_sync.analytics.database import published, records, replace_rows
 from wms_sync.layout import Layout
 from wms_sync.state.ledger import Entry, PushLedger, Sighting, State
 
@@ -40,13 +39,13 @@ def write_push_ledger(connection: duckdb.DuckDBPyConnection, ledger: PushLedger,
 
     Returns how many things were seen for the first time.
     """
-    _replace(connection, ledger)
+    replace_rows(connection, "push_ledger", ledger.all(), _SCHEMA)
     if service is None:
         return 0
     rows = connection.execute(sql_files.read("known/pushed_and_seen.sql"), {"service": service}).fetchall()
     if rows:
         ledger.seen([Sighting(service, kind, key, id_, seen_at) for kind, key, id_, seen_at in rows])
-        _replace(connection, ledger)
+        replace_rows(connection, "push_ledger", ledger.all(), _SCHEMA)
     return len(rows)
 
 
@@ -57,20 +56,7 @@ def restore_push_ledger(layout: Layout, ledger: PushLedger) -> int:
     """
     if ledger.counts() or not layout.published.exists():
         return 0
-    with duckdb.connect(layout.published, read_only=True) as connection:
-        connection.execute("set timezone = 'UTC'")
-        result = connection.execute("select * from ops.push_ledger")
-        names = [column[0] for column in result.description or []]
-        rows: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+    with published(layout) as connection:
+        rows = records(connection.execute("select * from ops.push_ledger"))
     ledger.take_in([Entry(**row | {"state": State(row["state"])}) for row in rows])
     return len(rows)
-
-
-def _replace(connection: duckdb.DuckDBPyConnection, ledger: PushLedger) -> None:
-    present = pa.Table.from_pylist([vars(entry) for entry in ledger.all()], schema=_SCHEMA)
-    connection.register("present_push_ledger", present)
-    connection.begin()
-    connection.execute("delete from ops.push_ledger")
-    connection.execute("insert into ops.push_ledger by name from present_push_ledger")
-    connection.commit()
-    connection.unregister("present_push_ledger")

@@ -8,11 +8,9 @@ disk that is not what was received takes its window's coverage away, so that it 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
-
-import duckdb
 
 from wms_sync import sql_files
+from wms_sync.analytics.database import published, records
 from wms_sync.analytics.flattened import is_flattened, refuse_damaged
 from wms_sync.analytics.forget import recall
 from wms_sync.analytics.push_ledger import restore_push_ledger
@@ -63,11 +61,8 @@ def _from_receipts(layout: Layout, store: StateStore) -> int:
     if not layout.published.exists():
         return 0
     known = {window.id for window in store.windows()}
-    with duckdb.connect(layout.published, read_only=True) as connection:
-        connection.execute("set timezone = 'UTC'")
-        result = connection.execute(sql_files.read("queries/windows_with_receipts.sql"))
-        names = [column[0] for column in result.description or []]
-        rows: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+    with published(layout) as connection:
+        rows = records(connection.execute(sql_files.read("queries/windows_with_receipts.sql")))
     lost = [Window(**row) for row in rows if row["id"] not in known]
     for window in lost:
         store.adopt(window)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import duckdb
 import pyarrow as pa
 
+from wms_sync.analytics.database import replace_rows
 from wms_sync.state.store import StateStore
 
 _MOMENT = pa.timestamp("us", tz="UTC")
@@ -30,11 +31,4 @@ _SCHEMA = pa.schema(
 
 def write_windows(connection: duckdb.DuckDBPyConnection, store: StateStore) -> None:
     """Replace ``ops.windows`` by what the state store knows."""
-    rows = [vars(window) for window in store.windows()]
-    present = pa.Table.from_pylist(rows, schema=_SCHEMA)
-    connection.register("present_windows", present)
-    connection.begin()
-    connection.execute("delete from ops.windows")
-    connection.execute("insert into ops.windows by name from present_windows")
-    connection.commit()
-    connection.unregister("present_windows")
+    replace_rows(connection, "windows", store.windows(), _SCHEMA)

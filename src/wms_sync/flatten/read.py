@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import duckdb
@@ -40,9 +41,17 @@ class PageReader:
         self._connection = connection
         self._shape = shape_of(connection)
         self._gate = Gate(self._shape)
+        self._batch = self._objects(work_dir / "batch", "page")
+        self._alone_dir = work_dir / "alone"
+
+    @cached_property
+    def _alone(self) -> Objects:
+        """Where one page is tried by itself; most runs never need it."""
+        return self._objects(self._alone_dir, "alone")
+
+    def _objects(self, folder: Path, schema: str) -> Objects:
         kinds = [kind for kind, node in self._shape.included.items() if isinstance(node, Many)]
-        self._batch = Objects(connection, work_dir / "batch", "page", kinds)
-        self._alone = Objects(connection, work_dir / "alone", "alone", kinds)
+        return Objects(self._connection, folder, schema, kinds)
 
     def read(self, pages: Sequence[Page], window_id: str, *, unreadable: Collection[Page] = ()) -> Read:
         """Take the pages of one batch in, in place of what was there. Those known to be unreadable are repaired."""
