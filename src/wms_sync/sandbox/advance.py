@@ -87,7 +87,8 @@ class Passage:
 
     def run(self) -> Advance:
         """New shipments last, so that they are not among the changed ones."""
-        changed = self._choose(len(self._store), self._wish.changed)
+        living = self._store.living()
+        changed = living[self._choose(len(living), self._wish.changed)]
         self._touch(changed)
         added, removed, emptied = self._change_packages(changed)
         orders, order_shipments = self._change_orders()
@@ -151,7 +152,8 @@ class Passage:
         store.order_step[orders] = (store.order_step[orders] + 1) % _STEPS
         place = np.searchsorted(orders, store.order_first) if len(orders) else np.zeros(len(store), np.int64)
         place = np.minimum(place, max(len(orders) - 1, 0))
-        touched = np.nonzero(orders[place] == store.order_first)[0] if len(orders) else np.empty(0, np.int64)
+        changed = orders[place] == store.order_first if len(orders) else np.zeros(len(store), bool)
+        touched = np.nonzero(changed & ~store.deleted)[0]
         store.updated[touched] = np.maximum(moments[place[touched]], store.updated[touched] + 1)
         return orders, touched
 

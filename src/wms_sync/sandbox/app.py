@@ -45,6 +45,8 @@ DESCRIPTION = "/api/global/openapi.json"
 MERCHANT_API = "/api/jsonrpc"
 ADVANCE = "/sandbox/advance"
 DELETE_TAG = "/sandbox/delete-location-tag"
+DELETE_SHIPMENTS = "/sandbox/delete-shipments"
+RESTORE_SHIPMENTS = "/sandbox/restore-shipments"
 
 _REMEMBERED = 100_000
 _LEAST_COMPRESSED = 500
@@ -94,6 +96,8 @@ class Sandbox:
             PRODUCTS: ("POST", self._creates.product),
             ADVANCE: ("POST", self._advance),
             DELETE_TAG: ("POST", self._delete_tag),
+            DELETE_SHIPMENTS: ("POST", self._delete_shipments),
+            RESTORE_SHIPMENTS: ("POST", self._restore_shipments),
         }
 
     def advance(
@@ -112,6 +116,16 @@ class Sandbox:
         wish = Wish(seconds, changed, new, packages_added, packages_removed, orders, retailers, late)
         with self._lock:
             return Passage(self._store, self._creates.newcomers, self.clock, wish).run()
+
+    def delete_shipments(self, ids: list[int]) -> None:
+        """No listing shows or counts them any more. Raises LookupError for an id that is no shipment's."""
+        with self._lock:
+            self._store.delete(ids, deleted=True)
+
+    def restore_shipments(self, ids: list[int]) -> None:
+        """Shows deleted shipments again, as they were and with the `updated_at` that they had."""
+        with self._lock:
+            self._store.delete(ids, deleted=False)
 
     @property
     def logins(self) -> int:
@@ -207,12 +221,21 @@ class Sandbox:
         return JSONResponse(outcome.as_json())
 
     async def _delete_tag(self, request: Request) -> Response:
+        return await self._done_to(request, "id", self.delete_location_tag)
+
+    async def _delete_shipments(self, request: Request) -> Response:
+        return await self._done_to(request, "ids", self.delete_shipments)
+
+    async def _restore_shipments(self, request: Request) -> Response:
+        return await self._done_to(request, "ids", self.restore_shipments)
+
+    async def _done_to(self, request: Request, key: str, do: Callable[[Any], None]) -> Response:
         try:
-            self.delete_location_tag(json.loads(await request.body())["id"])
+            do(json.loads(await request.body())[key])
         except LookupError:
             return not_found()
         except (TypeError, ValueError) as error:
-            return bad_parameters(ParameterError("id", str(error)))
+            return bad_parameters(ParameterError(key, str(error)))
         return JSONResponse({})
 
 

@@ -58,7 +58,7 @@ class Matcher:
         return self._results[filters]
 
     def _evaluate(self, filters: tuple[Filter, ...]) -> Indexes:
-        at: Indexes = np.arange(len(self._store), dtype=np.int64)
+        at = self._store.living()
         for each in sorted(filters, key=_needs_text):
             any_of = [self._all_of(each.field, conditions, at) for conditions in each.alternatives]
             at = at[np.logical_or.reduce(any_of)]

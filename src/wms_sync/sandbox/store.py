@@ -33,7 +33,7 @@ class Batch:
 
 
 class Store:
-    """Arrays of one length, one entry a shipment. `version` counts the changes, for caches."""
+    """Arrays of one length, one entry a shipment, deleted ones too. `version` counts the changes, for caches."""
 
     def __init__(self, config: SandboxConfig, anchor: int) -> None:
         self.seed = config.seed
@@ -64,6 +64,7 @@ class Store:
 
     def _make_empty(self) -> None:
         self.ids = np.empty(0, np.int64)
+        self.deleted = np.empty(0, bool)
         self.created = np.empty(0, np.int64)
         self.updated = np.empty(0, np.int64)
         self.packed = np.empty(0, np.int64)
@@ -129,9 +130,21 @@ class Store:
         self.shown = np.concatenate([self.shown, self._packages[batch.family, batch.part]])
         self.order_first = np.concatenate([self.order_first, batch.order_first])
         self.order_updated = np.concatenate([self.order_updated, updated])
-        for name in ("step", "revision", "order_step", "order_revision"):
+        for name in ("deleted", "step", "revision", "order_step", "order_revision"):
             column = getattr(self, name)
             setattr(self, name, np.concatenate([column, np.zeros(count, column.dtype)]))
+
+    def living(self) -> Indexes:
+        """The shipments that are not deleted."""
+        return np.nonzero(~self.deleted)[0].astype(np.int64)
+
+    def delete(self, ids: list[int], *, deleted: bool) -> None:
+        """Takes shipments away, or shows them again as they were. Raises LookupError for an id that never was."""
+        at = np.searchsorted(self.ids, np.array(ids, np.int64))
+        if (at == len(self)).any() or (self.ids[at] != ids).any():
+            raise LookupError(f"not all of {ids} are shipments")
+        self.deleted[at] = deleted
+        self.version += 1
 
     def statuses(self, at: Indexes) -> Indexes:
         """How far the statuses of these shipments have come, to be taken modulo the number of statuses."""
