@@ -2,8 +2,8 @@
 
 `python -m benchmarks` starts the sandbox once a size and lets each contender do the same work in a process and a folder
 of its own: the product as a user runs it, its library without Dagster, dlt, and a floor that only downloads, lands and
-decodes. `first_sync`, `night`, `memory` and `dagster_overhead` are the questions; `measuring`, `service` and `report`
-are what they share. Linux only: it reads `/proc`.
+decodes. `first_sync`, `night`, `memory`, `dagster_overhead` and `persons` are the questions; `measuring`, `service`
+and `report` are what they share. Linux only: it reads `/proc`.
 
 Belongs here: starting, timing, comparing. Does not: anything that the product needs, or a threshold that fails a build.
 Nothing here is installed with the package.

@@ -15,6 +15,7 @@ from benchmarks.first_sync import first_sync
 from benchmarks.measuring import ContenderFailed
 from benchmarks.memory import memory
 from benchmarks.night import night
+from benchmarks.persons import persons
 from benchmarks.report import Section, save, show
 
 RESULTS = Path("bench-data")
@@ -49,12 +50,13 @@ def _benchmarks(options: argparse.Namespace, scratch: Path) -> Mapping[str, Call
         "night": lambda: night(options.night_shipments or options.shipments, scratch, nights=options.nights),
         "memory": lambda: memory(options.shipments, scratch),
         "dagster": lambda: dagster_overhead(scratch, days=options.days),
+        "persons": persons,
     }
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    choices = ("first-sync", "night", "memory", "dagster")
+    choices = ("first-sync", "night", "memory", "dagster", "persons")
     parser.add_argument(
         "benchmarks",
         nargs="*",

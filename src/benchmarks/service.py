@@ -42,19 +42,27 @@ class Service:
 
     def warm_up(self, pages: int | None = None) -> int:
         """Request pages of the full selection, all unless told how many, so that its templates are made; how many."""
-        params = (("sort", "id"), ("limit", str(PAGE_SIZE)), *selection(include_addresses=False))
-        target, read = f"{self.base_url}{PATH}?{httpx.QueryParams(params)}", 0
+        target, read = self._first_page(), 0
         with self._client() as client:
             while target and (pages is None or read < pages):
                 page = client.get(target).raise_for_status().json()
                 target, read = urljoin(self.base_url, page["next"]) if page["has_more"] else "", read + 1
         return read
 
+    def page(self) -> bytes:
+        """The first page."""
+        with self._client() as client:
+            return client.get(self._first_page()).raise_for_status().content
+
     def advance(self, *, seconds: int, changed: int, new: int, orders: int) -> None:
         """Let time pass: so many shipments change, are new, change with their order."""
         wish = {"seconds": seconds, "changed": changed, "new": new, "orders": orders}
         with self._client() as client:
             client.post(f"{self.base_url}/sandbox/advance", json=wish).raise_for_status()
+
+    def _first_page(self) -> str:
+        params = (("sort", "id"), ("limit", str(PAGE_SIZE)), *selection(include_addresses=False))
+        return f"{self.base_url}{PATH}?{httpx.QueryParams(params)}"
 
     def _client(self) -> httpx.Client:
         return httpx.Client(headers={"Authorization": f"Bearer {self.token}"}, timeout=_SECONDS)

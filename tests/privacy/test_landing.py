@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+from collections.abc import Callable
 from typing import Any
 
 import duckdb
 import pytest
+from starlette.requests import Request
+from starlette.responses import Response
 
 from tests.conftest import NOW
 from tests.unpacked import files_holding
@@ -52,6 +57,62 @@ def test_nothing_personal_lands_that_was_not_asked_for(bench, sandbox):
     for window in bench.store.windows("loaded"):
         pages = bench.store.pages(window.id)
         assert [damage(bench.layout.window(window.id), page) for page in pages] == [None] * len(pages)
+
+
+def in_order(key: str, value: object) -> Callable[[dict[str, Any]], object]:
+    return lambda envelope: envelope["included"]["Order"][0].update({key: value})
+
+
+PERSON = {"first_name": NAME, "company": STREET}
+PLANTED: dict[str, Callable[[dict[str, Any]], object]] = {
+    "in an order": in_order("buyer", PERSON),
+    "in a shipment": lambda envelope: envelope["collection"][-1].update(notify=[{"email": f"{NAME}@example.test"}]),
+    "in a kind that is new": lambda envelope: envelope["included"].update(Customer=[{"id": 1, "telephone": NAME}]),
+    "deep inside": in_order("visits", [[{"by": {"who": [{"told": [PERSON]}]}}]]),
+    "beside custom fields with its keys": in_order("items", [{"custom_fields": {"first_name": "kept"}}, PERSON]),
+    "under an escaped key": in_order("buyer", {"ESCAPED": NAME, "company": STREET}),
+}
+ESCAPED = b'"last\\u005f\\u006eame"'
+
+
+def planting(sandbox: SandboxServer, number: int, *places: str) -> None:
+    """Somebody stands on the page that is listed as this one, and on no other."""
+    served: list[Request] = []
+
+    async def plant(request: Request) -> Response | None:
+        served.extend([request] if "fields" in request.url.query else [])
+        if "fields" not in request.url.query or len(served) != number:
+            return None
+        answer = await sandbox.sandbox._serve(request)
+        envelope = json.loads(gzip.decompress(answer.body))
+        for place in places:
+            PLANTED[place](envelope)
+        content = json.dumps(envelope).encode().replace(b'"ESCAPED"', ESCAPED)
+        assert NAME.encode() in content
+        return Response(content, media_type="application/json")
+
+    sandbox.sandbox.intercept = plant
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("place", PLANTED)
+def test_somebody_under_a_key_that_no_table_knows_is_found_on_whatever_page(bench, sandbox, place, number):
+    planting(sandbox, number, place)
+    with bench.api() as api:
+        bench.reading(api).sync()
+    pages = sorted(bench.layout.raw.glob("*/page-*"))
+    assert [page.suffix for page in pages].index(".zst") == number - 1, "the page that was altered"
+    assert files_holding(bench.layout.root, NAME.encode(), STREET.encode()) == set()
+
+
+def test_nothing_that_is_made_of_such_a_page_names_somebody(bench, sandbox):
+    planting(sandbox, 2, *PLANTED)
+    with bench.api() as api:
+        bench.reading(api).sync()
+    report = refresh(bench.settings, bench.store, run_id="test", say=lambda _: None)
+    assert report.published
+    assert report.drift
+    assert files_holding(bench.layout.root, NAME.encode(), STREET.encode()) == set()
 
 
 def test_a_page_without_persons_lands_as_it_was_received(bench, sandbox):

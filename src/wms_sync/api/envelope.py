@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from wms_sync.api.errors import ProtocolError
-from wms_sync.privacy.watched import Watch, watching_decoder
+from wms_sync.privacy.watched import page_decoder, speaks_of_nobody
 from wms_sync.shallow_json import cut_to_depth
 
 
@@ -39,29 +39,33 @@ class Envelope:
 _LARGEST_ID = 2**63 - 1
 """What a BIGINT and the state store hold; a record with a larger id goes to quarantine."""
 _DIGITS = 20
-_DECODERS = {watch: watching_decoder(watch, has_more=bool, next=str | None, meta=_Meta | None) for watch in Watch}
+_PLAIN, _WATCHING = (
+    page_decoder(watched=watched, has_more=bool, next=str | None, meta=_Meta | None) for watched in (False, True)
+)
 
 
-def read_envelope(content: bytes, watch: Watch = Watch.NOTHING) -> Envelope:
-    """Decode a page's envelope and look for persons on the way.
+def read_envelope(content: bytes, *, watched: bool = False) -> Envelope:
+    """Decode a page's envelope and, where it is watched, look for persons on the way.
 
     Content that is not strict JSON (``NaN``, broken UTF-8) or records without a usable id are no reason to stop
     reading: such a page is landed as it came and the flattening step reports what does not fit. Raises
     ``ProtocolError`` where not even the envelope can be made out.
     """
     try:
-        return _envelope(_DECODERS[watch].decode(content))
+        page = (_WATCHING if watched else _PLAIN).decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        if watch is not Watch.NOTHING:
+        if watched:
             return replace(read_envelope(content), suspect=True)
         return _read_leniently(content)
+    return _envelope(page, suspect=watched and not speaks_of_nobody(page, content))
 
 
-def _envelope(page: Any) -> Envelope:  # noqa: ANN401 - a generated struct
+def _envelope(page: Any, *, suspect: bool) -> Envelope:  # noqa: ANN401 - a generated struct
     ids = tuple(record.id for record in page.collection)
     if ids and max(ids) > _LARGEST_ID:
         ids = tuple(one for one in ids if one <= _LARGEST_ID)
-    return Envelope(len(page.collection), ids, page.has_more, page.next, page.meta.count if page.meta else None)
+    count = page.meta.count if page.meta else None
+    return Envelope(len(page.collection), ids, page.has_more, page.next, count, suspect)
 
 
 def _read_leniently(content: bytes) -> Envelope:

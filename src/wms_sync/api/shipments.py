@@ -22,7 +22,6 @@ from wms_sync.api.envelope import Envelope, read_envelope
 from wms_sync.api.errors import PagingBroken, ProtocolError
 from wms_sync.api.filters import ids_between, updated_within
 from wms_sync.api.selection import selection
-from wms_sync.privacy.watched import Watch
 
 PATH = f"{ROOT}/v1/shipping/shipments"
 
@@ -44,7 +43,6 @@ class ShipmentListing:
         self._common = (("sort", "id"), *selection(include_addresses=include_addresses))
         self._page_size = page_size
         self._watched = not include_addresses
-        self._noticed = False
 
     @property
     def signature(self) -> str:
@@ -81,17 +79,10 @@ class ShipmentListing:
 
     def _page(self, target: str, params: tuple[tuple[str, str], ...]) -> Page:
         answer = self._api.get(target, params)
-        envelope = read_envelope(answer.body.content, self._watch(target))
-        self._noticed = self._noticed or envelope.suspect
+        envelope = read_envelope(answer.body.content, watched=self._watched)
         if envelope.next:
             self._api.resolve(envelope.next)  # before the page is taken: a window must not go on from elsewhere
         return Page(answer.body, envelope, answer.served_at)
-
-    def _watch(self, target: str) -> Watch:
-        """Unknown keys are looked for on the first page of a window, and on every page once something was noticed."""
-        if not self._watched:
-            return Watch.NOTHING
-        return Watch.UNKNOWN_KEYS if target == PATH or self._noticed else Watch.PLACES
 
 
 class Pager:
