@@ -7,6 +7,7 @@ answers at once.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -49,6 +50,7 @@ def explained(command: Callable[..., int | None]) -> Callable[..., NoReturn]:
 @click.version_option(package_name="wms-sync")
 def main() -> None:
     """Sync shipments of a warehouse fulfillment service into Parquet and DuckDB, and push master data to it."""
+    gc.set_threshold(100_000)  # what the imports make stays: to look for cycles in it takes a tenth of a second or two
     keep_private()
 
 

@@ -41,6 +41,20 @@ def test_each_row_names_its_window_page_and_time(flattener, land, tmp_path):
     assert found == [(1, "w", 1, EXTRACTED_AT.replace(tzinfo=None)), (2, "w", 2, EXTRACTED_AT.replace(tzinfo=None))]
 
 
+def test_what_pages_repeat_unchanged_is_one_row_of_the_newest_page(flattener, land, tmp_path):
+    old, new = {"id": 7, "name": "Acme", "code": "A"}, {"id": 7, "name": "Acme Ltd", "code": "A"}
+    stands = {"id": 8, "name": "Beta"}
+    shown = [[old, stands], [new, stands], [old], [stands], []]
+    pages = [{"collection": [{"id": page}], "included": {"Retailer": held}} for page, held in enumerate(shown, 1)]
+
+    done = flattener.flatten(
+        land(*(json.dumps(page).encode() for page in pages)), window_id="w", part=1, parquet_dir=tmp_path
+    )
+
+    found = rows(done.files["retailers"], "_page, id, name")
+    assert found == [(2, 7, "Acme Ltd"), (3, 7, "Acme"), (4, 8, "Beta")]
+
+
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
 def test_a_page_may_be_written_on_many_lines(flattener, land, tmp_path, line_end):
     written = json.dumps(json.loads(page_with(1, 2, unique_id="a\nb")), indent=2).replace("\n", line_end).encode()

@@ -5,5 +5,5 @@ select
     * exclude (_page),
     $window_id as _window_id,
     _page,
-    list_extract($extracted_at, list_position($numbers, _page))::timestamptz as _extracted_at
+    list_extract($extracted_at::timestamptz[], list_position($numbers, _page)) as _extracted_at
 from ({select})

@@ -36,7 +36,7 @@ def opened(path: Path, *, memory_limit: str, threads: int = 2) -> Iterator[duckd
         "threads": str(threads),
         "temp_directory": str(spill),
         "preserve_insertion_order": "false",
-        "checkpoint_threshold": "16GB",  # once, at the end: a checkpoint a commit costs more than the merge
+        "checkpoint_threshold": "64MB",  # a commit as large as this goes straight into the file, without the log
         "autoinstall_known_extensions": "false",
     }
     try:

@@ -21,6 +21,23 @@ from wms_sync.durable import PRIVATE_FILE, make_private
 from wms_sync.flatten.garbage import no_garbage_collection
 
 COLLECTION = "collection"
+# Kinds that many shipments have in common: page after page repeats them, byte for byte.
+SHARED = frozenset(
+    {
+        "Brand",
+        "Merchant",
+        "PackagingContainer",
+        "PackagingDataCollection",
+        "PackagingInfill",
+        "PackagingInstruction",
+        "PackagingSupplies",
+        "Product",
+        "Retailer",
+        "RetailerShipToLocation",
+        "ThirdPartyBillingGroup",
+        "Warehouse",
+    }
+)
 # What DuckDB raises for what stands in a file; running out of memory or of disk is not among them.
 # Its message quotes the file, cut anywhere: in the middle of a letter, Python cannot even decode the message.
 CONTENT_ERRORS = (duckdb.InvalidInputException, duckdb.DataError, UnicodeDecodeError)
@@ -29,7 +46,11 @@ _ROOM = 64  # what a line holds beside its object
 
 
 class Objects:
-    """Files of objects in ``folder``, each read by a view ``<schema>.<kind>`` with the columns _page and object."""
+    """Files of objects in ``folder``, each read by a view ``<schema>.<kind>`` with the columns _page and object.
+
+    Of objects of a shared kind that are the same byte for byte the one that was added first makes a line: add the
+    newest page first.
+    """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path, schema: str, kinds: Sequence[str]) -> None:
         make_private(folder)
@@ -45,6 +66,7 @@ class Objects:
 
     def clear(self) -> None:
         """Empty every file."""
+        self._shared = {kind: set[bytes]() for kind in self._kinds if kind in SHARED}
         for path in self._paths.values():
             path.write_bytes(b"")
             path.chmod(PRIVATE_FILE)
@@ -83,8 +105,16 @@ class Objects:
             yield COLLECTION, page.collection
         for kind in self._kinds[1:]:
             objects = getattr(page.included, kind, None)
+            if objects and kind in SHARED:
+                objects = self._unseen(kind, objects)
             if objects:
                 yield kind, objects
+
+    def _unseen(self, kind: str, objects: list[Any]) -> list[bytes]:
+        seen = self._shared[kind]
+        unseen = [one for one in map(bytes, objects) if one not in seen]
+        seen.update(unseen)
+        return unseen
 
     def _view(self, kind: str) -> str:
         return f"{quote(self._schema)}.{quote(kind)}"

@@ -54,9 +54,9 @@ class PageReader:
         return Objects(self._connection, folder, schema, kinds)
 
     def read(self, pages: Sequence[Page], window_id: str, *, unreadable: Collection[Page] = ()) -> Read:
-        """Take the pages of one batch in, in place of what was there. Those known to be unreadable are repaired."""
+        """Take the pages of one batch in, newest first, in place of what was there. Unreadable ones are repaired."""
         self.clear()
-        return sum((self._take(page, window_id, mend=page in unreadable) for page in pages), start=Read())
+        return sum((self._take(page, window_id, mend=page in unreadable) for page in reversed(pages)), start=Read())
 
     def clear(self) -> None:
         """Forget the batch."""

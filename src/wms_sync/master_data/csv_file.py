@@ -13,11 +13,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from wms_sync.master_data.decode import decode
 from wms_sync.master_data.errors import UnreadableFile
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CUSTOM_FIELD = "custom_fields."
 """What a column of one custom field begins with; the code behind it keeps its case."""
@@ -176,6 +178,8 @@ def _width(cells: int, width: int) -> str:
 
 
 def _frame(rows: Mapping[int, tuple[str, ...]], header: Sequence[str]) -> pd.DataFrame:
+    import pandas as pd  # a fifth of a second, which a sync need not wait
+
     return pd.DataFrame(
         list(rows.values()),
         index=pd.Index(list(rows), dtype="int64"),
