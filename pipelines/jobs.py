@@ -58,7 +58,7 @@ def push(kind: Kind, asset: dg.AssetsDefinition) -> AssetJob:
 @dg.op(out=dg.Out(dg.Nothing), description="Every table again from raw pages, without one call to the service.")
 def rebuild_tables(context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]) -> Iterator[tables.Logged]:
     """Make the tables again, check, publish; the tables' assets show it as their newest materialisation."""
-    with explained(), operation.writing("rebuild", context.log) as store:
+    with explained(), operation.writing("rebuild", context.log, context.run_id) as store:
         report = rebuild_report(operation.settings, store, run_id=context.run_id, say=operation.say(context.log))
     operation.refreshed = report
     yield from tables.logged(report)

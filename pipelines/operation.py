@@ -17,13 +17,13 @@ from wms_sync.analytics.refresh import RefreshReport
 from wms_sync.extract.progress import Progress, Watcher
 from wms_sync.extract.read import ReadReport
 from wms_sync.layout import Layout
-from wms_sync.lock import writing
 from wms_sync.master_data.file_push import PushReport
 from wms_sync.master_data.outcomes import PushProgress
 from wms_sync.master_data.outcomes import Watcher as PushWatcher
 from wms_sync.master_data.plan import Plan
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
+from wms_sync.state.turns import taking_turn
 
 LINE_SECONDS = 10.0
 Say = Callable[[str], None]
@@ -62,15 +62,12 @@ class Operation:
         return self._say or log.info
 
     @contextmanager
-    def writing(self, purpose: str, log: logging.Logger) -> Iterator[StateStore]:
+    def writing(self, purpose: str, log: logging.Logger, run_id: str | None = None) -> Iterator[StateStore]:
         """Be the only writer, with the state store open, and in it what is on disk."""
-        with writing(Layout(self.settings.data_dir), purpose, waiting=self.say(log)):
-            store = StateStore(self.settings.database_url)
-            try:
-                recover(self.settings, store, self.say(log))
-                yield store
-            finally:
-                store.close()
+        url, layout = self.settings.database_url, Layout(self.settings.data_dir)
+        with taking_turn(url, layout, purpose, self.say(log), run_id=run_id) as turn, StateStore(url, turn) as store:
+            recover(self.settings, store, self.say(log))
+            yield store
 
 
 class PlainLines(Generic[T]):

@@ -52,7 +52,7 @@ def run_config(mode: Mode) -> dict[str, object]:
 @dg.op(out=dg.Out(dg.Nothing), description="Reads pages of list shipments into raw/shipments.")
 def read_pages(context: dg.OpExecutionContext, config: ReadConfig, operation: dg.ResourceParam[Operation]) -> None:
     """One read of the library; what it did is the metadata of each of its days."""
-    with explained(), operation.writing(_purpose(context, config), context.log) as store:
+    with explained(), operation.writing(_purpose(context, config), context.log, context.run_id) as store:
         report = _read(context, config, operation, store)
     operation.read = report
 

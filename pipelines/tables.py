@@ -96,7 +96,7 @@ def logged(report: RefreshReport) -> Iterator[Logged]:
 
 def refreshed(context: dg.OpExecutionContext | dg.AssetExecutionContext, operation: Operation) -> RefreshReport:
     """One refresh of the library, as the only writer."""
-    with explained(), operation.writing("loading the tables", context.log) as store:
+    with explained(), operation.writing("loading the tables", context.log, context.run.run_id) as store:
         report = refresh(operation.settings, store, run_id=context.run.run_id, say=operation.say(context.log))
     operation.refreshed = report
     return report

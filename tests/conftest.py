@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -13,11 +14,13 @@ from wms_sync.api.client import GlobalApi
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.extract.read import Reading
 from wms_sync.layout import Layout
+from wms_sync.lock import WRITER, Holder
 from wms_sync.sandbox.app import Sandbox
 from wms_sync.sandbox.config import SandboxConfig
 from wms_sync.sandbox.server import SandboxServer
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
+from wms_sync.state.turns import Turn
 
 NOW = datetime(2026, 3, 31, 12, 0, 0, tzinfo=UTC)
 CONFIG = SandboxConfig(shipments=600, seed=5, days=20, now=NOW, families=60)
@@ -57,6 +60,16 @@ def settings_for(tmp_path: Path) -> Callable[..., Settings]:
     return make
 
 
+def turn_at(url: str, folder: Path, what: str = WRITER) -> Turn:
+    """A turn without its lock, for tests that are alone with their data folder."""
+    return Turn.taken(url, Layout(folder), Holder("test", os.getpid(), "this host", "now"), what=what)
+
+
+def opened_store(settings: Settings) -> StateStore:
+    """The state store, to be written in a turn that is taken for it."""
+    return StateStore(settings.database_url, turn_at(settings.database_url, settings.data_dir))
+
+
 @dataclass
 class Bench:
     """One installation: settings, its state store, and reads against the sandbox."""
@@ -78,6 +91,6 @@ class Bench:
 @pytest.fixture
 def bench(sandbox: SandboxServer, settings_for: Callable[..., Settings]) -> Iterator[Bench]:
     settings = settings_for(sandbox)
-    store = StateStore(settings.database_url)
+    store = opened_store(settings)
     yield Bench(settings, store)
     store.close()

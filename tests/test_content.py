@@ -23,14 +23,13 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.conftest import CONFIG, Bench
+from tests.conftest import CONFIG, Bench, opened_store
 from tests.test_sync import say
 from wms_sync.analytics.refresh import RefreshReport, refresh
 from wms_sync.flatten.page import Page as Raw
 from wms_sync.sandbox.app import Sandbox
 from wms_sync.sandbox.server import SandboxServer
 from wms_sync.settings import Settings
-from wms_sync.state.store import StateStore
 
 ROOT = Path(__file__).parents[1]
 DOCUMENT = Path(__file__).with_name("content.md").read_text(encoding="utf-8")
@@ -309,7 +308,7 @@ def loaded(tmp_path_factory) -> Iterator[Loaded]:
             start_date="2026-01-01",
             page_size=1,
         )
-        bench = Bench(settings, StateStore(settings.database_url))
+        bench = Bench(settings, opened_store(settings))
         with bench.api() as api:
             bench.reading(api).sync()
         report = refresh(settings, bench.store, run_id="test", say=say)
@@ -369,10 +368,14 @@ def test_once_the_type_is_taught_a_rebuild_brings_the_value_in(loaded, tmp_path)
 REBUILD = """
 import sys
 from wms_sync.analytics.refresh import rebuild
+from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
+from wms_sync.state.turns import taking_turn
 settings = Settings.load(_env_file=None, data_dir=sys.argv[1])
-assert rebuild(settings, StateStore(settings.database_url), run_id="test", say=print).published
+url = settings.database_url
+with taking_turn(url, Layout(settings.data_dir), "test", print) as turn, StateStore(url, turn) as store:
+    assert rebuild(settings, store, run_id="test", say=print).published
 """
 
 

@@ -21,7 +21,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from tests.conftest import CONFIG, IMPATIENT, Bench
+from tests.conftest import CONFIG, IMPATIENT, Bench, opened_store
 from tests.extract.test_read import landed_ids
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.connection import TimeLimits
@@ -39,7 +39,6 @@ from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.sandbox.app import Sandbox
 from wms_sync.sandbox.faults import Disconnect, Truncated
 from wms_sync.sandbox.server import SandboxServer
-from wms_sync.state.store import StateStore
 
 DOCUMENT = Path(__file__).with_name("transport.md").read_text(encoding="utf-8")
 SHIPMENTS, PAGE_SIZE = 160, 10
@@ -239,7 +238,7 @@ def service() -> Iterator[tuple[Service, SandboxServer]]:
 @pytest.fixture
 def bench(service, settings_for) -> Iterator[Bench]:
     settings = settings_for(service[1], page_size=PAGE_SIZE)
-    store = StateStore(settings.database_url)
+    store = opened_store(settings)
     yield Bench(settings, store)
     store.close()
 

@@ -44,12 +44,13 @@ def measure(
     folder: Path,
     environment: Mapping[str, str],
     service: int | None = None,
-    watched: Path | None = None,
+    watched: tuple[Path, str] | None = None,
     accepted: Sequence[int] = (0,),
 ) -> tuple[Cost, str]:
     """Run a command in `folder` to its end; its cost and what it wrote to standard output.
 
-    `service` is the process id of the sandbox. Standard error goes to `log.txt` in the folder.
+    `service` is the process id of the sandbox; `watched` a file, given as a folder and a pattern below it. Standard
+    error goes to `log.txt` in the folder.
     """
     output, log = folder / "output.txt", folder / "log.txt"
     service_before = _cpu_of(service)
@@ -78,7 +79,7 @@ def measure(
 class _Onlooker(threading.Thread):
     """Looks at a process tree, and at one file, until the process is gone."""
 
-    def __init__(self, process: int, watched: Path | None) -> None:
+    def __init__(self, process: int, watched: tuple[Path, str] | None) -> None:
         super().__init__(name="onlooker", daemon=True)
         self.memory = 0.0
         self.watched = 0.0
@@ -99,7 +100,7 @@ class _Onlooker(threading.Thread):
         looks, last = 0, monotonic()
         while not self._over.wait(_LOOK_SECONDS if self._watched_file else _LOOK_SECONDS * _SAMPLE_EVERY):
             now = monotonic()
-            if self._watched_file and self._watched_file.exists():
+            if self._watched_file and any(self._watched_file[0].glob(self._watched_file[1])):
                 self.watched += now - last
             if not self._watched_file or looks % _SAMPLE_EVERY == 0:
                 self._sample()

@@ -54,7 +54,7 @@ class Folder:
             folder=self.path,
             environment=self._environment(home),
             service=self._service.process,
-            watched=self.layout.work / "publishing.duckdb",
+            watched=(self.layout.turns, "*/*-publishing.duckdb"),
             accepted=(DONE, DONE_WITH_DOUBTS),
         )
         said = {found["word"]: float(found["seconds"].replace(",", "")) for found in _PHASE.finditer(output)}

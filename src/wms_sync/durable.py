@@ -47,12 +47,17 @@ def share_with_group(folder: Path, path: Path) -> None:
 def write_whole(path: Path, content: bytes) -> None:
     """Write to a temporary name, sync, rename into place."""
     temporary = path.with_name(f".{path.name}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
+    write_synced(temporary, content)
+    put_in_place(temporary, path)
+
+
+def write_synced(path: Path, content: bytes) -> None:
+    """Write a file that is not in its place yet; it is durable behind this."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
     with open(descriptor, "wb") as file:  # noqa: PTH123 - from a descriptor, for the mode
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-    put_in_place(temporary, path)
 
 
 def put_in_place(temporary: Path, path: Path) -> None:

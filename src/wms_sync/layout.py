@@ -28,6 +28,11 @@ class Layout:
         return self.root / "work"
 
     @property
+    def turns(self) -> Path:
+        """A folder for each turn that goes on: what is made in it is put in place by a rename."""
+        return self.work / "turns"
+
+    @property
     def working_database(self) -> Path:
         """What the writer changes; analysts never open it."""
         return self.work / "analytics.duckdb"

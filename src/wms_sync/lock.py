@@ -3,7 +3,8 @@
 ``work/<what>.lock`` is the lock on something that only one process may do: write the tables (``writer``), push one kind
 of master data. It is an advisory lock that the kernel releases with the process that held it, so nothing has to be
 cleaned up after a kill. ``work/queue/<what>/`` makes it fair: each process holds a locked ticket there and tries for
-the lock only when no older ticket is alive.
+the lock only when no older ticket is alive. What a lock cannot keep out, because its file was deleted or its file
+system loses locks, ``state/turns.py`` does.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ UNKNOWN = Holder("a process that has just begun", 0, socket.gethostname(), "now"
 
 
 @contextmanager
-def writing(layout: Layout, purpose: str, waiting: Callable[[str], None], *, what: str = WRITER) -> Iterator[None]:
+def writing(layout: Layout, purpose: str, waiting: Callable[[str], None], *, what: str = WRITER) -> Iterator[Holder]:
     """Be the only one who does ``what`` inside the block; ``waiting`` is told for whom, at once and every minute."""
     me = _me(purpose)
     queue = make_private(layout.work / "queue" / what)
@@ -53,7 +54,7 @@ def writing(layout: Layout, purpose: str, waiting: Callable[[str], None], *, wha
     with _held(ticket, me), _open(_file(layout, what)) as lock:
         _wait_for_turn(_file(layout, what), ticket, lock, waiting)
         _sign(lock, me)
-        yield
+        yield me
 
 
 def writer(layout: Layout, *, what: str = WRITER) -> Holder | None:

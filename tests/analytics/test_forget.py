@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from tests.conftest import NOW, Bench
+from tests.conftest import NOW, Bench, opened_store
 from tests.unpacked import files_holding
 from wms_sync.analytics.errors import UnknownOrderError
 from wms_sync.analytics.forget import Forgotten, forget, orders_named
@@ -23,7 +23,6 @@ from wms_sync.sandbox.app import Sandbox
 from wms_sync.sandbox.config import SandboxConfig
 from wms_sync.sandbox.server import SandboxServer
 from wms_sync.settings import Settings
-from wms_sync.state.store import StateStore
 
 MARK = "Zaphodina-Quxley-%s-77"
 """Long and like nothing else, so that it stands in a file as it is, however the file is encoded."""
@@ -70,7 +69,7 @@ def settings_in(folder: Path, service: SandboxServer) -> Settings:
 def read_once(service: SandboxServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Everything read with addresses, twice, so that orders stand in several windows."""
     settings = settings_in(tmp_path_factory.mktemp("read") / "data", service)
-    store = StateStore(settings.database_url)
+    store = opened_store(settings)
     bench = Bench(settings, store)
     sync(bench)
     service.sandbox.advance(seconds=3600, changed=100, orders=40)
@@ -83,7 +82,7 @@ def read_once(service: SandboxServer, tmp_path_factory: pytest.TempPathFactory) 
 @pytest.fixture
 def stored(service: SandboxServer, read_once: Path, tmp_path: Path) -> Iterator[Bench]:
     settings = settings_in(Path(shutil.copytree(read_once, tmp_path / "data")), service)
-    store = StateStore(settings.database_url)
+    store = opened_store(settings)
     yield Bench(settings, store)
     store.close()
 
@@ -186,7 +185,7 @@ def test_a_forgotten_order_does_not_come_back(stored):
     assert holding(stored, order) == set()
     stored.store.close()
     stored.layout.root.joinpath("state.db").unlink()
-    stored.store = StateStore(stored.settings.database_url)
+    stored.store = opened_store(stored.settings)
     recover(stored.settings, stored.store, silent)
     refresh(stored.settings, stored.store, run_id="test", say=silent)
     windows = len(stored.store.windows("loaded"))
@@ -215,16 +214,17 @@ def test_what_crashed_half_way_is_finished_by_running_again(stored, read_once):
 def test_leftovers_of_killed_runs_go_too(stored):
     order, *_ = orders_with_addresses(stored)
     mark = (MARK % order).encode()
-    window = stored.store.windows("loaded")[0].id
     leftovers = [
-        stored.layout.work / "flatten-1" / "batch" / "OrderAddress.jsonl",
-        stored.layout.work / "publishing.duckdb",
-        stored.layout.window(window) / ".page-00009.json.gz.tmp",
+        stored.layout.turns / "writer-1-killed" / "flatten-1" / "batch" / "OrderAddress.jsonl",
+        stored.layout.turns / "writer-1-killed" / "publishing.duckdb",
+        stored.layout.work / "spill" / "duckdb_temp_storage.tmp",
+        stored.layout.working_database.with_name("analytics.duckdb.wal"),
         stored.layout.root / "analytics.duckdb.wal.of-an-earlier-file",
     ]
     for path in leftovers:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(mark)
+    stored.store = opened_store(stored.settings)
     forgotten(stored, order)
     assert not [path for path in leftovers if path.exists()]
 

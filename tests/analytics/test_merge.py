@@ -51,7 +51,7 @@ def test_rows_that_do_not_add_up_are_not_merged_and_a_rebuild_mends_them(bench, 
         with pytest.raises(CountsDisagreeError, match=says):
             refresh(bench.settings, bench.store, run_id="test", say=say)
         assert [one.id for one in bench.store.windows("landed")] == [window]
-        with duckdb.connect(bench.layout.working_database) as connection:
+        with duckdb.connect(bench.layout.published, read_only=True) as connection:
             assert connection.execute("select count(*) from shipments").fetchall() == [(600,)]
             assert connection.execute("select * from ops.loads where window_id = ?", [window]).fetchall() == []
         file.write_bytes(whole)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from tests.conftest import CONFIG, IMPATIENT, Bench
+from tests.conftest import CONFIG, IMPATIENT, Bench, opened_store, turn_at
 from tests.test_sync import synced
 from wms_sync.layout import Layout
 from wms_sync.master_data.file_push import PushReport, plan_file, push_file
@@ -22,7 +22,6 @@ from wms_sync.sandbox.app import Sandbox
 from wms_sync.sandbox.server import SandboxServer
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import Entry, PushLedger
-from wms_sync.state.store import StateStore
 
 MERCHANT = {"merchant_username": "sandbox-merchant", "merchant_api_key": SecretStr("sandbox-api-key")}
 
@@ -59,7 +58,8 @@ class Desk:
             return {entry.key: entry for entry in ledger.all()}
 
     def record(self, *entries: Entry) -> None:
-        with PushLedger(self.settings.database_url) as ledger:
+        url = self.settings.database_url
+        with PushLedger(url, turn_at(url, self.settings.data_dir)) as ledger:
             ledger.record(entries)
 
     def set(self, **settings: Any) -> None:
@@ -85,7 +85,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
         settings = Settings.load(
             _env_file=None, base_url=server.base_url, api_token=CONFIG.token, data_dir=folder, start_date="2026-03-01"
         )
-        store = StateStore(settings.database_url)
+        store = opened_store(settings)
         synced(Bench(settings, store))
         store.close()
         return Layout(folder).published

@@ -9,6 +9,7 @@ import dagster as dg
 import pytest
 
 from pipelines.instance import without_history
+from tests.conftest import opened_store
 from wms_sync.sandbox.app import Sandbox
 from wms_sync.sandbox.config import SandboxConfig
 from wms_sync.sandbox.server import SandboxServer
@@ -79,7 +80,7 @@ def instance() -> Iterator[dg.DagsterInstance]:
 
 
 @pytest.fixture
-def land(store: StateStore) -> Land:
+def land(settings: Settings) -> Land:
     """Makes a window that is landed, as `extract` would leave it."""
 
     def land(start: datetime, end: datetime, name: str = "window") -> Window:
@@ -100,8 +101,9 @@ def land(store: StateStore) -> Land:
             loaded_at=None,
             read_seconds=None,
         )
-        store.begin_windows([window])
-        store.landed(window.id, read_seconds=0.1)
-        return store.window(window.id)
+        with opened_store(settings) as store:
+            store.begin_windows([window])
+            store.landed(window.id, read_seconds=0.1)
+            return store.window(window.id)
 
     return land

@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pipelines.cli import main
+from tests.conftest import opened_store
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 from wms_sync.status import status
@@ -35,7 +36,7 @@ def test_an_unknown_name_and_no_name_are_wrong_usage(forget):
 
 
 def test_without_a_name_it_finishes_what_was_interrupted(forget, settings, store):
-    store.forget([4711])
+    opened_store(settings).forget([4711])
     assert [line for line in status(settings, store).needs_a_hand if "wms-sync forget" in line]
     assert forget().exit_code == 0
     assert not [line for line in status(settings, store).needs_a_hand if "wms-sync forget" in line]

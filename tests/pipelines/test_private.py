@@ -18,12 +18,12 @@ from pipelines.alerts import post
 from pipelines.cli_forget import forget_orders
 from pipelines.instance import HOME_VARIABLE, prepare_home
 from pipelines.running import run_push, run_rebuild, run_sync
+from tests.conftest import opened_store
 from wms_sync.api.merchant import MerchantApi
 from wms_sync.doctor import examine
 from wms_sync.layout import Layout
 from wms_sync.master_data.kinds import Kind
 from wms_sync.settings import Settings
-from wms_sync.state.store import StateStore
 
 SECRETS = {
     "token": "planted-t0ken-4711",
@@ -67,7 +67,7 @@ def test_files_and_folders_are_their_owners_alone(settings, home, tmp_path):
 
 
 def test_the_log_of_an_open_state_store_is_its_owners_alone(settings):
-    store = StateStore(settings.database_url)
+    store = opened_store(settings)
     store.forget([1])
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in settings.data_dir.iterdir()}
     store.close()

@@ -4,6 +4,7 @@ import dagster as dg
 import pytest
 
 from pipelines import coverage, definitions, sensors
+from tests.conftest import opened_store
 from wms_sync.layout import Layout
 from wms_sync.lock import writing
 
@@ -29,9 +30,9 @@ def test_it_is_on_by_default_and_looks_often(settings):
     assert sensor.job_name == "tables"
 
 
-def test_nothing_is_asked_for_when_every_page_is_in_the_tables(follow, store, land):
+def test_nothing_is_asked_for_when_every_page_is_in_the_tables(follow, settings, land):
     window = land(MARCH, MARCH + DAY)
-    store.loaded([window.id])
+    opened_store(settings).loaded([window.id])
     assert "in the tables" in follow()
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import turn_at
 from tests.postgres import postgres, programs
+from wms_sync.state.turns import Turn
 
 
 @pytest.fixture(scope="session")
@@ -17,6 +19,13 @@ def postgres_url() -> Iterator[str]:
         pytest.skip("PostgreSQL is not installed here (initdb not found); .ci/run installs it")
     with tempfile.TemporaryDirectory(prefix="pg") as folder, postgres(Path(folder) / "server") as url:
         yield url
+
+
+@pytest.fixture
+def turn(url, tmp_path) -> Iterator[Turn]:
+    taken = turn_at(url, tmp_path)
+    yield taken
+    taken.close()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.conftest import turn_at
 from wms_sync.state.ledger import BATCH, Entry, PushLedger, Sighting, State
 from wms_sync.state.store import StateStore
 
@@ -16,8 +17,8 @@ MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def ledger(url) -> Iterator[PushLedger]:
-    with PushLedger(url) as opened:
+def ledger(url, turn) -> Iterator[PushLedger]:
+    with PushLedger(url, turn) as opened:
         yield opened
 
 
@@ -87,7 +88,8 @@ def test_an_id_that_an_answer_brought_stays(ledger, request):
 
 
 def test_counts_are_by_kind_and_state(tmp_path):
-    with PushLedger(f"sqlite:///{tmp_path}/state.db") as ledger:
+    url = f"sqlite:///{tmp_path}/state.db"
+    with PushLedger(url, turn_at(url, tmp_path)) as ledger:
         ledger.record([intent("s", "a"), intent("s", "b"), intent("s", "c", state=State.DOUBT)])
         assert ledger.counts() == {("retailers", State.INTENDED): 2, ("retailers", State.DOUBT): 1}
 
@@ -99,7 +101,7 @@ def test_a_store_from_before_there_was_a_ledger_gets_one(tmp_path):
         old.execute("drop table push_ledger")
         old.execute("delete from schema_migrations where name = '0002_push_ledger'")
     old.close()
-    with PushLedger(url) as ledger:
+    with PushLedger(url, turn_at(url, tmp_path)) as ledger:
         ledger.record([intent("s", "a")])
         assert len(ledger.all()) == 1
 

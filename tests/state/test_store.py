@@ -15,8 +15,8 @@ DAY = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 @pytest.fixture
-def store(url) -> Iterator[StateStore]:
-    opened = StateStore(url)
+def store(url, turn) -> Iterator[StateStore]:
+    opened = StateStore(url, turn)
     yield opened
     opened.close()
 
@@ -76,8 +76,7 @@ def test_times_come_back_aware_and_in_utc(store, request):
     assert store.window(request.node.name).from_at.utcoffset() == timedelta(0)
 
 
-def test_coverage_is_the_union_of_windows_that_count(url, request):
-    store = StateStore(url)
+def test_coverage_is_the_union_of_windows_that_count(store, request):
     far = 1000 if "postgresql" in request.node.name else 2000
     names = [f"{request.node.name}-{number}" for number in range(4)]
     store.begin_windows(
@@ -90,11 +89,10 @@ def test_coverage_is_the_union_of_windows_that_count(url, request):
     )
     ends = Interval(DAY + timedelta(days=far), DAY + timedelta(days=far + 3))
     assert ends in store.covered()
-    store.close()
 
 
-def test_a_store_that_is_opened_again_remembers(url, request):
-    first = StateStore(url)
+def test_a_store_that_is_opened_again_remembers(url, turn, request):
+    first = StateStore(url, turn)
     first.begin_windows([window(request.node.name)])
     first.observe("seen", 5, "here")
     first.observe("seen", 6, "there")

@@ -13,7 +13,7 @@ import duckdb
 import pytest
 from starlette.responses import Response
 
-from tests.conftest import NOW, Bench
+from tests.conftest import NOW, Bench, opened_store
 from tests.survival.installation import Installation
 from tests.test_sync import assert_equal, say, synced
 from wms_sync.analytics.errors import RawPagesDamagedError
@@ -24,7 +24,6 @@ from wms_sync.extract.raw import damage
 from wms_sync.lock import writer, writing
 from wms_sync.sandbox.server import SandboxServer
 from wms_sync.state.ledger import Entry, PushLedger, State
-from wms_sync.state.store import StateStore
 
 ROOT = Path(__file__).parents[2]
 
@@ -43,7 +42,7 @@ def without_state(bench: Bench, put_back: Path | None = None) -> Bench:
         path.unlink()
     if put_back is not None:
         shutil.copy(put_back, bench.settings.data_dir / "state.db")
-    return Bench(bench.settings, StateStore(bench.settings.database_url))
+    return Bench(bench.settings, opened_store(bench.settings))
 
 
 def night(bench: Bench) -> list[str]:
@@ -130,7 +129,7 @@ def test_what_the_ledger_of_creates_knew_comes_back_too(bench):
         settled_at=None,
         seen_at=None,
     )
-    with PushLedger(bench.settings.database_url) as ledger:
+    with PushLedger(bench.settings.database_url, bench.store.turn) as ledger:
         ledger.record([entry])
     night(bench)
     bench = without_state(bench)

@@ -62,7 +62,7 @@ VICTIMS = {
         ("rebuild",),
         ("sync",),
         synced=True,
-        share=(Moment("rebuild > Refresh.rebuild > Refresh._finish > put_in_place: before replace"),),
+        share=(Moment("Refresh.rebuild > Refresh._finish > Turn.put_in_place > put_in_place: before replace"),),
     ),
 }
 """``share`` are the moments of the normal suite."""

@@ -11,7 +11,7 @@ from functools import partial
 
 import pytest
 
-from tests.conftest import Bench
+from tests.conftest import Bench, opened_store
 from tests.survival.conftest import SMALL
 from tests.survival.installation import Installation, rows, wait_until
 from tests.survival.test_kills import BACKFILL
@@ -19,7 +19,6 @@ from tests.test_sync import say
 from wms_sync.analytics.refresh import refresh
 from wms_sync.lock import writer
 from wms_sync.sandbox.app import Sandbox
-from wms_sync.state.store import StateStore
 
 WAITING = re.compile(r"waiting for .+? \(process (?P<process>\d+)")
 
@@ -62,7 +61,7 @@ def test_backfills_and_nights_in_any_order_give_equal_rows(seed, bench, sandbox,
     chance = random.Random(seed)
     sandbox.sandbox = Sandbox(SMALL)
     settings = settings_for(sandbox, data_dir=tmp_path / "mixed")
-    mixed = Bench(settings, StateStore(settings.database_url))
+    mixed = Bench(settings, opened_store(settings))
     for one in (bench, mixed):
         sync(one)
     sandbox.sandbox.advance(seconds=7200, changed=80, new=10, packages_removed=20, orders=20, retailers=3)

@@ -11,9 +11,9 @@ from wms_sync.analytics.refresh import refresh
 from wms_sync.api.client import GlobalApi
 from wms_sync.extract.read import Reading
 from wms_sync.layout import Layout
-from wms_sync.lock import writing
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
+from wms_sync.state.turns import taking_turn
 
 RUN = "benchmark"
 
@@ -22,12 +22,11 @@ def main(result: Path) -> None:
     """One sync; its phases go to `result`."""
     settings = Settings.load()
     layout = Layout(settings.data_dir)
-    with writing(layout, RUN, waiting=print):
-        store = StateStore(settings.database_url)
+    url = settings.database_url
+    with taking_turn(url, layout, RUN, waiting=print) as turn, StateStore(url, turn) as store:
         with GlobalApi.from_settings(settings) as api, Flattening(layout, store) as ahead:
             read = Reading(settings, store, api, run_id=RUN, landed=ahead.add).sync()
         refreshed = refresh(settings, store, run_id=RUN, say=print)
-        store.close()
     result.write_text(json.dumps({"phases": {"read": read.seconds, "refresh": refreshed.seconds}}))
 
 

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import msgspec
 
-from wms_sync.durable import make_private, write_whole
+from wms_sync.durable import make_private
 from wms_sync.extract.raw import MANIFEST, damage
 from wms_sync.flatten.batch import Flattener
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.page import Page
 from wms_sync.layout import Layout
 from wms_sync.state.store import LandedPage, StateStore
+from wms_sync.state.turns import Turn
 
 PAGES_PER_BATCH = 10
 BYTES_PER_BATCH = 80 * 1024 * 1024
@@ -56,7 +57,7 @@ def flatten_window(layout: Layout, store: StateStore, flattener: Flattener, wind
         raise PageDamagedError(layout.window(window_id) / MANIFEST, "it is missing with the pages that it lists")
     refuse_damaged(layout, landed)
     manifest = _manifest(layout, window_id)
-    manifest.unlink(missing_ok=True)
+    store.turn.take_away(manifest)
     rows: dict[str, int] = {}
     parts: dict[str, list[str]] = {}
     quarantined = drift = 0
@@ -70,12 +71,12 @@ def flatten_window(layout: Layout, store: StateStore, flattener: Flattener, wind
         quarantined += done.quarantined
         drift += done.drift
     make_private(manifest.parent)
-    write_flattened(layout, window_id, FlattenedWindow(rows, parts, quarantined, drift))
+    write_flattened(store.turn, layout, window_id, FlattenedWindow(rows, parts, quarantined, drift))
 
 
-def write_flattened(layout: Layout, window_id: str, flattened: FlattenedWindow) -> None:
+def write_flattened(turn: Turn, layout: Layout, window_id: str, flattened: FlattenedWindow) -> None:
     """Remember what a window's Parquet files hold, once they are all there."""
-    write_whole(_manifest(layout, window_id), msgspec.json.encode(flattened))
+    turn.write_whole(_manifest(layout, window_id), msgspec.json.encode(flattened))
 
 
 def flattened_windows(layout: Layout) -> tuple[str, ...]:

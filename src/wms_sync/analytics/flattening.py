@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from wms_sync.analytics.flattened import flatten_window
+from wms_sync.durable import PRIVATE_FOLDER
 from wms_sync.flatten.batch import Flattener
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.layout import Layout
@@ -75,7 +76,9 @@ class Flattening:
         window = self._windows.get()
         if window is None:
             return
-        with Flattener(work_dir=self._layout.work / f"flatten-{number}") as flattener:
+        work_dir = self._store.turn.temporary(f"flatten-{number}")
+        work_dir.mkdir(mode=PRIVATE_FOLDER)  # and not what is above it, which another's turn may have taken away
+        with Flattener(work_dir=work_dir) as flattener:
             while window is not None and not self._stopped:
                 try:
                     flatten_window(self._layout, self._store, flattener, window)

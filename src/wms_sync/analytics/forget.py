@@ -11,8 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,13 +24,14 @@ from wms_sync.analytics.flattened import flattened_window, flattened_windows, wr
 from wms_sync.analytics.publish import publish
 from wms_sync.api.body import packed
 from wms_sync.catalogue import Table, literal, ops_tables, quote, tables
-from wms_sync.durable import make_private, put_in_place, sync_file, write_whole
+from wms_sync.durable import sync_file
 from wms_sync.extract.raw import rewrite_manifest
 from wms_sync.flatten.page import read_raw
 from wms_sync.layout import Layout
 from wms_sync.privacy.scrub import without_orders
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
+from wms_sync.state.turns import Turn
 
 Say = Callable[[str], object]
 OLD = "old"
@@ -56,8 +56,9 @@ def orders_named(settings: Settings, names: Sequence[str]) -> tuple[int, ...]:
     found: dict[str, list[str]] = {}
     ids: set[int] = set()
     layout = Layout(settings.data_dir)
-    if names and layout.working_database.exists():
-        with database.opened(layout.working_database, memory_limit=settings.memory_limit) as connection:
+    tables = next((path for path in (layout.working_database, layout.published) if path.exists()), None)
+    if names and tables is not None:
+        with duckdb.connect(tables, read_only=True) as connection:
             query = sql_files.read("queries/named_orders.sql")
             for name, id_, unique_id, order_ref in connection.execute(query, {"names": list(names)}).fetchall():
                 found.setdefault(name, []).append(f"{id_} (unique_id {unique_id}, order_ref {order_ref})")
@@ -75,15 +76,15 @@ def forget(settings: Settings, store: StateStore, order_ids: Collection[int], sa
     """Remove everything personal of these orders, and of those that were asked for before. Needs the writer's lock."""
     layout = Layout(settings.data_dir)
     everyone = _remember(layout, store, order_ids)
-    _remove_leftovers(layout)
+    _remove_leftovers(store.turn, layout)
     pages = _clean_pages(layout, store, everyone, say)
     with duckdb.connect() as connection:
         _name_forgotten(connection, everyone)
-        parquet_files = _clean_parquet(layout, connection)
+        parquet_files = _clean_parquet(store.turn, layout, connection)
     say(f"rewrote {parquet_files} Parquet files")
     new = bool(store.forgotten(unfinished=True))
     databases = (layout.working_database, layout.published)
-    rows = [_clean_database(settings, path, everyone, anyway=new) for path in databases]
+    rows = [_clean_database(settings, store.turn, path, everyone, anyway=new) for path in databases]
     store.forgot(everyone)
     return Forgotten(tuple(sorted(order_ids)), pages, parquet_files, sum(map(bool, rows)), sum(rows))
 
@@ -97,7 +98,7 @@ def recall(layout: Layout, store: StateStore) -> None:
 def _remember(layout: Layout, store: StateStore, order_ids: Collection[int]) -> frozenset[int]:
     store.forget(order_ids)
     everyone = store.forgotten()
-    write_whole(layout.forgotten_orders, json.dumps(sorted(everyone)).encode())
+    store.turn.write_whole(layout.forgotten_orders, json.dumps(sorted(everyone)).encode())
     return everyone
 
 
@@ -105,17 +106,11 @@ def _personal_tables() -> list[Table]:
     return [table for table in tables() if table.schema == "pii" and table.root == "orders"]
 
 
-def _remove_leftovers(layout: Layout) -> None:
-    """What a killed run may have left: nobody else writes now, so nothing of it is needed."""
-    for path in (*layout.raw.glob("*/.*.tmp"), *layout.parquet.glob("*/.*.tmp")):
-        path.unlink()
-    for path in (*layout.work.glob("*/spill"), layout.work / "spill", *layout.work.glob("flatten-*")):
-        shutil.rmtree(path, ignore_errors=True)
-    for path in layout.work.glob("*.duckdb*"):
-        if not path.name.startswith(layout.working_database.name):
-            path.unlink()
-    for path in layout.root.glob("*.of-an-earlier-file"):
-        path.unlink()
+def _remove_leftovers(turn: Turn, layout: Layout) -> None:
+    """What a killed run may have left outside of its turn's folder: nobody else writes now, so none of it is needed."""
+    others = [path for path in layout.work.glob("*.duckdb*") if path != layout.working_database]
+    for path in (*others, layout.work / "spill", *layout.root.glob("*.of-an-earlier-file")):
+        turn.take_away(path)
 
 
 def _clean_pages(layout: Layout, store: StateStore, everyone: Collection[int], say: Say) -> int:
@@ -137,10 +132,10 @@ def _clean_pages(layout: Layout, store: StateStore, everyone: Collection[int], s
                         sha256=hashlib.sha256(body.landed).hexdigest(),
                     )
                 )
-            write_whole(path, body.landed)
+            store.turn.write_whole(path, body.landed)
             rewritten += 1
         if landed:
-            rewrite_manifest(folder, store.window(folder.name), store.pages(folder.name))
+            rewrite_manifest(store.turn, folder, store.window(folder.name), store.pages(folder.name))
         say(f"looked through {number} of {len(folders)} windows, rewrote {rewritten} pages")
     return rewritten
 
@@ -149,7 +144,7 @@ def _name_forgotten(connection: duckdb.DuckDBPyConnection, everyone: Collection[
     connection.execute("create temp table forgotten as select unnest($1::bigint[]) as order_id", [sorted(everyone)])
 
 
-def _clean_parquet(layout: Layout, connection: duckdb.DuckDBPyConnection) -> int:
+def _clean_parquet(turn: Turn, layout: Layout, connection: duckdb.DuckDBPyConnection) -> int:
     rewritten = 0
     counted: dict[str, dict[str, int]] = {}
     for table in _personal_tables():
@@ -158,13 +153,13 @@ def _clean_parquet(layout: Layout, connection: duckdb.DuckDBPyConnection) -> int
             query = sql_files.read("forget/holding.sql").format(key=quote(table.root_key))
             holding = connection.execute(query, {"files": files}).fetchall()
             for (file,) in holding:
-                _clean_file(connection, table, Path(file))
+                _clean_file(turn, connection, table, Path(file))
             rewritten += len(holding)
         left = _files(layout, table)
         query = sql_files.read("forget/counted.sql")
         counted[table.slug] = dict(connection.execute(query, {"files": left}).fetchall()) if left else {}
     for window_id in flattened_windows(layout):
-        _recount(layout, window_id, counted)
+        _recount(turn, layout, window_id, counted)
     return rewritten
 
 
@@ -172,8 +167,8 @@ def _files(layout: Layout, table: Table) -> list[str]:
     return sorted(str(path) for path in (layout.parquet / table.slug).glob("*.parquet"))
 
 
-def _clean_file(connection: duckdb.DuckDBPyConnection, table: Table, path: Path) -> None:
-    temporary = path.with_name(f".{path.name}.tmp")
+def _clean_file(turn: Turn, connection: duckdb.DuckDBPyConnection, table: Table, path: Path) -> None:
+    temporary = turn.temporary(path.name)
     kept = sql_files.read("forget/kept.sql").format(
         columns="held.*", source=f"read_parquet({literal(str(path))})", key=quote(table.root_key)
     )
@@ -181,13 +176,12 @@ def _clean_file(connection: duckdb.DuckDBPyConnection, table: Table, path: Path)
     row = copied.fetchone()
     if row is not None and row[0]:
         sync_file(temporary)
-        put_in_place(temporary, path)
+        turn.put_in_place(temporary, path)
     else:
-        temporary.unlink()
-        path.unlink()
+        turn.take_away(path)
 
 
-def _recount(layout: Layout, window_id: str, counted: dict[str, dict[str, int]]) -> None:
+def _recount(turn: Turn, layout: Layout, window_id: str, counted: dict[str, dict[str, int]]) -> None:
     """The counts that the merge insists on."""
     before = flattened_window(layout, window_id)
     rows, parts = dict(before.rows), dict(before.parts)
@@ -199,10 +193,10 @@ def _recount(layout: Layout, window_id: str, counted: dict[str, dict[str, int]])
             rows[slug] = sum(held[part] for part in left)
     after = replace(before, rows=rows, parts=parts)
     if after != before:
-        write_flattened(layout, window_id, after)
+        write_flattened(turn, layout, window_id, after)
 
 
-def _clean_database(settings: Settings, path: Path, everyone: Collection[int], *, anyway: bool) -> int:
+def _clean_database(settings: Settings, turn: Turn, path: Path, everyone: Collection[int], *, anyway: bool) -> int:
     """Write a database anew without the rows of these orders; how many there were.
 
     ``anyway`` also where it has none: rows that a merge replaced may still lie in the file.
@@ -210,35 +204,23 @@ def _clean_database(settings: Settings, path: Path, everyone: Collection[int], *
     if not path.exists():
         return 0
     layout = Layout(settings.data_dir)
-    with _source(settings, path) as source:
-        held = _held(source, everyone)
-        if held or anyway:
-            fresh = make_private(layout.work) / "forgetting.duckdb"
-            with database.opened(fresh, memory_limit=settings.memory_limit) as connection:
-                _copy(connection, source, everyone)
-            if path == layout.working_database:
-                put_in_place(fresh, path)
-            else:
-                publish(layout, fresh)
-                fresh.unlink()
+    source = path
+    if path == layout.published:  # an analyst may have it open
+        source = turn.temporary("published.duckdb")
+        shutil.copyfile(path, source)
+    held = _held(source, everyone)
+    if held or anyway:
+        fresh = turn.temporary("forgetting.duckdb")
+        with database.opened(fresh, memory_limit=settings.memory_limit) as connection:
+            _copy(connection, source, everyone)
+        if path == layout.working_database:
+            turn.put_in_place(fresh, path)
+        else:
+            publish(turn, layout, fresh)
+            fresh.unlink()
+    if source != path:
+        source.unlink()
     return held
-
-
-@contextmanager
-def _source(settings: Settings, path: Path) -> Iterator[Path]:
-    """The database to copy from, with no log beside it; an analyst may have the published one open."""
-    layout = Layout(settings.data_dir)
-    if path == layout.working_database:
-        with database.opened(path, memory_limit=settings.memory_limit):
-            pass
-        yield path
-        return
-    copy = layout.work / "published.duckdb"
-    shutil.copyfile(path, copy)
-    try:
-        yield copy
-    finally:
-        copy.unlink()
 
 
 def _held(source: Path, everyone: Collection[int]) -> int:

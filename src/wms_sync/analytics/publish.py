@@ -11,14 +11,14 @@ from pathlib import Path
 import duckdb
 
 from wms_sync.analytics.errors import AnalyticsError
-from wms_sync.durable import put_in_place, share_with_group, sync
+from wms_sync.durable import share_with_group, sync
 from wms_sync.layout import Layout
+from wms_sync.state.turns import Turn
 
 
-def publish(layout: Layout, source: Path) -> int:
+def publish(turn: Turn, layout: Layout, source: Path) -> int:
     """Copy ``source``, which nobody may have open, over the published file. Returns its size in bytes."""
-    temporary = layout.work / "publishing.duckdb"
-    temporary.unlink(missing_ok=True)
+    temporary = turn.temporary("publishing.duckdb")
     try:
         shutil.copyfile(source, temporary)
     except OSError as error:
@@ -31,7 +31,7 @@ def publish(layout: Layout, source: Path) -> int:
     sync(temporary)
     _verify(temporary)
     _set_aside_foreign_wal(layout.published)
-    put_in_place(temporary, layout.published)
+    turn.put_in_place(temporary, layout.published)
     return layout.published.stat().st_size
 
 

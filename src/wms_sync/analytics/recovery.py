@@ -32,7 +32,7 @@ def recover(settings: Settings, store: StateStore, say: Say) -> None:
     if not known:
         found += _from_receipts(layout, store)
         recall(layout, store)
-        with PushLedger(settings.database_url) as ledger:
+        with PushLedger(settings.database_url, store.turn) as ledger:
             restored = restore_push_ledger(layout, ledger)
         if restored:
             say(f"took {restored} creates into the ledger again, as the published file shows them")
@@ -44,7 +44,7 @@ def recover(settings: Settings, store: StateStore, say: Say) -> None:
 
 def give_up(layout: Layout, store: StateStore, window_id: str) -> None:
     """A window whose pages are damaged is not covered any more; neither here nor on disk."""
-    open_again(layout.window(window_id))
+    open_again(store.turn, layout.window(window_id))
     store.abandon(window_id)
 
 

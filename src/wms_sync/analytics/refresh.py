@@ -27,7 +27,6 @@ from wms_sync.analytics.push_ledger import write_push_ledger
 from wms_sync.analytics.recovery import give_up
 from wms_sync.analytics.retention import drop_old_pages
 from wms_sync.analytics.windows import write_windows
-from wms_sync.durable import make_private, put_in_place
 from wms_sync.extract.raw import is_dropped
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.layout import Layout
@@ -67,6 +66,7 @@ class Refresh:
         self._settings = settings
         self._store = store
         self._say = say
+        self._turn = store.turn
         self._layout = Layout(settings.data_dir)
         self._started = monotonic()
         self._merged: dict[str, int] = {}
@@ -76,16 +76,25 @@ class Refresh:
     def run(self) -> RefreshReport:
         """Bring the working file up to date, check it and publish it."""
         self._flatten(again=False)
-        _restore(self._layout)
-        return self._finish(self._layout.working_database)
+        working = self._turn.temporary(self._layout.working_database.name)
+        self._take_working_file(working)
+        return self._finish(working)
+
+    def _take_working_file(self, path: Path) -> None:
+        """Have the working file in the turn's folder; it comes back complete.
+
+        A run that fails, is killed or overtaken leaves none, so nobody minds what it still commits to the one it has.
+        The next goes on from the published file: the receipts in it say what is missing.
+        """
+        if self._layout.working_database.exists():
+            self._turn.put_in_place(self._layout.working_database, path)
+        elif self._layout.published.exists():
+            shutil.copyfile(self._layout.published, path)
 
     def rebuild(self) -> RefreshReport:
         """Make every table again from the raw pages, in a file of its own that then takes the working file's place."""
         self._flatten(again=True)
-        fresh = self._layout.work / "rebuild.duckdb"
-        for leftover in self._layout.work.glob("rebuild.duckdb*"):
-            leftover.unlink()
-        return self._finish(fresh)
+        return self._finish(self._turn.temporary("rebuild.duckdb"))
 
     def _flatten(self, *, again: bool) -> None:
         """Parquet for every window that has none. Done before the tables are opened: each may use all the memory."""
@@ -123,16 +132,15 @@ class Refresh:
         with database.opened(path, memory_limit=self._settings.memory_limit) as connection:
             self._load(connection)
             write_windows(connection, self._store)
-            with PushLedger(self._settings.database_url) as ledger:
+            with PushLedger(self._settings.database_url, self._turn) as ledger:
                 write_push_ledger(connection, ledger, self._settings.base_url)
             outcomes = run_checks(connection)
             rows = database.row_counts(connection)
-        if path != self._layout.working_database:
-            # the log that a killed writer left belongs to the file that goes; what it held is in the new one
-            self._layout.working_database.with_name("analytics.duckdb.wal").unlink(missing_ok=True)
-            put_in_place(path, self._layout.working_database)
+        # a log that a kill left belongs to the file that goes; what it held is in the new one
+        self._turn.take_away(self._layout.working_database.with_name("analytics.duckdb.wal"))
+        self._turn.put_in_place(path, self._layout.working_database)
         accepted = not any(outcome.refuses for outcome in outcomes)
-        size = publish(self._layout, self._layout.working_database) if accepted else 0
+        size = publish(self._turn, self._layout, self._layout.working_database) if accepted else 0
         if accepted:
             drop_old_pages(self._settings, self._store, self._say)
         return RefreshReport(
@@ -154,7 +162,7 @@ class Refresh:
         pending = [window for window in windows if window.id not in known]
         self._store.loaded([window.id for window in windows if window.id in known and window.state == "landed"])
         merger = Merger(connection, self._layout.parquet, include_addresses=self._settings.include_addresses)
-        with Audits(self._settings.database_url) as audits:
+        with Audits(self._settings.database_url, self._turn) as audits:
             for part in _batches(pending, alone=audits.open()):
                 batch = [(window, flattened_window(self._layout, window.id)) for window in part]
                 compare(connection, self._layout.parquet, audits, batch, start=self._settings.start)
@@ -201,15 +209,6 @@ def _explained() -> Iterator[None]:
             f"The tables could not be refreshed ({type(error).__name__}: {error}). Nothing was published; what is "
             "landed is not asked for again. Look at the disk (`wms-sync doctor`) and run again."
         ) from error
-
-
-def _restore(layout: Layout) -> None:
-    """Without a working file, go on from the published one; the receipts in it say what is missing."""
-    if layout.working_database.exists() or not layout.published.exists():
-        return
-    temporary = make_private(layout.work) / "restoring.duckdb"
-    shutil.copyfile(layout.published, temporary)
-    put_in_place(temporary, layout.working_database)
 
 
 def _batches(pending: Sequence[Window], *, alone: Container[str]) -> Iterator[list[Window]]:

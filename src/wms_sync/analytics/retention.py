@@ -6,7 +6,6 @@ that ``sql/types`` learns later stays empty for such a window.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -24,10 +23,11 @@ def drop_old_pages(settings: Settings, store: StateStore, say: Callable[[str], o
     """Drop what is due. The caller holds the writer's lock, and the tables are published."""
     layout, now = Layout(settings.data_dir), datetime.now(UTC)
     for window in store.windows("abandoned"):
-        if now - window.started_at > ABANDONED_FOR:
-            shutil.rmtree(layout.window(window.id), ignore_errors=True)
+        folder = layout.window(window.id)
+        if now - window.started_at > ABANDONED_FOR and folder.exists():
+            store.turn.take_away(folder)
     due = list(_due(settings, store, layout, now))
-    dropped = sum(drop_pages(layout.window(window.id), now) for window in due)
+    dropped = sum(drop_pages(store.turn, layout.window(window.id), now) for window in due)
     if due:
         say(
             f"dropped the raw pages of {len(due)} windows ({dropped / 1e6:,.1f} MB), landed more than "

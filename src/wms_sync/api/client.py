@@ -17,7 +17,7 @@ import msgspec
 from pydantic import SecretStr
 
 from wms_sync.api.body import Body, receive
-from wms_sync.api.connection import Connection, Params, Request, TimeLimits, silent
+from wms_sync.api.connection import Connection, Params, Request, TimeLimits, always, silent
 from wms_sync.api.errors import ProtocolError, Unauthorized, Unreachable
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.api.throttle import Throttle
@@ -61,6 +61,7 @@ class GlobalApi:
         policy: RetryPolicy | None = None,
         say: Callable[[str], object] = silent,
         limits: TimeLimits | None = None,
+        allowed: Callable[[], object] = always,
     ) -> None:
         self.base_url = base_url
         self._token = token
@@ -72,6 +73,7 @@ class GlobalApi:
             say=say,
             headers={"X-ShipStream-API-Version": api_version} if api_version is not None else None,
             limits=limits,
+            allowed=allowed,
         )
 
     @classmethod
@@ -82,10 +84,11 @@ class GlobalApi:
         policy: RetryPolicy | None = None,
         say: Callable[[str], object] = silent,
         limits: TimeLimits | None = None,
+        allowed: Callable[[], object] = always,
     ) -> Self:
         """A client for the configured instance; raises ``SettingsError`` where address or token is missing.
 
-        ``say`` is told of each request that has to be repeated, and why.
+        ``say`` is told of each request that has to be repeated, and why; ``allowed`` may raise before any leaves.
         """
         base_url, token = settings.require_service()
         return cls(
@@ -96,6 +99,7 @@ class GlobalApi:
             policy=policy,
             say=say,
             limits=limits,
+            allowed=allowed,
         )
 
     def __enter__(self) -> Self:

@@ -52,8 +52,15 @@ def silent(_: str) -> None:
     """Nobody wants to know."""
 
 
+def always() -> None:
+    """Nobody forbids a request."""
+
+
 class Connection:
-    """Thread-safe; ``requests`` counts what was sent, ``throttle`` holds the limit of parallel requests."""
+    """Thread-safe; ``requests`` counts what was sent, ``throttle`` holds the limit of parallel requests.
+
+    ``allowed`` is called before each request leaves, repeated ones too, and raises where it may not.
+    """
 
     def __init__(
         self,
@@ -65,8 +72,10 @@ class Connection:
         say: Callable[[str], object] = silent,
         headers: Mapping[str, str] | None = None,
         limits: TimeLimits | None = None,
+        allowed: Callable[[], object] = always,
     ) -> None:
         self.base_url = base_url
+        self._allowed = allowed
         self._limits = limits or TimeLimits()
         self.requests = 0
         self.throttle = Throttle(parallel)
@@ -98,6 +107,7 @@ class Connection:
             attempt += 1
             try:
                 with self.throttle.slot():
+                    self._allowed()
                     return self._once(request, take)
             except ApiError as error:
                 wait = wait_before_retry(

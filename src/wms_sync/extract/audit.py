@@ -52,7 +52,7 @@ class AuditReading:
 
     def read(self, horizon: datetime) -> Audit | None:
         """The next slice, where one is due. What goes wrong is said and harms nothing but the audit."""
-        with Audits(self._settings.database_url) as audits:
+        with Audits(self._settings.database_url, self._store.turn) as audits:
             last = audits.last()
             settled = horizon - timedelta(seconds=self._settings.overlap_seconds)
             if not self._is_due(last, settled):

@@ -15,9 +15,10 @@ from pathlib import Path
 import msgspec
 
 from wms_sync.api.shipments import Page
-from wms_sync.durable import make_private, write_whole
+from wms_sync.durable import make_private
 from wms_sync.layout import Layout
 from wms_sync.state.store import LandedPage, Window
+from wms_sync.state.turns import Turn
 
 MANIFEST = "manifest.json"
 DROPPED = "pages-dropped.json"
@@ -31,12 +32,12 @@ class Manifest:
     pages: tuple[LandedPage, ...]
 
 
-def land(folder: Path, window_id: str, number: int, page: Page, next_cursor: str | None) -> LandedPage:
-    """Write a page durably; returns what is to be recorded of it."""
+def land(turn: Turn, folder: Path, number: int, page: Page, next_cursor: str | None) -> LandedPage:
+    """Write a page of the folder's window durably; returns what is to be recorded of it."""
     name = f"page-{number:05d}.{page.body.suffix}"
-    write_whole(make_private(folder) / name, page.body.landed)
+    turn.write_whole(make_private(folder) / name, page.body.landed)
     return LandedPage(
-        window_id=window_id,
+        window_id=folder.name,
         number=number,
         file=name,
         next_cursor=next_cursor,
@@ -62,9 +63,9 @@ def damage(folder: Path, page: LandedPage) -> str | None:
     return None
 
 
-def write_manifest(folder: Path, manifest: Manifest) -> None:
+def write_manifest(turn: Turn, folder: Path, manifest: Manifest) -> None:
     """Close a window on disk."""
-    write_whole(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(asdict(manifest)), indent=1))
+    turn.write_whole(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(asdict(manifest)), indent=1))
 
 
 def manifests(layout: Layout) -> Iterator[Path]:
@@ -77,12 +78,12 @@ def read_manifest(path: Path) -> Manifest:
     return msgspec.json.decode(path.read_bytes(), type=Manifest)
 
 
-def open_again(folder: Path) -> None:
+def open_again(turn: Turn, folder: Path) -> None:
     """Take back that a window is complete on disk."""
-    (folder / MANIFEST).unlink(missing_ok=True)
+    turn.take_away(folder / MANIFEST)
 
 
-def rewrite_manifest(folder: Path, window: Window, pages: tuple[LandedPage, ...]) -> None:
+def rewrite_manifest(turn: Turn, folder: Path, window: Window, pages: tuple[LandedPage, ...]) -> None:
     """Bring the manifest of a window to what its pages are now; one that is not complete on disk has none."""
     path = folder / MANIFEST
     if not path.exists():
@@ -90,16 +91,16 @@ def rewrite_manifest(folder: Path, window: Window, pages: tuple[LandedPage, ...]
     before = read_manifest(path)
     after = Manifest(replace(before.window, bytes=window.bytes), pages)
     if after != before:
-        write_manifest(folder, after)
+        write_manifest(turn, folder, after)
 
 
-def drop_pages(folder: Path, when: datetime) -> int:
+def drop_pages(turn: Turn, folder: Path, when: datetime) -> int:
     """Delete the pages of a window, on purpose and for good; returns their bytes. Its manifest stays."""
-    write_whole(folder / DROPPED, msgspec.json.encode({"dropped_at": when}))
+    turn.write_whole(folder / DROPPED, msgspec.json.encode({"dropped_at": when}))
     dropped = 0
     for path in folder.glob("page-*"):
         dropped += path.stat().st_size
-        path.unlink()
+        turn.take_away(path)
     return dropped
 
 

@@ -79,7 +79,8 @@ class WindowReader:
         self._prove_complete(read)
         seconds = monotonic() - started
         complete = replace(read, state="landed", landed_at=datetime.now(UTC), read_seconds=seconds)
-        write_manifest(self._layout.window(window.id), Manifest(complete, self._store.pages(window.id)))
+        folder = self._layout.window(window.id)
+        write_manifest(self._store.turn, folder, Manifest(complete, self._store.pages(window.id)))
         self._store.landed(window.id, read_seconds=seconds)
         self._tally.add(windows_done=1)
 
@@ -109,7 +110,7 @@ class WindowReader:
 
     def _land(self, window: Window, number: int, page: Page, next_cursor: str | None) -> None:
         folder = self._layout.window(window.id)
-        landed = land(folder, window.id, number, self._cleaned(page), next_cursor)
+        landed = land(self._store.turn, folder, number, self._cleaned(page), next_cursor)
         self._store.record_page(landed)
         self._tally.add(pages=1, records=landed.records, bytes=landed.bytes)
 

@@ -73,6 +73,7 @@ class Flattener:
         for slug in ("ops_quarantine", "ops_schema_drift"):
             self._connection.execute(table(slug).create)
         self._reader = PageReader(self._connection, work_dir)
+        self._work_dir = work_dir
 
     def __enter__(self) -> Self:
         return self
@@ -89,7 +90,7 @@ class Flattener:
     def flatten(self, pages: Sequence[Page], *, window_id: str, part: int, parquet_dir: Path) -> Flattened:
         """Write ``<parquet_dir>/<slug>/<window>-<part>.parquet`` for each table that has rows."""
         started = time.monotonic()
-        batch = Batch(pages, window_id, parquet_dir, f"{window_id}-{part:05d}.parquet")
+        batch = Batch(pages, window_id, parquet_dir, f"{window_id}-{part:05d}.parquet", self._work_dir)
         try:
             read, rows, files = self._flatten(batch)
         finally:

@@ -23,12 +23,13 @@ _FORMAT = "format parquet, compression zstd, compression_level 1"
 
 @dataclass(frozen=True)
 class Batch:
-    """Pages of one window, and the file name that each of its tables gets below its folder."""
+    """Pages of one window, and the file name that each of its tables gets below its folder; made in ``work_dir``."""
 
     pages: Sequence[Page]
     window_id: str
     parquet_dir: Path
     name: str
+    work_dir: Path
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -75,7 +76,7 @@ def select_of(table: Table) -> str:
 
 def _write(connection: duckdb.DuckDBPyConnection, batch: Batch, table: Table) -> int:
     path = make_private(batch.parquet_dir / table.slug) / batch.name
-    temporary = path.with_name(f".{batch.name}.tmp")
+    temporary = batch.work_dir / f"{table.slug}.parquet"
     statement = f"copy ({select_of(table)}) to $temporary ({_FORMAT})"
     parameters = {"temporary": str(temporary)} | ({} if table.schema == "ops" else batch.provenance)
     copied = connection.execute(statement, parameters).fetchone()

@@ -18,7 +18,7 @@ from wms_sync.api.client import GlobalApi
 from wms_sync.api.merchant import MerchantApi
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.layout import Layout
-from wms_sync.lock import Holder, writer, writing
+from wms_sync.lock import Holder, writer
 from wms_sync.master_data.check import check
 from wms_sync.master_data.csv_file import read_csv
 from wms_sync.master_data.errors import TooManyCreates
@@ -31,6 +31,7 @@ from wms_sync.master_data.push import Push
 from wms_sync.master_data.rejects import write_rejects
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushLedger
+from wms_sync.state.turns import taking_turn
 
 Say = Callable[[str], None]
 
@@ -110,12 +111,12 @@ def push_file(
     ``UnreadableFile``, ``TooManyCreates``, ``SettingsError``, ``StateError``, or an ``ApiError`` of a lookup; what goes
     wrong with creates is in the report.
     """
-    layout = Layout(settings.data_dir)
+    url, layout = settings.database_url, Layout(settings.data_dir)
     with (
-        writing(layout, f"push of {path.name}", waiting=say, what=_lock(kind)),
-        PushLedger(settings.database_url) as ledger,
+        taking_turn(url, layout, f"push of {path.name}", say, what=_lock(kind), run_id=run_id) as turn,
+        PushLedger(url, turn) as ledger,
         _lookup(settings, policy, say) as lookup,
-        GlobalApi.from_settings(settings, policy=policy, say=say) as api,
+        GlobalApi.from_settings(settings, policy=policy, say=say, allowed=turn.check) as api,
     ):
         plan = _plan(settings, ledger, kind, path, lookup, resend=resend)
         if planned is not None:

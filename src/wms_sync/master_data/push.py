@@ -43,8 +43,9 @@ NOT_DONE = frozenset({State.UNDONE, State.DOUBT})
 class Push:
     """One push of one plan over one client; the client is closed for further requests when the push is stopped.
 
-    The plan must have been made while this process holds the lock on pushing its kind. ``watcher`` is told from the
-    calling thread after each row.
+    The plan must have been made in a turn of pushing its kind: the ledger looks at it with each intent, the client
+    before each request. A request that is suspended behind that look is harmless: its intent was on disk before another
+    took over, whose plan has it as a doubt. ``watcher`` is told from the calling thread after each row.
     """
 
     def __init__(

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from types import TracebackType
-from typing import Self
 
 from sqlalchemy import select, update
 
-from wms_sync.state.engine import opened
 from wms_sync.state.schema import audits
+from wms_sync.state.turns import Guarded
 
 
 @dataclass(frozen=True)
@@ -57,19 +55,8 @@ class Audit:
     examples: str | None = None
 
 
-class Audits:
-    """Opened once a process; close it, or use it as a context manager."""
-
-    def __init__(self, url: str) -> None:
-        self._engine = opened(url)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._engine.dispose()
+class Audits(Guarded):
+    """Opened once a process; to write takes a turn."""
 
     def all(self) -> tuple[Audit, ...]:
         """Every audit, the oldest first."""
@@ -87,10 +74,10 @@ class Audits:
 
     def begin(self, audit: Audit) -> None:
         """Remember a slice that is on disk."""
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             connection.execute(audits.insert().values(**asdict(audit)))
 
     def complete(self, window_id: str, outcome: Outcome) -> None:
         """Remember what the comparison found."""
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             connection.execute(update(audits).where(audits.c.window_id == window_id).values(**asdict(outcome)))

@@ -11,3 +11,7 @@ class StateError(WmsSyncError):
 
 class StateUrlError(SettingsError):
     """``WMS_STATE_URL`` names no database that can be opened."""
+
+
+class TakenOver(StateError):
+    """Another process writes now; whatever this one was about to write is not written."""

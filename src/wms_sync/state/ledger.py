@@ -18,15 +18,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, and_, func, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert as insert_postgresql
 from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 
-from wms_sync.state.engine import opened
 from wms_sync.state.schema import push_ledger
+from wms_sync.state.turns import Guarded, Turn
 
 BATCH = 500
 """Keys or rows a statement: SQLite takes at most 32,766 parameters in one."""
@@ -81,23 +80,11 @@ class Sighting:
     seen_at: datetime
 
 
-class PushLedger:
-    """Opened once a process; safe to use from several threads. Close it, or use it as a context manager."""
+class PushLedger(Guarded):
+    """Opened once a process; safe to use from several threads."""
 
-    def __init__(self, url: str) -> None:
-        self._engine = opened(url, "full")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Give the connections back."""
-        self._engine.dispose()
+    def __init__(self, url: str, turn: Turn | None = None) -> None:
+        super().__init__(url, turn, durable="full")
 
     # --- reading ---
 
@@ -144,21 +131,24 @@ class PushLedger:
         """Write rows whole and take others out, in one transaction: intents, outcomes, and intents never sent."""
         if not written and not forgotten:
             return
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             for part in _parts(written):
                 connection.execute(self._upsert(), [vars(entry) for entry in part])
             for part in _parts(forgotten):
                 connection.execute(push_ledger.delete().where(_is_one_of(part)))
 
     def take_in(self, entries: Sequence[Entry]) -> None:
-        """Add rows that are known from elsewhere; what the ledger knows of the same things stays."""
+        """Add rows that are known from elsewhere; what the ledger knows of the same things stays.
+
+        Takes no turn: a plan does it too, and whoever does it late adds nothing that is wrong.
+        """
         with self._engine.begin() as connection:
             for part in _parts(entries):
                 connection.execute(self._insert().on_conflict_do_nothing(), [vars(entry) for entry in part])
 
     def seen(self, sightings: Sequence[Sighting]) -> None:
         """Remember what the service's data show for the first time; what was in doubt is proven by it."""
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             for sighting in sightings:
                 _remember(connection, sighting)
 

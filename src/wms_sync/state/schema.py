@@ -136,6 +136,18 @@ audits = Table(
     Column("examples", Text),
 )
 
+turns = Table(
+    "turns",
+    METADATA,
+    Column("what", String(32), primary_key=True),
+    Column("epoch", BigInteger, nullable=False),
+    Column("purpose", Text, nullable=False),
+    Column("run_id", String(64)),
+    Column("process", BigInteger, nullable=False),
+    Column("host", String(255), nullable=False),
+    Column("began_at", UtcDateTime, nullable=False),
+)
+
 _migrations = Table(
     "schema_migrations",
     MetaData(),
@@ -160,11 +172,16 @@ def _create_audits(connection: Connection) -> None:
     METADATA.create_all(connection, tables=[audits])
 
 
+def _create_turns(connection: Connection) -> None:
+    METADATA.create_all(connection, tables=[turns])
+
+
 MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (
     ("0001_windows_and_pages", _create_tables),
     ("0002_push_ledger", _create_push_ledger),
     ("0003_forgotten_orders", _create_forgotten_orders),
     ("0004_audits", _create_audits),
+    ("0005_turns", _create_turns),
 )
 """Ordered; a step that was released is never edited, only followed by another."""
 

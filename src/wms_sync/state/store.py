@@ -1,7 +1,7 @@
 """The state store: windows and pages, read and written.
 
 A window goes ``reading -> landed -> loaded``; one that is given up is ``abandoned``. Each method is one transaction,
-so that a kill leaves either the old or the new state.
+so that a kill leaves either the old or the new state; to write takes a turn.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any, Literal, Self
 from sqlalchemy import Row, and_, func, select, update
 
 from wms_sync.intervals import Interval, union
-from wms_sync.state.engine import opened
 from wms_sync.state.schema import forgotten_orders, observations, pages, windows
+from wms_sync.state.turns import Guarded
 
 Reason = Literal["sync", "backfill", "audit"]
 """An audit reads by id, so it covers no time: ``from_at`` and ``to_at`` say which shipments it compares."""
@@ -85,15 +85,8 @@ class LandedPage:
     served_at: datetime
 
 
-class StateStore:
+class StateStore(Guarded):
     """Opened once a process; safe to use from several threads."""
-
-    def __init__(self, url: str) -> None:
-        self._engine = opened(url)
-
-    def close(self) -> None:
-        """Give the connections back."""
-        self._engine.dispose()
 
     # --- reading ---
 
@@ -162,19 +155,19 @@ class StateStore:
         """Remember windows that are about to be read."""
         rows = [vars(window) for window in begun]
         if rows:
-            with self._engine.begin() as connection:
+            with self._writing() as connection:
                 connection.execute(windows.insert(), rows)
 
     def adopt(self, window: Window, landed: Sequence[LandedPage] = ()) -> None:
         """Take in a window that is known from elsewhere: its manifest, or its receipt."""
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             connection.execute(windows.insert().values(**vars(window)))
             if landed:
                 connection.execute(pages.insert(), [vars(page) for page in landed])
 
     def record_page(self, page: LandedPage) -> None:
         """A page is on disk; the window goes on after it."""
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             connection.execute(pages.insert().values(**vars(page)))
             connection.execute(
                 update(windows)
@@ -196,7 +189,7 @@ class StateStore:
 
     def loaded(self, window_ids: Sequence[str]) -> None:
         """The analytics database holds receipts for these windows."""
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             connection.execute(
                 update(windows)
                 .where(windows.c.id.in_(window_ids), windows.c.state == "landed")
@@ -209,7 +202,7 @@ class StateStore:
 
     def observe(self, name: str, value: int, about: str) -> None:
         """Remember a number that was counted."""
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             connection.execute(observations.delete().where(observations.c.name == name))
             connection.execute(
                 observations.insert().values(name=name, value=value, about=about, observed_at=datetime.now(UTC))
@@ -218,7 +211,7 @@ class StateStore:
     def rewrite_page(self, page: LandedPage) -> None:
         """What is to be recorded of a page whose file is about to be replaced by a shorter one."""
         this = and_(pages.c.window_id == page.window_id, pages.c.number == page.number)
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             before = connection.scalar(select(pages.c.bytes).where(this)) or 0
             connection.execute(update(pages).where(this).values(**vars(page)))
             grown = windows.c.bytes + (page.bytes - before)
@@ -229,12 +222,12 @@ class StateStore:
         known = self.forgotten()
         rows = [{"order_id": one, "asked_at": datetime.now(UTC)} for one in sorted(set(order_ids) - known)]
         if rows:
-            with self._engine.begin() as connection:
+            with self._writing() as connection:
                 connection.execute(forgotten_orders.insert(), rows)
 
     def forgot(self, order_ids: Iterable[int]) -> None:
         """Nothing personal of these orders is left anywhere."""
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             connection.execute(
                 update(forgotten_orders)
                 .where(forgotten_orders.c.order_id.in_(order_ids))
@@ -242,5 +235,5 @@ class StateStore:
             )
 
     def _update(self, window_id: str, **values: Any) -> None:  # noqa: ANN401 - columns of several types
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             connection.execute(update(windows).where(windows.c.id == window_id).values(**values))
