@@ -245,3 +245,17 @@ def test_a_name_of_several_orders_means_none(stored):
         connection.execute("update orders set order_ref = 'the same' where id in (?, ?)", [first, second])
     with pytest.raises(UnknownOrderError, match=f"{first} .*{second} "):
         orders_named(stored.settings, ["the same"])
+
+
+def test_a_forgotten_order_stays_so_when_the_list_of_them_is_lost_in_one_place_after_the_other(stored):
+    order, *_ = orders_with_addresses(stored)
+    forgotten(stored, order)
+    stored.layout.forgotten_orders.write_bytes(b"[47")
+    recover(stored.settings, stored.store, silent)
+    stored.store.close()
+    stored.layout.root.joinpath("state.db").unlink()
+    stored.store = opened_store(stored.settings)
+    recover(stored.settings, stored.store, silent)
+    backfill(stored)
+    assert refresh(stored.settings, stored.store, run_id="test", say=silent).published
+    assert holding(stored, order) == set()

@@ -6,7 +6,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pipelines.cli import main
+from pipelines.running import run_sync
 from tests.conftest import opened_store
+from tests.pipelines.conftest import START, TOKEN
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 from wms_sync.status import status
@@ -41,4 +43,26 @@ def test_without_a_name_it_finishes_what_was_interrupted(forget, settings, store
     assert forget().exit_code == 0
     assert not [line for line in status(settings, store).needs_a_hand if "wms-sync forget" in line]
     assert forget().exit_code == 2, "nothing is left to finish"
+    assert StateStore(settings.database_url).forgotten() == {4711}
+
+
+def test_while_the_list_of_forgotten_orders_is_lost_every_run_fails_and_says_what_to_do(forget, settings, monkeypatch):
+    run_sync(settings)
+    assert forget("4711").exit_code == 0
+    file = settings.data_dir / "forgotten-orders.json"
+    file.write_bytes(file.read_bytes()[:-1])
+    for path in settings.data_dir.glob("state.db*"):
+        path.unlink()
+    published = (settings.data_dir / "analytics.duckdb").read_bytes()
+    for variable, value in (("BASE_URL", settings.base_url), ("API_TOKEN", TOKEN), ("START_DATE", str(START))):
+        monkeypatch.setenv(f"WMS_{variable}", value)
+    for command in (["sync"], ["rebuild"], ["forget", "4712"]):
+        failed = CliRunner().invoke(main, command)
+        assert failed.exit_code == 1, command
+        assert f"{file} is damaged" in failed.stderr, command
+        assert "write the file yourself" in failed.stderr, command
+        assert "Traceback" not in failed.output, command
+    assert (settings.data_dir / "analytics.duckdb").read_bytes() == published
+    file.write_text("[4711]")
+    assert CliRunner().invoke(main, ["sync"]).exit_code == 0
     assert StateStore(settings.database_url).forgotten() == {4711}

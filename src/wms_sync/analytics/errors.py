@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from wms_sync.errors import WmsSyncError
 
@@ -43,3 +44,15 @@ class UnknownOrderError(AnalyticsError):
     """A name that means no order, or more than one."""
 
     exit_code = 2
+
+
+class ForgottenOrdersLostError(AnalyticsError):
+    """Neither the file nor the state store can be trusted to know all orders that were forgotten."""
+
+    def __init__(self, path: Path, damage: str) -> None:
+        super().__init__(
+            f"{path} {damage}, and the state store is not the one that it was: which orders were forgotten is not "
+            "known any more, and their persons would be stored again. Nothing was read or loaded. Put back a copy of "
+            "this file, or of the state store, or write the file yourself: the ids of the orders that were forgotten "
+            "as a JSON list, such as [4711, 4712], or [] if none ever was."
+        )

@@ -9,7 +9,6 @@ nothing where nothing is left to do, so one that was interrupted is finished by 
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from wms_sync import sql_files
 from wms_sync.analytics import database
 from wms_sync.analytics.errors import UnknownOrderError
 from wms_sync.analytics.flattened import flattened_window, flattened_windows, write_flattened
+from wms_sync.analytics.forgotten import remember
 from wms_sync.analytics.publish import publish
 from wms_sync.api.body import packed
 from wms_sync.catalogue import Table, literal, ops_tables, quote, tables
@@ -75,7 +75,7 @@ def orders_named(settings: Settings, names: Sequence[str]) -> tuple[int, ...]:
 def forget(settings: Settings, store: StateStore, order_ids: Collection[int], say: Say) -> Forgotten:
     """Remove everything personal of these orders, and of those that were asked for before. Needs the writer's lock."""
     layout = Layout(settings.data_dir)
-    everyone = _remember(layout, store, order_ids)
+    everyone = remember(layout, store, order_ids)
     _remove_leftovers(store.turn, layout)
     pages = _clean_pages(layout, store, everyone, say)
     with duckdb.connect() as connection:
@@ -87,19 +87,6 @@ def forget(settings: Settings, store: StateStore, order_ids: Collection[int], sa
     rows = [_clean_database(settings, store.turn, path, everyone, anyway=new) for path in databases]
     store.forgot(everyone)
     return Forgotten(tuple(sorted(order_ids)), pages, parquet_files, sum(map(bool, rows)), sum(rows))
-
-
-def recall(layout: Layout, store: StateStore) -> None:
-    """Remember again what a lost state store knew of forgotten orders."""
-    if layout.forgotten_orders.exists():
-        store.forget(json.loads(layout.forgotten_orders.read_bytes()))
-
-
-def _remember(layout: Layout, store: StateStore, order_ids: Collection[int]) -> frozenset[int]:
-    store.forget(order_ids)
-    everyone = store.forgotten()
-    store.turn.write_whole(layout.forgotten_orders, json.dumps(sorted(everyone)).encode())
-    return everyone
 
 
 def _personal_tables() -> list[Table]:

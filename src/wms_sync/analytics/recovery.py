@@ -1,18 +1,20 @@
 """What the state store does not know but the disk proves: taken in before a run begins.
 
 A state store that was deleted, or put back from an old copy, is made whole from the manifests beside the raw pages, the
-receipts in the published file and the ledger's copy there, so that coverage comes back without one request. A page on
-disk that is not what was received takes its window's coverage away, so that it is asked for again.
+receipts in the published file and the ledger's copy there, so that coverage comes back without one request; which
+orders were forgotten comes from the list beside it. A page on disk that is not what was received takes its window's
+coverage away, so that it is asked for again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import published, records
 from wms_sync.analytics.flattened import is_flattened, refuse_damaged
-from wms_sync.analytics.forget import recall
+from wms_sync.analytics.forgotten import bring_together
 from wms_sync.analytics.push_ledger import restore_push_ledger
 from wms_sync.extract.raw import manifests, open_again, read_manifest
 from wms_sync.flatten.errors import PageDamagedError
@@ -28,14 +30,18 @@ def recover(settings: Settings, store: StateStore, say: Say) -> None:
     """Bring the state store to what is on disk. The caller holds the writer's lock."""
     layout = Layout(settings.data_dir)
     known = {window.id for window in store.windows()}
-    found = _from_manifests(layout, store, known)
+    unknown = sorted(path for path in manifests(layout) if path.parent.name not in known)
+    behind = bool(unknown) or (not known and layout.published.exists())
+    # windows last: once they are taken in, nothing shows any more that the state store was lost
+    bring_together(layout, store, say, behind=behind)
     if not known:
-        found += _from_receipts(layout, store)
-        recall(layout, store)
         with PushLedger(settings.database_url, store.turn) as ledger:
             restored = restore_push_ledger(layout, ledger)
         if restored:
             say(f"took {restored} creates into the ledger again, as the published file shows them")
+    found = _from_manifests(store, unknown)
+    if not known:
+        found += _from_receipts(layout, store)
     if found:
         say(f"took {found} windows into the state store again, from their manifests and receipts; nothing is re-read")
     for window in store.windows("reading", "landed"):
@@ -48,8 +54,7 @@ def give_up(layout: Layout, store: StateStore, window_id: str) -> None:
     store.abandon(window_id)
 
 
-def _from_manifests(layout: Layout, store: StateStore, known: set[str]) -> int:
-    unknown = sorted(path for path in manifests(layout) if path.parent.name not in known)
+def _from_manifests(store: StateStore, unknown: Sequence[Path]) -> int:
     for path in unknown:
         manifest = read_manifest(path)
         store.adopt(manifest.window, manifest.pages)
