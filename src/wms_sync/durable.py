@@ -26,8 +26,13 @@ def make_private(folder: Path) -> Path:
 
 
 def make_private_file(path: Path) -> Path:
-    """The file, made empty if missing, readable by its owner only."""
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT, PRIVATE_FILE))
+    """The file, made empty if missing, readable by its owner only.
+
+    One that is there is not opened: to close it again would drop every lock that this process has on it, and another
+    would take a database that SQLite has open here for one that nobody uses.
+    """
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE))
     return path
 
 
