@@ -130,8 +130,8 @@ class Refresh:
 
     def _finish(self, path: Path) -> RefreshReport:
         with database.opened(path, memory_limit=self._settings.memory_limit) as connection:
-            self._load(connection)
-            write_windows(connection, self._store)
+            landed = self._load(connection)
+            write_windows(connection, self._store, landed)
             with PushLedger(self._settings.database_url, self._turn) as ledger:
                 write_push_ledger(connection, ledger, self._settings.base_url)
             outcomes = run_checks(connection)
@@ -141,6 +141,8 @@ class Refresh:
         self._turn.put_in_place(path, self._layout.working_database)
         accepted = not any(outcome.refuses for outcome in outcomes)
         size = publish(self._turn, self._layout, self._layout.working_database) if accepted else 0
+        # not before: what is landed is gone on with by whoever runs next, a backfill of the same days too
+        self._store.loaded(landed)
         if accepted:
             drop_old_pages(self._settings, self._store, self._say)
         return RefreshReport(
@@ -155,21 +157,20 @@ class Refresh:
             seconds=monotonic() - self._started,
         )
 
-    def _load(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Merge what has no receipt yet; a receipt without a state (killed in between) only needs the state."""
+    def _load(self, connection: duckdb.DuckDBPyConnection) -> list[str]:
+        """Merge what has no receipt yet; returns the windows that are loaded once this load has come to its end."""
         known = receipts(connection)
         windows = self._store.windows(*KNOWN)
         pending = [window for window in windows if window.id not in known]
-        self._store.loaded([window.id for window in windows if window.id in known and window.state == "landed"])
         merger = Merger(connection, self._layout.parquet, include_addresses=self._settings.include_addresses)
         with Audits(self._settings.database_url, self._turn) as audits:
             for part in _batches(pending, alone=audits.open()):
                 batch = [(window, flattened_window(self._layout, window.id)) for window in part]
                 compare(connection, self._layout.parquet, audits, batch, start=self._settings.start)
                 self._note(batch, merger.merge(batch))
-                self._store.loaded([window.id for window in part])
                 self._say(f"merged {len(self._windows)} of {len(pending)} windows")
             write_audits(connection, audits)
+        return [window.id for window in windows if window.state == "landed"]
 
     def _note(self, batch: Batch, rows: Mapping[str, int]) -> None:
         for window, flattened in batch:

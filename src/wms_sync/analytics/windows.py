@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import duckdb
 import pyarrow as pa
 
@@ -29,6 +33,10 @@ _SCHEMA = pa.schema(
 )
 
 
-def write_windows(connection: duckdb.DuckDBPyConnection, store: StateStore) -> None:
-    """Replace ``ops.windows`` by what the state store knows."""
-    replace_rows(connection, "windows", store.windows(), _SCHEMA)
+def write_windows(connection: duckdb.DuckDBPyConnection, store: StateStore, landed: Collection[str]) -> None:
+    """Replace ``ops.windows`` by what the state store knows; what was ``landed`` is in the tables beside it."""
+    now = datetime.now(UTC)
+    shown = [
+        replace(window, state="loaded", loaded_at=now) if window.id in landed else window for window in store.windows()
+    ]
+    replace_rows(connection, "windows", shown, _SCHEMA)
