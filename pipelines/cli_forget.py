@@ -11,21 +11,30 @@ from pipelines.operation import Operation
 from wms_sync.analytics.forget import Forgotten, forget, orders_named
 from wms_sync.errors import SettingsError
 from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
 
 
 def forget_orders(settings: Settings, names: Sequence[str]) -> None:
-    """Forget them, and finish what was interrupted; print what was removed."""
+    """Forget them, and print what was removed. Without names, finish what was interrupted, as every run does."""
+    if not names and not _unfinished(settings):
+        raise SettingsError("Name the orders to forget, by id, unique_id or order_ref.")
     operation = Operation(settings, say=lambda line: click.echo(line, err=True))
     with operation.writing("forget", logging.getLogger(__name__)) as store:
-        if not names and not store.forgotten(unfinished=True):
-            raise SettingsError("Name the orders to forget, by id, unique_id or order_ref.")
-        done = forget(settings, store, orders_named(settings, names), click.echo)
-    for line in _lines(done):
-        click.echo(line)
+        if names:
+            done = forget(settings, store, orders_named(settings, names), click.echo)
+            for line in _lines(done):
+                click.echo(line)
+
+
+def _unfinished(settings: Settings) -> bool:
+    store = StateStore(settings.database_url)
+    unfinished = store.forgotten(unfinished=True)
+    store.close()
+    return bool(unfinished)
 
 
 def _lines(done: Forgotten) -> Iterator[str]:
-    yield f"forgot    {len(done.orders)} orders: {', '.join(map(str, done.orders)) or 'those asked for before'}"
+    yield f"forgot    {len(done.orders)} orders: {', '.join(map(str, done.orders))}"
     yield (
         f"removed   {done.rows} rows from {done.databases} databases; rewrote {done.pages} raw pages and "
         f"{done.parquet_files} Parquet files"

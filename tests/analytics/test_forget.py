@@ -229,6 +229,19 @@ def test_leftovers_of_killed_runs_go_too(stored):
     assert not [path for path in leftovers if path.exists()]
 
 
+def test_a_page_that_cannot_be_read_goes_and_is_asked_for_again(stored):
+    order, *_ = orders_with_addresses(stored)
+    window = stored.store.windows("loaded")[0].id
+    page = stored.layout.window(window) / stored.store.pages(window)[0].file
+    page.write_bytes(page.read_bytes()[:100])
+    forgotten(stored, order)
+    assert not page.exists()
+    assert stored.store.window(window).state == "abandoned"
+    sync(stored)
+    assert rebuild(stored.settings, stored.store, run_id="test", say=silent).published
+    assert holding(stored, order) == set()
+
+
 def test_orders_are_named_by_id_unique_id_or_reference(stored):
     with published(stored) as connection:
         id_, unique_id, order_ref = connection.execute("select id, unique_id, order_ref from orders").fetchall()[0]

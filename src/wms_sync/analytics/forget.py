@@ -3,7 +3,7 @@
 The ids are remembered first; from then on no page lands with anything personal of these orders (``extract/cleaner``).
 Then every file is looked at, whatever the tables say of it: raw pages are rewritten without it, Parquet files and both
 databases without its rows. A database is written anew, because DuckDB leaves deleted rows in the file. Each step does
-nothing where nothing is left to do, so one that was interrupted is finished by running it again.
+nothing where nothing is left to do, so one that was interrupted is finished by the next run, whichever that is.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from wms_sync.analytics.publish import publish
 from wms_sync.api.body import packed
 from wms_sync.catalogue import Table, literal, ops_tables, quote, tables
 from wms_sync.durable import sync_file
-from wms_sync.extract.raw import rewrite_manifest
+from wms_sync.extract.raw import open_again, rewrite_manifest
+from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.page import read_raw
 from wms_sync.layout import Layout
 from wms_sync.privacy.scrub import without_orders
@@ -106,7 +107,13 @@ def _clean_pages(layout: Layout, store: StateStore, everyone: Collection[int], s
     for number, folder in enumerate(folders, start=1):
         landed = {page.file: page for page in store.pages(folder.name)}
         for path in sorted(folder.glob("page-*")):
-            content = without_orders(read_raw(path), everyone)
+            try:
+                content = without_orders(read_raw(path), everyone)
+            except PageDamagedError:  # nobody can tell whom it is about: it goes, and its window is asked for again
+                open_again(store.turn, folder)
+                store.abandon(folder.name)
+                store.turn.take_away(path)
+                continue
             if content is None:
                 continue
             body = packed(content, path.name.partition(".")[2])

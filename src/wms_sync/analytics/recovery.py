@@ -2,7 +2,8 @@
 
 A state store that was deleted, or put back from an old copy, is made whole from the manifests beside the raw pages, the
 receipts in the published file and the ledger's copy there, so that coverage comes back without one request; which
-orders were forgotten comes from the list beside it. A page on disk that is not what was received takes its window's
+orders were forgotten comes from the list beside it. A ``forget`` that was interrupted is finished first: it may have
+left a page that is not yet what is recorded of it. A page on disk that is not what was received takes its window's
 coverage away, so that it is asked for again.
 """
 
@@ -14,6 +15,7 @@ from pathlib import Path
 from wms_sync import sql_files
 from wms_sync.analytics.database import published, records
 from wms_sync.analytics.flattened import is_flattened, refuse_damaged
+from wms_sync.analytics.forget import forget
 from wms_sync.analytics.forgotten import bring_together
 from wms_sync.analytics.push_ledger import restore_push_ledger
 from wms_sync.extract.raw import manifests, open_again, read_manifest
@@ -44,6 +46,9 @@ def recover(settings: Settings, store: StateStore, say: Say) -> None:
         found += _from_receipts(layout, store)
     if found:
         say(f"took {found} windows into the state store again, from their manifests and receipts; nothing is re-read")
+    if store.forgotten(unfinished=True):
+        forget(settings, store, (), say)
+        say("finished what `wms-sync forget` began")
     for window in store.windows("reading", "landed"):
         _look_at_pages(layout, store, window, say)
 
