@@ -1,7 +1,7 @@
 """What the tests of survival share: how many seeds, an installation that was synced once, commands as real processes.
 
-``@pytest.mark.seeds(suite=3, soak=200)`` runs a test with the seeds 1 to 3, or 1 to 200 under ``--soak``; the seed is
-in the test's name, which is what ``make soak`` prints.
+``@pytest.mark.seeds(PUBLISHINGS)`` runs a test with the seeds 1 to so many, one of ``counts.py``; of several counts by
+title, with each title and its seeds. The seed is in the test's name, which is what ``make soak`` prints.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import pytest
 
 from tests.conftest import CONFIG
 from tests.oracle import Tables, expected_tables
+from tests.survival.counts import Count, Counts
 from tests.survival.installation import Installation
 from wms_sync.sandbox.app import Sandbox
 from wms_sync.sandbox.server import SandboxServer
@@ -23,14 +24,20 @@ SMALL = replace(CONFIG, shipments=240, families=40)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "seeds(suite, soak): how many seeds the test is run with")
+    config.addinivalue_line("markers", "seeds(count): how many seeds the test is run with, or how many by title")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marker = metafunc.definition.get_closest_marker("seeds")
-    if marker is not None:
-        count = marker.kwargs["soak" if metafunc.config.getoption("--soak") else "suite"]
-        metafunc.parametrize("seed", range(1, count + 1), ids=lambda seed: f"seed{seed}")
+    if marker is None:
+        return
+    given: Count | Counts = marker.args[0]
+    soak: bool = metafunc.config.getoption("--soak")
+    if isinstance(given, Count):
+        metafunc.parametrize("seed", range(1, given.of(soak=soak) + 1), ids=lambda seed: f"seed{seed}")
+        return
+    each = [(title, seed) for title, count in given.items() for seed in range(1, count.of(soak=soak) + 1)]
+    metafunc.parametrize(("title", "seed"), each, ids=[f"{title}-seed{seed}" for title, seed in each])
 
 
 @pytest.fixture(scope="package")
@@ -42,9 +49,12 @@ def service() -> Iterator[SandboxServer]:
 
 @pytest.fixture(scope="package")
 def template(service: SandboxServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder after a first sync; then a day passes in the service."""
+    """A data folder after a first sync and a push; then a day passes in the service, which shows what was pushed."""
     installation = Installation(tmp_path_factory.mktemp("template") / "data", service)
     assert installation.run("sync").exitcode == 0, installation.log.read_text()
+    pushed = installation.data.with_name("pushed.csv")
+    pushed.write_text("code,name\npushed-1,One\npushed-2,Two\n")
+    assert installation.run("push", "retailers", str(pushed)).exitcode == 0, installation.log.read_text()
     service.sandbox.advance(
         seconds=86_400, changed=60, new=20, packages_added=10, packages_removed=10, orders=15, retailers=2
     )

@@ -9,18 +9,23 @@ import multiprocessing
 import os
 import time
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing.context import ForkServerProcess
+from multiprocessing.synchronize import Event
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
 from tests.oracle import Tables, differences
 from tests.survival.moments import Moment, Moments
+from wms_sync.analytics.database import published, records
 from wms_sync.extract.raw import damage, read_manifest
 from wms_sync.layout import Layout
 from wms_sync.sandbox.server import SandboxServer
+from wms_sync.state.ledger import PushLedger
 from wms_sync.state.store import StateStore
 
 PROCESSES = multiprocessing.get_context("forkserver")
@@ -28,15 +33,25 @@ PROCESSES.set_forkserver_preload(["pipelines.cli", "pipelines.cli_runs", "tests.
 PARALLEL = 2
 IN_FLIGHT = 2 * PARALLEL
 """Each window under way has a page that is being landed and one that is being fetched ahead."""
+Rows = dict[str, list[tuple[object, ...]]]
 PROVENANCE = ("_window_id", "_page", "_extracted_at")
 
 
 @dataclass(frozen=True)
+class Tell:
+    """A process is to tell when it comes to a moment."""
+
+    moment: Moment
+    reached: Event
+
+
+@dataclass(frozen=True)
 class Installation:
-    """A data folder and the service it reads."""
+    """A data folder and the service it reads; ``settings`` are variables of the environment besides the usual."""
 
     data: Path
     service: SandboxServer
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def layout(self) -> Layout:
@@ -56,13 +71,15 @@ class Installation:
             "WMS_START_DATE": "2026-03-01",
             "WMS_PAGE_SIZE": "10",
             "WMS_MAX_PARALLEL_REQUESTS": str(PARALLEL),
+            **self.settings,
         }
 
-    def start(self, *command: str, kill: Moment | None = None, listing: Path | None = None) -> ForkServerProcess:
-        """The command in a process that dies at ``kill``, or writes the moments it came through to ``listing``."""
-        process = PROCESSES.Process(
-            target=_command, args=(command, self.environment, self.log, kill, listing), daemon=True
-        )
+    def start(
+        self, *command: str, kill: Moment | None = None, tell: Tell | None = None, listing: Path | None = None
+    ) -> ForkServerProcess:
+        """The command in a process that gets its signal at ``kill``, tells of one, or lists those that it came by."""
+        arguments = (command, self.environment, self.log, kill, tell, listing)
+        process = PROCESSES.Process(target=_command, args=arguments, daemon=True)
         process.start()
         return process
 
@@ -72,16 +89,23 @@ class Installation:
         process.join()
         return process
 
-    def run_and_kill(self, *command: str, after: float) -> ForkServerProcess:
-        """Kill it after so many seconds, wherever it is."""
-        process = self.start(*command)
+    def run_and_kill(self, *command: str, after: float, since: Moment | None = None) -> ForkServerProcess:
+        """Kill it after so many seconds, of its start or of a moment, wherever it is then."""
+        reached = PROCESSES.Event()
+        process = self.start(*command, tell=None if since is None else Tell(since, reached))
+        while since is not None and process.is_alive() and not reached.wait(0.01):
+            pass
         process.join(after)
         process.kill()
         process.join()
         return process
 
+    @property
+    def store_url(self) -> str:
+        return f"sqlite:///{self.data / 'state.db'}"
+
     def store(self) -> StateStore:
-        return StateStore(f"sqlite:///{self.data / 'state.db'}")
+        return StateStore(self.store_url)
 
     @property
     def asked_twice(self) -> int:
@@ -92,6 +116,16 @@ class Installation:
     def pages_asked(self) -> list[str]:
         """Requests for pages of shipments since the log of requests was cleared."""
         return [one.query for one in self.service.sandbox.requests if "fields" in one.query]
+
+    def pushes_known(self) -> list[dict[str, Any]]:
+        """The ledger of creates."""
+        with PushLedger(self.store_url) as ledger:
+            return [vars(entry) for entry in ledger.all()]
+
+    def pushes_published(self) -> list[dict[str, Any]]:
+        """What analysts see of it."""
+        with published(self.layout) as connection:
+            return records(connection.execute("from ops.push_ledger order by intended_at, kind, key"))
 
     def differences(self, expected: Tables) -> list[str]:
         """Where the published file does not equal the service."""
@@ -116,12 +150,12 @@ class Installation:
         store.close()
 
 
-def rows(layout: Layout) -> dict[str, list[tuple[object, ...]]]:
+def rows(layout: Layout) -> Rows:
     """Every row of every table of the published file, without where and when it was read."""
     with duckdb.connect(layout.published, read_only=True) as connection:
         connection.execute("set timezone = 'UTC'")
         tables = connection.execute(
-            "select table_name from duckdb_tables() where schema_name = 'main' order by all"
+            "select schema_name || '.' || table_name from duckdb_tables() where schema_name != 'ops' order by all"
         ).fetchall()
         query = f"select * exclude ({', '.join(PROVENANCE)}) from {{}} order by all"
         return {table: connection.execute(query.format(table)).fetchall() for (table,) in tables}
@@ -136,7 +170,12 @@ def wait_until(what: str, seconds: float, seen: Callable[[], bool]) -> None:
 
 
 def _command(
-    command: tuple[str, ...], environment: dict[str, str], log: Path, kill: Moment | None, listing: Path | None
+    command: tuple[str, ...],
+    environment: dict[str, str],
+    log: Path,
+    kill: Moment | None,
+    tell: Tell | None,
+    listing: Path | None,
 ) -> None:
     for name in [name for name in os.environ if name.startswith(("WMS_", "DAGSTER_"))]:
         del os.environ[name]
@@ -147,8 +186,8 @@ def _command(
     os.dup2(descriptor, 2)
     from pipelines.cli import main
 
-    moments = Moments(kill)
-    if kill is not None or listing is not None:
+    moments = Moments(kill or (tell.moment if tell else None), partial(_do, kill, tell))
+    if kill is not None or tell is not None or listing is not None:
         moments.watch()
     try:
         main(list(command))
@@ -156,3 +195,10 @@ def _command(
         moments.end()
         if listing is not None:
             moments.write(listing)
+
+
+def _do(kill: Moment | None, tell: Tell | None) -> None:
+    if kill is not None:
+        os.kill(os.getpid(), kill.signal)
+    if tell is not None:
+        tell.reached.set()

@@ -1,8 +1,8 @@
-"""The moments of a process at which something becomes durable, by name, and dying at one of them.
+"""The moments of a process at which something becomes durable, by name, and dying or being suspended at one of them.
 
 Nothing of the product knows of this. The interpreter tells of each call of a function written in C and of its return
-(``sys.setprofile``); those that change files or commit, on behalf of the library, are moments. A moment's name is who
-did it: ``WindowReader._land > land > write_whole > put_in_place: before replace``.
+(``sys.setprofile``); those that change files, commit or send a create, on behalf of the library, are moments. A
+moment's name is who did it: ``land > Turn.write_whole > Turn.put_in_place > put_in_place: before replace``.
 """
 
 from __future__ import annotations
@@ -10,21 +10,35 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import sys
 import threading
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 LIBRARY = f"{os.sep}wms_sync{os.sep}"
-FILES = frozenset({"replace", "fsync", "unlink", "sendfile"})
+FILES = frozenset({"replace", "rename", "fsync", "unlink", "sendfile"})
 DATABASE = frozenset({"begin", "commit", "execute"})
 STATEMENTS_OF = frozenset(
-    {"opened", "_complete", "Merger._replace", "Merger._append", "Merger._write_receipt", "_write"}
+    {
+        "opened",
+        "_complete",
+        "Merger._replace",
+        "Merger._append",
+        "Merger._write_receipt",
+        "_write",
+        "_clean_file",
+        "_copy",
+    }
 )
 """Functions whose statements change DuckDB files or write Parquet; others read, or fill what is only in memory."""
+NETWORK = frozenset({"send", "recv"})
+CREATES = frozenset({"Creates.location_tag", "Creates.retailer", "Creates.product"})
+"""Whose requests are moments: what a page is asked for changes nothing."""
 SHOWN = 4
 
 
@@ -34,16 +48,18 @@ class Moment:
 
     name: str
     number: int = 1
+    signal: signal.Signals = field(default=signal.SIGKILL, compare=False)
 
     def __str__(self) -> str:
         return f"{self.name} #{self.number}"
 
 
 class Moments:
-    """Counts the moments of this process, and ends it at one."""
+    """Counts the moments of this process; ``do`` is called at ``awaited``."""
 
-    def __init__(self, kill: Moment | None) -> None:
-        self._kill = kill
+    def __init__(self, awaited: Moment | None, do: Callable[[], object]) -> None:
+        self._awaited = awaited
+        self._do = do
         self._counted: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -60,17 +76,17 @@ class Moments:
         path.write_text(json.dumps(self._counted))
 
     def _look(self, frame: FrameType, event: str, function: Any) -> None:
-        if event not in {"c_call", "c_return"} or not _is_durable(frame, function):
+        if event not in {"c_call", "c_return"} or not _may_be_one(frame, function):
             return
         chain = _chain(frame)
-        if not chain:
+        if not chain or (function.__name__ in NETWORK and CREATES.isdisjoint(chain)):
             return
         when = "before" if event == "c_call" else "after"
         name = f"{' > '.join(chain[-SHOWN:])}: {when} {function.__name__}"
         with self._lock:
             self._counted[name] += 1
-            if self._kill == Moment(name, self._counted[name]):
-                os.kill(os.getpid(), signal.SIGKILL)
+            if self._awaited == Moment(name, self._counted[name]):
+                self._do()
 
 
 def read_moments(path: Path) -> dict[str, int]:
@@ -79,8 +95,10 @@ def read_moments(path: Path) -> dict[str, int]:
     return counted
 
 
-def _is_durable(frame: FrameType, function: Any) -> bool:
+def _may_be_one(frame: FrameType, function: Any) -> bool:
     name: str = function.__name__
+    if name in NETWORK:
+        return isinstance(function.__self__, socket.socket)
     if name in FILES:
         return function.__self__ is sys.modules["posix"]
     if name not in DATABASE:

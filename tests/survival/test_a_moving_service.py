@@ -16,6 +16,7 @@ import pytest
 from starlette.requests import Request
 
 from tests.survival.conftest import SMALL
+from tests.survival.counts import MOVING_SERVICES
 from tests.test_sync import assert_equal, say
 from wms_sync.analytics.refresh import refresh
 from wms_sync.api.errors import ApiError
@@ -99,7 +100,7 @@ def read_once(bench) -> bool:
     return True
 
 
-@pytest.mark.seeds(suite=1, soak=300)
+@pytest.mark.seeds(MOVING_SERVICES)
 def test_once_it_rests_one_more_sync_makes_every_table_equal(seed, bench, sandbox, settings_for):
     sandbox.sandbox = Sandbox(SMALL)
     bench.settings = settings_for(sandbox, page_size=PAGE, overlap_seconds=LATEST + 60, max_parallel_requests=2)

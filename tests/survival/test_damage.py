@@ -14,6 +14,7 @@ import pytest
 from starlette.responses import Response
 
 from tests.conftest import NOW, Bench, opened_store
+from tests.survival.counts import FULL_DISKS
 from tests.survival.installation import Installation
 from tests.test_sync import assert_equal, say, synced
 from wms_sync.analytics.errors import RawPagesDamagedError
@@ -227,7 +228,9 @@ def test_what_dead_runs_left_behind_harms_nobody(bench, sandbox):
     assert (work / "analytics.duckdb.wal").exists()
     for name in ("rebuild.duckdb", "rebuild.duckdb.wal", "publishing.duckdb", "restoring.duckdb"):
         (work / name).write_bytes(b"half a file")
-    (work / "flatten-1" / "batch" / "collection.jsonl").write_bytes(b'{"page":1,"obj')
+    half_flattened = layout.turns / "writer-1-dead" / "batch"
+    half_flattened.mkdir(parents=True)
+    (half_flattened / "collection.jsonl").write_bytes(b'{"page":1,"obj')
     _, page = a_page(bench, "loaded")
     page.with_name(".page-00099.json.gz.tmp").write_bytes(b"half a page")
     dead = '{"purpose": "sync", "process": 1, "host": "elsewhere", "since": "2026-01-01 00:00:00Z"}'
@@ -268,7 +271,7 @@ def may_mount() -> bool:
 
 
 @pytest.mark.skipif(not may_mount(), reason="mounting a small disk is not permitted here")
-@pytest.mark.seeds(suite=1, soak=20)
+@pytest.mark.seeds(FULL_DISKS)
 def test_a_full_disk_fails_with_what_to_do_and_the_next_run_goes_on(seed, install, expected, tmp_path, template):
     """The disk has so much room beside what a first sync left that something of a night fails, sooner or later."""
     installation: Installation = install("mended", synced=False)

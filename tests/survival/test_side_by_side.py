@@ -13,6 +13,7 @@ import pytest
 
 from tests.conftest import Bench, opened_store
 from tests.survival.conftest import SMALL
+from tests.survival.counts import ORDERS_OF_READS
 from tests.survival.installation import Installation, rows, wait_until
 from tests.survival.test_kills import BACKFILL
 from tests.test_sync import say
@@ -55,7 +56,7 @@ def files(installation: Installation) -> dict[str, int]:
     return {str(path): path.stat().st_mtime_ns for path in found}
 
 
-@pytest.mark.seeds(suite=1, soak=60)
+@pytest.mark.seeds(ORDERS_OF_READS)
 def test_backfills_and_nights_in_any_order_give_equal_rows(seed, bench, sandbox, settings_for, tmp_path):
     """However often they were merged in between."""
     chance = random.Random(seed)

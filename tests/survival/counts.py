@@ -1,0 +1,49 @@
+"""How much of each is run, all in one place: a share in the normal suite, the full count under ``--soak``.
+
+======================================================  =====  ====
+what                                                    suite  soak
+======================================================  =====  ====
+kills at random moments, of all kinds of runs               2   200
+kills by name of the moment                                10   all
+seeds of a service that changes during every read           1   300
+orders of backfills and nights                              1    60
+sizes of a disk that gets full                              1    20
+publishings that readers go through                         3    50
+======================================================  =====  ====
+
+Kills by name have no number here: in the suite each kind of run names its own few, and ``--soak`` takes every moment
+that the run comes through. ``make soak`` prints each seed and each kill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Count:
+    """How often in the normal suite, and under ``--soak``."""
+
+    suite: int
+    soak: int
+
+    def of(self, *, soak: bool) -> int:
+        """The one that counts now."""
+        return self.soak if soak else self.suite
+
+
+Counts = Mapping[str, Count]
+
+RANDOM_KILLS: Counts = {
+    "first sync": Count(0, 35),
+    "night": Count(1, 35),
+    "backfill": Count(0, 35),
+    "rebuild": Count(0, 35),
+    "publish": Count(0, 30),
+}
+RANDOM_KILLS_OF_PUSHES: Counts = {"retailers": Count(1, 15), "products": Count(0, 15)}
+MOVING_SERVICES = Count(1, 300)
+ORDERS_OF_READS = Count(1, 60)
+FULL_DISKS = Count(1, 20)
+PUBLISHINGS = Count(3, 50)
