@@ -88,6 +88,7 @@ def prove_what_is_promised(
         is_the_old_one = victim.synced and rows(installation.layout) == rows(Layout(before))
         assert is_the_old_one or installation.differences(expected) == []
     else:
+        is_the_old_one = True
         assert not victim.synced
     installation.assert_coverage_is_true()
 
@@ -95,7 +96,8 @@ def prove_what_is_promised(
     assert again.exitcode == 0, installation.log.read_text()
     assert installation.differences(expected) == []
     installation.assert_coverage_is_true()
-    assert installation.asked_twice <= IN_FLIGHT
+    if is_the_old_one or victim.again != BACKFILL:  # a backfill that has published is done, and the next another one
+        assert installation.asked_twice <= IN_FLIGHT
     pushes = installation.pushes_known()
     assert installation.pushes_published() == pushes
     assert all(one["seen_at"] for one in pushes)
