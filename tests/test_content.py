@@ -9,21 +9,23 @@ import gzip
 import json
 import math
 import re
-import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import duckdb
 import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
+from pipelines.cli_runs import DONE_WITH_DOUBTS, report
+from pipelines.instance import without_history
+from pipelines.running import run_sync
 from tests.conftest import CONFIG, Bench, opened_store
+from tests.taught import rebuilt_elsewhere
 from tests.test_sync import say
 from wms_sync.analytics.refresh import RefreshReport, refresh
 from wms_sync.flatten.page import Page as Raw
@@ -31,7 +33,6 @@ from wms_sync.sandbox.app import Sandbox
 from wms_sync.sandbox.server import SandboxServer
 from wms_sync.settings import Settings
 
-ROOT = Path(__file__).parents[1]
 DOCUMENT = Path(__file__).with_name("content.md").read_text(encoding="utf-8")
 KEPT = "kept"
 EMPTY = "null"
@@ -240,11 +241,11 @@ CASES = [
 class Service:
     """A sandbox whose n-th shipment is altered by the n-th case when it is listed."""
 
-    def __init__(self) -> None:
-        self.sandbox = Sandbox(replace(CONFIG, shipments=len(CASES) + UNTOUCHED))
+    def __init__(self, cases: Sequence[Case]) -> None:
+        self.sandbox = Sandbox(replace(CONFIG, shipments=len(cases) + UNTOUCHED))
         ids = sorted(self.sandbox._store.ids.tolist())
-        self.ids = {case.name: shipment for case, shipment in zip(CASES, ids, strict=False)}
-        self._cases = {self.ids[case.name]: case for case in CASES}
+        self.ids = {case.name: shipment for case, shipment in zip(cases, ids, strict=False)}
+        self._cases = {self.ids[case.name]: case for case in cases}
         self.sandbox.intercept = self._altered
 
     async def _altered(self, request: Request) -> Response | None:
@@ -296,18 +297,23 @@ def pages_by_case(bench: Bench) -> dict[str, tuple[str, int]]:
     return pages
 
 
+def settings_in(folder: Path, server: SandboxServer) -> Settings:
+    """A page for each shipment."""
+    return Settings.load(
+        _env_file=None,
+        base_url=server.base_url,
+        api_token=CONFIG.token,
+        data_dir=folder,
+        start_date="2026-01-01",
+        page_size=1,
+    )
+
+
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory) -> Iterator[Loaded]:
-    service = Service()
+    service = Service(CASES)
     with SandboxServer(service.sandbox) as server:
-        settings = Settings.load(
-            _env_file=None,
-            base_url=server.base_url,
-            api_token=CONFIG.token,
-            data_dir=tmp_path_factory.mktemp("content"),
-            start_date="2026-01-01",
-            page_size=1,
-        )
+        settings = settings_in(tmp_path_factory.mktemp("content"), server)
         bench = Bench(settings, opened_store(settings))
         with bench.api() as api:
             bench.reading(api).sync()
@@ -342,47 +348,64 @@ def test_the_document_lists_these_cases_and_no_others():
     assert listed[2:] == [(case.name, case.outcome) for case in CASES]
 
 
-def test_once_the_type_is_taught_a_rebuild_brings_the_value_in(loaded, tmp_path):
-    """The same files on a copy of the product whose types know the key."""
-    shutil.copytree(ROOT / "src" / "wms_sync", tmp_path / "src" / "wms_sync")
-    shutil.copytree(ROOT / "sql", tmp_path / "sql")
-    shutil.copytree(loaded.bench.settings.data_dir, tmp_path / "data")
-    teach(tmp_path / "sql" / "types" / "60_shipments.sql", "    unique_id varchar,", "    gift_wrap varchar,")
-    teach(tmp_path / "sql" / "flatten" / "shipments.sql", "    unique_id,", "    gift_wrap,")
-    teach(
-        tmp_path / "sql" / "tables" / "shipments.sql", "    unique_id varchar,", "    gift_wrap varchar, -- Its paper."
-    )
-
-    subprocess.run(
-        [sys.executable, "-c", REBUILD, str(tmp_path / "data")], env={"PYTHONPATH": str(tmp_path / "src")}, check=True
-    )
-
-    with duckdb.connect(tmp_path / "data" / "analytics.duckdb", read_only=True) as connection:
-        query = "select gift_wrap from shipments where gift_wrap is not null"
-        assert connection.execute(query).fetchall() == [("blue",)]
-        drift = connection.execute("select path from ops.schema_drift").fetchall()
-    assert ("Shipment.gift_wrap",) not in drift
-    assert len(drift) == sum(case.key is not None for case in CASES) - 1
+ONE_OF_EACH = [next(case for case in CASES if case.outcome == outcome) for outcome in (KEPT, NULL, REMOVED, DRIFT)]
+WARNS = {QUARANTINE: "nothing_was_quarantined_in_the_latest_load", DRIFT: "no_unknown_key_came_in_the_latest_load"}
 
 
-REBUILD = """
-import sys
-from wms_sync.analytics.refresh import rebuild
-from wms_sync.layout import Layout
-from wms_sync.settings import Settings
-from wms_sync.state.store import StateStore
-from wms_sync.state.turns import taking_turn
-settings = Settings.load(_env_file=None, data_dir=sys.argv[1])
-url = settings.database_url
-with taking_turn(url, Layout(settings.data_dir), "test", print) as turn, StateStore(url, turn) as store:
-    assert rebuild(settings, store, run_id="test", say=print).published
+@pytest.mark.parametrize("case", ONE_OF_EACH, ids=lambda case: case.outcome)
+def test_one_such_value_in_a_whole_sync_is_enough_for_exit_code_three_and_a_warning_in_dagster(case, tmp_path):
+    service = Service([case])
+    with SandboxServer(service.sandbox) as server, without_history() as instance:
+        outcome = run_sync(settings_in(tmp_path / "data", server), instance=instance)
+        events = instance.all_logs(outcome.run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
+    checks = [event.dagster_event.asset_check_evaluation_data for event in events if event.dagster_event]
+    warned = {one.check_name for one in checks if not one.passed and one.severity == dg.AssetCheckSeverity.WARN}
+    told = {check for where, check in WARNS.items() if where in case.outcome}
+    assert warned & set(WARNS.values()) == told
+    assert report(outcome) == (DONE_WITH_DOUBTS if told else 0)
+    assert not [one.check_name for one in checks if not one.passed and one.blocking]
+
+
+OWN = """    _window_id varchar, -- The window. Source: wms-sync
+    _page integer, -- The page. Source: wms-sync
+    _extracted_at timestamptz -- When that page was received. Source: wms-sync
+)
 """
+TAUGHT = {
+    "types/60_shipments.sql": {
+        "    unique_id varchar,": "    unique_id varchar,\n    gift_wrap varchar,\n    deep json,",
+        "    tracking_ref varchar,": "    tracking_ref varchar,\n    ribbon bigint,",
+    },
+    "types/65_zones.sql": {"": "-- Zones.\ncreate type zone as struct(\n    id bigint\n);\n"},
+    "types/70_included.sql": {'"Warehouse" warehouse[]': '"Warehouse" warehouse[],\n    "Zone" zone[]'},
+    "flatten/shipments.sql": {"    unique_id,": "    unique_id,\n    gift_wrap,\n    deep,"},
+    "flatten/packages.sql": {"    tracking_ref,": "    tracking_ref,\n    ribbon,"},
+    "flatten/zones.sql": {"": '-- grain: one row a zone\nselect\n    object.id as id,\n    _page\nfrom page."Zone"\n'},
+    "tables/shipments.sql": {
+        "    scac varchar, --": "    gift_wrap varchar, -- Paper.\n    deep json, -- Deep.\n    scac varchar, --"
+    },
+    "tables/packages.sql": {
+        "    tracking_ref varchar, --": "    ribbon bigint, -- Ribbon.\n    tracking_ref varchar, --"
+    },
+    "tables/zones.sql": {
+        "": "-- grain: one row a zone\n-- keys: id\n-- root: zones by id\n-- newer: _extracted_at\n"
+        f"create table zones (\n    id bigint, -- The zone. Source: Zone.id\n{OWN}"
+    },
+}
+"""Keys of a shipment and of a package, and a kind with a table of its own."""
+LEARNED = {"Shipment.gift_wrap", "Shipment.deep", "ShipmentPackage.ribbon", "included.Zone"}
 
 
-def teach(file: Path, after: str, line: str) -> None:
-    """Put a line behind the one that begins so."""
-    text = file.read_text(encoding="utf-8")
-    before, found, rest = text.partition(after)
-    assert found, file
-    end, newline, tail = rest.partition("\n")
-    file.write_text(before + found + end + newline + line + newline + tail, encoding="utf-8")
+def test_once_the_type_is_taught_a_rebuild_brings_everything_in(loaded, tmp_path):
+    data = rebuilt_elsewhere(tmp_path, loaded.bench.settings.data_dir, TAUGHT)
+    with duckdb.connect(data / "analytics.duckdb", read_only=True) as connection:
+
+        def there(query: str) -> list[tuple[object, ...]]:
+            return connection.execute(query).fetchall()
+
+        assert there("select gift_wrap from shipments where gift_wrap is not null") == [("blue",)]
+        assert there("select deep::varchar from shipments where deep is not null") == [(json.dumps(nested(200)),)]
+        assert there("select ribbon from packages where ribbon is not null") == [(1,)]
+        assert there("select id from zones") == [(1,)]
+        drift = {path for (path,) in there("select path from ops.schema_drift")}
+    assert drift == {case.key for case in CASES if case.key is not None} - LEARNED

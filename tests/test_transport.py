@@ -18,6 +18,7 @@ from typing import Any
 
 import anyio
 import pytest
+import zstandard
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
@@ -96,6 +97,19 @@ def garbled(answer: Response) -> Response:
     return Response(b"\x1f\x8b" + content_of(answer)[:500], headers={"Content-Encoding": "gzip"})
 
 
+def tailed(answer: Response) -> Response:
+    return Response(gzip.compress(content_of(answer)) + b"and more", headers={"Content-Encoding": "gzip"})
+
+
+def zstd_cut(answer: Response) -> Response:
+    return Response(zstandard.compress(content_of(answer))[:-9], headers={"Content-Encoding": "zstd"})
+
+
+def respelt(change: Callable[[bytes], bytes]) -> Answer:
+    """The right page as bytes, changed; nothing packs it, so nothing else would show it."""
+    return lambda answer: Response(change(content_of(answer)), media_type="application/json")
+
+
 def dripping(answer: Response) -> Response:
     """A byte now and then: never so late that one read fails, never done."""
 
@@ -162,6 +176,8 @@ CASES = [
     Case("the body ends before its `Content-Length`", AGAIN, lambda answer: Truncated(content_of(answer))),
     Case("gzip that ends early", AGAIN, cut),
     Case("gzip that is none", AGAIN, garbled),
+    Case("gzip with more behind its end", AGAIN, tailed),
+    Case("zstd that ends early", AGAIN, zstd_cut),
     Case("no byte within the time limit of a read", AGAIN, silent),
     Case("a slow drip beyond the time limit of an answer", AGAIN, dripping),
     Case("a page shorter than was asked for, with `has_more`", GOES_ON, edited(lambda page: shorten(page)), times=None),
@@ -177,6 +193,12 @@ CASES = [
     stops("400", Rejected, "400", instead(400, "{}")),
     stops("a redirect", RedirectRefused, "WMS_BASE_URL", instead(302, Location="http://127.0.0.2/")),
     stops("200 with HTML", ProtocolError, "not a list", instead(200, "<html>maintenance</html>")),
+    stops("200 with an empty body", ProtocolError, "not a list", instead(200)),
+    stops("200 with a list", ProtocolError, "not a list", respelt(lambda page: b"[%s]" % page)),
+    stops("200 with `null`", ProtocolError, "not a list", instead(200, "null")),
+    stops("a page that ends early in a whole body", ProtocolError, "not a list", respelt(lambda page: page[:-1])),
+    stops("more behind the page", ProtocolError, "not a list", respelt(lambda page: page + b" and more")),
+    stops("a second page behind the page", ProtocolError, "not a list", respelt(lambda page: page + page)),
     stops("a `Content-Encoding` that was not offered", ProtocolError, "br", instead(200, "x", Content_Encoding="br")),
     stops("`next` leads to another host", PagingBroken, "another address", pointing(f"http://localhost:1/{ELSEWHERE}")),
     stops(

@@ -40,6 +40,14 @@ def test_a_compressed_body_that_ends_early_is_no_body(encoding, kept):
         receive(answer(PACKED[encoding][:kept], encoding), deadline=monotonic() + 5)
 
 
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+@pytest.mark.parametrize("behind", [b"x", bytes(100), bytes(5000), PACKED["gzip"], PACKED["zstd"]])
+def test_nothing_may_stand_behind_a_compressed_body(encoding, behind):
+    """It would land with the page without having been looked at."""
+    with pytest.raises(Unreachable, match="behind its end"):
+        receive(answer(PACKED[encoding] + behind, encoding), deadline=monotonic() + 5)
+
+
 @pytest.mark.parametrize("encoding", PACKED)
 def test_the_limit_counts_what_is_unpacked(encoding):
     receive(answer(PACKED[encoding], encoding), deadline=monotonic() + 5, largest=len(TEXT))

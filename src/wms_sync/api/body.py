@@ -77,21 +77,31 @@ def _gunzip(raw: bytes, largest: int) -> bytes:
     _refuse_large(len(content), largest)
     if not decoder.eof:
         raise _ends_early(raw)
+    _refuse_more(len(decoder.unused_data))
     return content
 
 
 def _unzstd(raw: bytes, largest: int) -> bytes:
     decoder = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
     content = bytearray()
+    read = 0
     try:
-        for start in range(0, len(raw), _ZSTD_STEP):
-            content += decoder.decompress(raw[start : start + _ZSTD_STEP])
+        while read < len(raw) and not decoder.eof:
+            content += decoder.decompress(raw[read : read + _ZSTD_STEP])
+            read += _ZSTD_STEP
             _refuse_large(len(content), largest)
     except zstandard.ZstdError as error:
         raise Unreachable(f"The compressed answer is damaged ({error}).") from None
     if not decoder.eof:
         raise _ends_early(raw)
+    _refuse_more(len(decoder.unused_data) + len(raw[read:]))
     return bytes(content)
+
+
+def _refuse_more(size: int) -> None:
+    """What stands behind the end would land with the page, and nobody would have looked at it."""
+    if size:
+        raise Unreachable(f"The compressed answer is damaged ({size:,} bytes stand behind its end).")
 
 
 def _ends_early(raw: bytes) -> Unreachable:

@@ -1,0 +1,43 @@
+"""A copy of the product whose ``sql`` has learned something, and a rebuild of a copy of the data by it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+REBUILD = """
+import sys
+from pathlib import Path
+from wms_sync.analytics.refresh import rebuild
+from wms_sync.layout import Layout
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+from wms_sync.state.turns import taking_turn
+settings = Settings.load(_env_file=None, data_dir=sys.argv[1])
+url, layout = settings.database_url, Layout(settings.data_dir)
+with taking_turn(url, layout, "rebuild", print) as turn, StateStore(url, turn) as store:
+    assert rebuild(settings, store, run_id="test", say=print).published
+"""
+
+
+def rebuilt_elsewhere(folder: Path, data: Path, taught: Mapping[str, Mapping[str, str]]) -> Path:
+    """The copy of the data. ``taught`` says, by file below ``sql``, what pieces become; a new file is one piece."""
+    shutil.copytree(ROOT / "src" / "wms_sync", folder / "src" / "wms_sync")
+    shutil.copytree(ROOT / "sql", folder / "sql")
+    copied = Path(shutil.copytree(data, folder / "data"))
+    for name, changes in taught.items():
+        _teach(folder / "sql" / name, changes)
+    subprocess.run([sys.executable, "-c", REBUILD, str(copied)], env={"PYTHONPATH": str(folder / "src")}, check=True)
+    return copied
+
+
+def _teach(file: Path, changes: Mapping[str, str]) -> None:
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    for before, after in changes.items():
+        assert text.count(before) == 1 or not text, f"{before!r} in {file}"
+        text = text.replace(before, after) if text else after
+    file.write_text(text, encoding="utf-8")
