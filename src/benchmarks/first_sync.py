@@ -1,4 +1,4 @@
-"""The first sync of N shipments: the product, its library without Dagster, dlt, and the floor.
+"""The first sync of N shipments: the product, its library without Dagster, dlt (tuned and plain), and the floor.
 
 One sandbox serves all, warmed up. Each contender runs in a fresh process and folder; of several rounds the one with the
 median wall time counts.
@@ -6,7 +6,7 @@ median wall time counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from benchmarks.runs import DLT_PYTHON, Folder, Run, dlt_script, module, rows_by
 from benchmarks.service import Service, serving
 
 OURS, LIBRARY, DLT, FLOOR = "wms-sync sync", "without Dagster", "dlt", "floor"
+DLT_DOCUMENTED = "dlt, only as documented"
 PRODUCT_SCHEMAS, DLT_SCHEMAS = ("main", "pii"), ("main_data",)
 MIB_HOPED = 1024.0
 
@@ -31,7 +32,7 @@ def first_sync(shipments: int, scratch: Path, *, rounds: int, with_dlt: bool = T
     """Every contender `rounds` times, in turn."""
     contenders = dict(_contenders())
     if not (with_dlt and DLT_PYTHON.exists()):
-        del contenders[DLT]
+        del contenders[DLT], contenders[DLT_DOCUMENTED]
     runs: dict[str, list[Outcome]] = {name: [] for name in contenders}
     with serving(shipments) as service:
         service.warm_up()
@@ -42,7 +43,7 @@ def first_sync(shipments: int, scratch: Path, *, rounds: int, with_dlt: bool = T
 
 
 def _contenders() -> Mapping[str, Callable[[Folder], Outcome]]:
-    return {OURS: _command_line, LIBRARY: _library, DLT: _dlt, FLOOR: _floor}
+    return {OURS: _command_line, LIBRARY: _library, DLT: _dlt, DLT_DOCUMENTED: _dlt_documented, FLOOR: _floor}
 
 
 def _command_line(folder: Folder) -> Outcome:
@@ -56,7 +57,15 @@ def _library(folder: Folder) -> Outcome:
 
 
 def _dlt(folder: Folder) -> Outcome:
-    run = folder.script(dlt_script())
+    return _run_dlt(folder, dlt_script())
+
+
+def _dlt_documented(folder: Folder) -> Outcome:
+    return _run_dlt(folder, ["env", "BENCH_DLT=documented", *dlt_script()])
+
+
+def _run_dlt(folder: Folder, command: Sequence[str | Path]) -> Outcome:
+    run = folder.script(command)
     return Outcome(run, rows_by_table(folder.layout.root / "dlt.duckdb", DLT_SCHEMAS))
 
 
@@ -79,7 +88,7 @@ def _median(outcomes: list[Outcome]) -> Outcome:
 def _section(shipments: int, outcomes: Mapping[str, Outcome], rounds: int) -> Section:
     ours = outcomes[OURS].run.cost
     figures = [Figure("peak memory of the product", ours.memory, "MiB", MIB_HOPED)]
-    for name, most in ((DLT, 0.1), (FLOOR, 2.0)):
+    for name, most in ((DLT, 0.1), (DLT_DOCUMENTED, None), (FLOOR, 2.0)):
         if name in outcomes:
             other = outcomes[name].run.cost
             figures.append(Figure(f"wall, product / {name}", ours.wall / other.wall, most=most))
