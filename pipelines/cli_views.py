@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from wms_sync.analytics.refresh import RefreshReport
     from wms_sync.extract.read import ReadReport
-    from wms_sync.status import Status
+    from wms_sync.status import LastAudit, Status
 
 SHOWN_DOUBTS = 20
 
@@ -66,6 +66,8 @@ def status_lines(found: Status) -> Iterator[str]:
             f"load          {load['loaded_at']:%Y-%m-%d %H:%M:%S}  {load['reason']}, {load['records']:,} shipments, "
             f"{load['rows_flattened']:,} rows, window {load['window_id']}"
         )
+    if found.last_audit is not None:
+        yield from _audit_lines(found.last_audit)
     for table, count in sorted(found.rows.items(), key=lambda item: -item[1]):
         yield f"rows          {count:>12,}  {table}"
     for kind, counts in found.pushes.items():
@@ -80,6 +82,19 @@ def status_lines(found: Status) -> Iterator[str]:
         yield f"in doubt      and {len(found.doubts) - SHOWN_DOUBTS:,} more: see --json"
     for line in found.needs_a_hand or ("nothing",):
         yield f"needs a hand  {line}"
+
+
+def _audit_lines(audit: LastAudit) -> Iterator[str]:
+    ids = f"ids above {audit.after_id} " + (f"up to {audit.to_id}" if audit.to_id else "to the end")
+    yield (
+        f"audit         {audit.read_at:%Y-%m-%d %H:%M:%S}  {ids}: {audit.compared:,} shipments compared, "
+        f"{audit.changed:,} changed without notice, {audit.missed:,} missed, {audit.absent:,} absent, of which "
+        f"{audit.missing:,} are missing from the service"
+    )
+    yield (
+        f"audit         this round has gone over {audit.round_shipments:,} of {audit.shipments:,} shipments; "
+        f"{audit.missing_in_all:,} are marked missing in all"
+    )
 
 
 def _moment(moment: datetime) -> str:

@@ -12,6 +12,7 @@ run: to Dagster the tables of a backfill are made when their materialisations ar
 
 from collections.abc import Iterator
 from enum import Enum
+from functools import partial
 from typing import Any
 
 import dagster as dg
@@ -20,6 +21,7 @@ from pipelines import metadata, tables
 from pipelines.days import PAGES, daily
 from pipelines.failures import explained
 from pipelines.operation import Operation
+from wms_sync.analytics.audit import stored_shipments
 from wms_sync.analytics.flattening import Flattening
 from wms_sync.api.client import GlobalApi
 from wms_sync.extract.audit import AuditReading
@@ -108,8 +110,15 @@ def _read(context: dg.OpExecutionContext, config: ReadConfig, operation: Operati
         )
         if config.mode is Mode.SYNC:
             report = reading.sync()
-            say = operation.say(context.log)
-            AuditReading(settings, store, api, run_id=context.run_id, say=say, landed=ahead.add).read(report.horizon)
+            AuditReading(
+                settings,
+                store,
+                api,
+                run_id=context.run_id,
+                stored=partial(stored_shipments, settings),
+                say=operation.say(context.log),
+                landed=ahead.add,
+            ).read(report.horizon)
             return report
         days = context.partition_time_window
         return reading.backfill(days.start, days.end)

@@ -1,7 +1,7 @@
 -- grain: one row a shipment of the slice, in the tables or on its pages, and what is to be said of it
 -- keys: id
 -- source: the slice's Parquet files of shipments, and the table before they are merged
--- notes: {incoming} is empty where the slice holds no shipment; verdict is null where both have the same version, whose rows are then compared
+-- notes: {incoming} is empty where the slice holds no shipment; verdict is null where both have the same version, whose rows are then compared; that what is marked missing is not there is nothing new
 create or replace temp table audit_slice as
 with incoming as (
     select
@@ -13,7 +13,8 @@ with incoming as (
 stored as (
     select
         id,
-        updated_at
+        updated_at,
+        _missing_since
     from shipments
     where id > $after_id and id <= $to_id and (updated_at is null or updated_at > $start - interval 1 second)
 )
@@ -29,3 +30,4 @@ select
     end as verdict
 from incoming
 full join stored on incoming.id = stored.id
+where incoming.id is not null or stored._missing_since is null

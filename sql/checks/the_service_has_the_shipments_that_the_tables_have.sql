@@ -2,7 +2,7 @@
 -- blocking: no
 -- table: ops_audits
 -- description: The service counts as many shipments as the tables hold, and sent each that it was asked for again.
--- notes: less in the service were deleted there (absent names some); more were never read, or are in ops.quarantine
+-- notes: less in the service were deleted there: missing are marked now, the others when the round comes to them; absent and not missing is without proof; more in the service were never read, or are in ops.quarantine
 with newest as (
     select *
     from ops.audits
@@ -18,6 +18,7 @@ put_aside as (
 select
     newest.window_id,
     newest.absent,
+    newest.missing,
     greatest(newest.total_in_tables - newest.total_counted, 0) as gone_from_the_service,
     greatest(newest.settled_counted - newest.settled_in_tables - put_aside.records, 0) as never_read,
     newest.examples

@@ -1,6 +1,7 @@
 -- grain: one row an open shipment whose target day is over (UTC)
 -- keys: shipment_id
 -- source: marts.shipment_overview
+-- notes: without what the service has no longer
 create or replace view marts.open_shipments_past_target as
 select
     shipment_id, -- The shipment; joins shipments.id

@@ -1,7 +1,8 @@
 -- grain: one row a retailer, with volumes and lateness of its shipments
 -- keys: retailer_id
 -- source: retailers, marts.shipment_overview
--- notes: late means that a shipment left, or is still open, after its target day (UTC); retailers without shipments are there
+-- notes: late means that a shipment left, or is still open, after its target day (UTC); retailers without shipments are there.
+--     A shipment that the service has no longer is one of the shipments, shipped if it left, and not open
 create or replace view marts.retailer_performance as
 with totals as (
     select
@@ -26,7 +27,7 @@ select
     retailers."name" as retailer_name, -- Name of the retailer
     retailers.status as retailer_status, -- active or archived
     coalesce(totals.shipments, 0) as shipments, -- Shipments
-    coalesce(totals.shipments_open, 0) as shipments_open, -- Shipments that are neither shipped nor canceled nor voided
+    coalesce(totals.shipments_open, 0) as shipments_open, -- Shipments that are neither shipped nor canceled nor voided, nor missing from the service
     coalesce(totals.shipments_shipped, 0) as shipments_shipped, -- Shipments that left
     coalesce(totals.shipped_late, 0) as shipped_late, -- Shipments that left after their target day
     totals.shipped_late / nullif(totals.shipments_shipped, 0) as share_shipped_late, -- Part of those that left which left late, 0 to 1

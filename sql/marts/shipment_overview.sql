@@ -2,7 +2,8 @@
 -- keys: shipment_id
 -- source: shipments, orders, warehouses, merchants, retailers, retailer_ship_to_locations, shipment_items, packages
 -- notes: the service does not say when a shipment left; shipped_at is the best that is known. Status sets are open:
---     shipped, canceled and voided are closed, all others open; days are UTC
+--     shipped, canceled and voided are closed, all others open, but for a shipment that the service has no longer: it
+--     is not open any more, and what left stays counted; days are UTC
 create or replace view marts.shipment_overview as
 with item_totals as (
     select
@@ -28,7 +29,8 @@ package_totals as (
 shipment as (
     select
         shipments.*,
-        coalesce(lower(shipments.status) not in ('shipped', 'canceled', 'voided'), true) as is_open,
+        shipments._missing_since is null
+        and coalesce(lower(shipments.status) not in ('shipped', 'canceled', 'voided'), true) as is_open,
         case
             when lower(shipments.status) = 'shipped'
                 then coalesce(shipments.packed_at, orders.shipped_at, shipments.updated_at)
@@ -49,7 +51,8 @@ select
     shipment.id as shipment_id, -- The shipment; joins shipments.id
     shipment.unique_id, -- Number of the shipment as people know it
     shipment.status, -- Status of the shipment, an open set
-    shipment.is_open, -- Whether it is neither shipped nor canceled nor voided
+    shipment.is_open, -- Whether it is neither shipped nor canceled nor voided, and not missing from the service
+    shipment._missing_since as missing_since, -- Since when the service has it no longer, as an audit found (UTC); null while it is there
     shipment.created_at, -- When it was created (UTC)
     shipment.updated_at, -- When it was last changed (UTC)
     shipment.packed_at, -- When it was packed (UTC)

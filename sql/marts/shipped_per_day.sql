@@ -1,6 +1,7 @@
 -- grain: one row a day, carrier and warehouse on which something was shipped
 -- keys: day, shipping_carrier_code, warehouse_id
 -- source: marts.shipment_overview
+-- notes: what left counts, also when the service has it no longer
 create or replace view marts.shipped_per_day as
 select
     (shipped_at at time zone 'UTC')::date as day, -- Day on which the shipments left (UTC)

@@ -1,7 +1,7 @@
 -- grain: one row a slice of old shipments that was read again and compared with the tables before it was merged
 -- keys: window_id
 -- source: the state store
--- notes: what differed was healed by the merge, but for absent shipments, which stay; counts are null until compared
+-- notes: what differed was healed by the merge, but for absent shipments, which stay and are marked when proven missing; counts are null until compared
 create table ops.audits (
     window_id varchar not null, -- The slice's window; the folder name under raw/shipments.
     run_id varchar not null, -- Run that read the slice (Dagster's run id).
@@ -11,13 +11,14 @@ create table ops.audits (
     settled_at timestamptz not null, -- What was last changed before this must be in the tables, UTC.
     settled_counted bigint not null, -- Shipments last changed before settled_at that the service counted.
     total_to_id bigint not null, -- The highest shipment id that was read so far.
-    total_counted bigint not null, -- Shipments up to total_to_id that the service counted.
+    total_counted bigint not null, -- Shipments up to total_to_id that the service counted, of those changed since the start date.
     compared bigint, -- Shipments of the slice that the tables had in the same version.
     changed bigint, -- Of those compared, the ones whose rows differed: changed without touching updated_at.
     missed bigint, -- Shipments of the slice whose version, older than settled_at, the tables did not have.
-    absent bigint, -- Shipments in the tables that the slice should hold and does not: gone from the service.
+    absent bigint, -- Shipments in the tables, not yet marked missing, that the slice should hold and does not.
+    missing bigint not null, -- Of those absent, the ones that the service did not have either when asked for them by id: marked _missing_since.
     orders_changed bigint, -- Orders of the slice with the same updated_at and other rows.
-    settled_in_tables bigint, -- Shipments last changed before settled_at in the tables.
-    total_in_tables bigint, -- Shipments up to total_to_id in the tables.
+    settled_in_tables bigint, -- Shipments last changed before settled_at in the tables and not marked missing.
+    total_in_tables bigint, -- Shipments up to total_to_id in the tables, changed since the start date and not marked missing.
     examples varchar -- Some ids of shipments and orders that were found, by what was found, as JSON.
 )

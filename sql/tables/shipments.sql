@@ -3,7 +3,7 @@
 -- root: shipments by id
 -- newer: updated_at
 -- source: collection of a page (spec 2.4)
--- notes: status is an open set; item, package and gallery rows are in tables of their own
+-- notes: status is an open set; item, package and gallery rows are in tables of their own; what the service deletes stays, marked _missing_since
 create table shipments (
     id bigint, -- The shipment. Source: Shipment.id
     "type" varchar, -- The kind of object, as the service names it. Source: Shipment.type
@@ -47,6 +47,7 @@ create table shipments (
     created_at timestamptz, -- When it was created (UTC). Source: Shipment.created_at
     updated_at timestamptz, -- When it was last changed (UTC). Source: Shipment.updated_at
     packed_at timestamptz, -- When it was packed (UTC). Source: Shipment.packed_at
+    _missing_since timestamptz, -- Since when the service has it no longer: when an audit had asked for it by id in vain (UTC); null while it is there. Source: wms-sync
     _window_id varchar, -- The window that this row was read in. Source: wms-sync
     _page integer, -- The page of the window that this row was read from. Source: wms-sync
     _extracted_at timestamptz -- When that page was received (UTC). Source: wms-sync

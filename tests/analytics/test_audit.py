@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from starlette.responses import Response
 
 from tests.conftest import NOW
 from tests.test_sync import assert_equal, published, say, synced
+from wms_sync.analytics.audit import stored_shipments
 from wms_sync.analytics.refresh import rebuild, refresh
 from wms_sync.extract.audit import THE_LAST_ID, AuditReading
 from wms_sync.state.audits import Audit, Audits
@@ -55,8 +57,13 @@ def night(bench, sandbox):
     said: list[str] = []
     with bench.api() as api:
         report = bench.reading(api).sync()
-        slice_ = AuditReading(bench.settings, bench.store, api, run_id="test", say=said.append).read(report.horizon)
+        slice_ = audit_reading(bench, api, say=said.append).read(report.horizon)
     return slice_, refresh(bench.settings, bench.store, run_id="test", say=say), said
+
+
+def audit_reading(bench, api, *, say=say) -> AuditReading:
+    stored = partial(stored_shipments, bench.settings)
+    return AuditReading(bench.settings, bench.store, api, run_id="test", stored=stored, say=say)
 
 
 def make_due(bench):
@@ -166,11 +173,11 @@ def test_a_slice_covers_no_time_and_is_read_once_a_night_of_what_is_not_new(benc
     day = timedelta(days=1)
     with bench.api() as api:
         bench.reading(api).backfill(NOW - 3 * day, NOW - 2 * day)
-        reading = AuditReading(bench.settings, bench.store, api, run_id="test", say=say)
+        reading = audit_reading(bench, api)
         assert reading.read(NOW) is None
         refresh(bench.settings, bench.store, run_id="test", say=say)
-        off = settings_for(sandbox, audit_pages=0)
-        assert AuditReading(off, bench.store, api, run_id="test", say=say).read(NOW) is None
+        bench.settings = settings_for(sandbox, audit_pages=0)
+        assert audit_reading(bench, api).read(NOW) is None
         assert reading.read(NOW) is not None
         assert reading.read(NOW) is None
     assert [window.reason for window in bench.store.windows("landed")] == ["audit"]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 
-from wms_sync.api.filters import updated_within
+from wms_sync.api.filters import ids_among, updated_within
 from wms_sync.api.selection import selection
 
 MARCH, APRIL = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)
@@ -20,6 +20,10 @@ def test_either_side_may_be_open():
 def test_other_time_zones_become_utc():
     berlin = datetime(2026, 3, 1, 1, tzinfo=timezone(timedelta(hours=1)))
     assert updated_within(berlin, None) == updated_within(MARCH, None)
+
+
+def test_ids_are_asked_for_as_a_list():
+    assert ids_among([15, 50]) == "id{in:[15,50]}"
 
 
 def test_without_addresses_nothing_personal_is_asked_for():

@@ -145,3 +145,34 @@ def test_creates_in_doubt_are_found(database):
     ledger_row(database, "under way", state="intended", intended_at=datetime.now(UTC))
     ledger_row(database, "created")
     assert sorted(row[1] for row in offenders(database, "no_create_is_in_doubt")) == ["doubt", "killed"]
+
+
+LAST_ID = 2**63 - 1
+
+
+def audited(database, day, to_id, **values):
+    counts = dict.fromkeys(("settled_counted", "settled_in_tables", "total_counted", "total_in_tables"), 100)
+    numbers = dict.fromkeys(("after_id", "total_to_id", "compared", "changed", "missed", "absent", "missing"), 0)
+    moment = f"2024-01-{day:02} 02:00:00+00"
+    given = numbers | {"orders_changed": 0, "read_at": moment, "settled_at": moment, "to_id": to_id} | counts | values
+    insert(database, "ops_audits", window_id=f"w{day}", run_id="r", **given)
+
+
+@pytest.mark.parametrize(
+    ("slices", "found"),
+    [
+        ([{}, {}, {}], []),
+        ([{"absent": 3, "missing": 3}, {"total_in_tables": 120}, {}], []),
+        ([{}, {}, {"total_in_tables": 102}], [("w5", 0, 2, 0)]),
+        ([{}, {}, {"settled_counted": 104, "missed": 1}], [("w5", 0, 0, 3)]),
+        ([{"absent": 3, "missing": 1}, {}, {}], [("w5", 2, 0, 0)]),
+    ],
+)
+def test_at_the_end_of_a_round_the_tables_must_equal_the_service(database, slices, found):
+    """The rounds before and after do not count."""
+    audited(database, 1, 50, absent=9)
+    audited(database, 2, LAST_ID, total_in_tables=999)
+    for day, (to_id, values) in enumerate(zip((50, 90, LAST_ID), slices, strict=True), start=3):
+        audited(database, day, to_id, **values)
+    audited(database, 6, 50, absent=5, total_in_tables=999)
+    assert offenders(database, "after_a_whole_round_the_tables_equal_the_service") == found

@@ -135,3 +135,32 @@ def test_a_retailer_is_there_without_shipments_and_a_shipment_without_its_retail
         "select retailer_id, retailer_code, shipments, shipments_open, shipments_shipped, shipped_late, "
         "share_shipped_late, open_late from marts.retailer_performance order by retailer_id",
     ) == [(1, "BUSY", 3, 1, 2, 1, 0.5, 1), (2, "IDLE", 0, 0, 0, 0, None, 0), (3, None, 1, 1, 0, 0, None, 0)]
+
+
+def test_what_the_service_has_no_longer_is_not_open_and_what_it_shipped_stays_counted(database):
+    insert(database, "retailers", id=1, code="ACME")
+    day, since = "2024-01-05", "2024-02-01 00:00:00+00"
+    for number, (status, missing) in enumerate([("new", None), ("new", since), ("shipped", since)]):
+        insert(
+            database,
+            "shipments",
+            id=number,
+            retailer_id=1,
+            status=status,
+            packed_at="2024-01-07",
+            target_ship_date=day,
+            _missing_since=missing,
+        )
+
+    assert ask(database, "select shipment_id from marts.open_shipments_past_target") == [(0,)]
+    assert ask(
+        database, "select shipment_id, is_open, missing_since is null from marts.shipment_overview order by 1"
+    ) == [
+        (0, True, True),
+        (1, False, False),
+        (2, False, False),
+    ]
+    assert ask(database, "select sum(shipments) from marts.shipped_per_day") == [(1,)]
+    assert ask(
+        database, "select shipments, shipments_open, shipments_shipped, open_late from marts.retailer_performance"
+    ) == [(3, 1, 1, 1)]

@@ -1,30 +1,37 @@
-"""Comparing a slice that was read again with the tables, before it is merged; and ``ops.audits``.
+"""What an audit needs of the tables: which shipments a slice should hold, how one that was read again differs from them
+before it is merged; and ``ops.audits``.
 
 A shipment of the slice is *changed* when its rows differ though ``updated_at`` is the same, *missed* when the tables
-lack a version that they should have, *absent* when the tables have it and the service no longer does. One that was
-changed after the sync's horizon has moved on: the next sync reads it.
+lack a version that they should have, *absent* when the tables have it and the slice does not. One that was changed
+after the sync's horizon has moved on: the next sync reads it.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import duckdb
 import pyarrow as pa
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import replace_rows
+from wms_sync.analytics.database import published, records, replace_rows
 from wms_sync.analytics.flattened import FlattenedWindow
 from wms_sync.analytics.merge import Batch
+from wms_sync.analytics.missing import knows_missing
 from wms_sync.catalogue import Table, literal, quote, table, tables
-from wms_sync.state.audits import Audit, Audits, Outcome
+from wms_sync.layout import Layout
+from wms_sync.settings import Settings
+from wms_sync.state.audits import Audit, Audits, Missing, Outcome
 
 EXAMPLES = 20
 _MOMENT = pa.timestamp("us", tz="UTC")
 _NUMBERS = ("after_id", "to_id", "settled_counted", "total_to_id", "total_counted", "compared", "changed", "missed")
-_MORE_NUMBERS = ("absent", "orders_changed", "settled_in_tables", "total_in_tables")
+_MORE_NUMBERS = ("absent", "missing", "orders_changed", "settled_in_tables", "total_in_tables")
 _SCHEMA = pa.schema(
     [
         ("window_id", pa.string()),
@@ -37,16 +44,35 @@ _SCHEMA = pa.schema(
 )
 
 
+def stored_shipments(settings: Settings, after_id: int, to_id: int) -> frozenset[int]:
+    """The shipments that a slice of ids ``(after_id, to_id]`` should hold. The caller holds the writer's lock."""
+    layout = Layout(settings.data_dir)
+    path = layout.working_database if layout.working_database.exists() else layout.published
+    bounds = {"after_id": after_id, "to_id": to_id, "start": settings.start}
+    try:
+        with duckdb.connect(path, read_only=True) as connection:
+            found = connection.execute(sql_files.read("audit/stored.sql"), bounds).fetchnumpy()
+    except duckdb.Error:
+        return frozenset()  # then nothing is proven; the load, which comes next, says what is wrong with the file
+    return frozenset(found["id"].tolist())
+
+
 class Comparison:
-    """One slice against one open database."""
+    """One slice against one open database; ``missing`` is what its audit proved to be gone."""
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, parquet: Path, audit: Audit, flattened: FlattenedWindow
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        parquet: Path,
+        audit: Audit,
+        flattened: FlattenedWindow,
+        missing: Sequence[int],
     ) -> None:
         self._connection = connection
         self._parquet = parquet
         self._audit = audit
         self._flattened = flattened
+        self._missing = missing
 
     def outcome(self, start: datetime) -> Outcome:
         """What the tables have in another way than the service, of shipments changed at ``start`` or later."""
@@ -102,7 +128,8 @@ class Comparison:
 
     def _totals(self, start: datetime) -> tuple[int, int]:
         bounds = {"start": start, "settled_at": self._audit.settled_at, "total_to_id": self._audit.total_to_id}
-        row = self._connection.execute(sql_files.read("audit/totals.sql"), bounds).fetchone()
+        query = sql_files.read("audit/totals.sql")
+        row = self._connection.execute(query, bounds | {"missing": self._missing}).fetchone()
         return (int(row[0]), int(row[1])) if row else (0, 0)
 
 
@@ -113,10 +140,25 @@ def compare(
     due = audits.open()
     for window, flattened in batch:
         if window.id in due:
-            comparison = Comparison(connection, parquet, due[window.id], flattened)
+            missing = [one.shipment_id for one in audits.proven() if one.window_id == window.id]
+            comparison = Comparison(connection, parquet, due[window.id], flattened, missing)
             audits.complete(window.id, comparison.outcome(start))
 
 
 def write_audits(connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
     """Replace ``ops.audits`` by what the state store knows."""
-    replace_rows(connection, "audits", audits.all(), _SCHEMA)
+    missing = Counter(one.window_id for one in audits.proven())
+    known = [SimpleNamespace(**vars(audit), missing=missing[audit.window_id]) for audit in audits.all()]
+    replace_rows(connection, "audits", known, _SCHEMA)
+
+
+def restore_audits(layout: Layout, audits: Audits) -> None:
+    """Take in what the published file shows of audits and of what they proved missing."""
+    if not layout.published.exists():
+        return
+    with published(layout) as connection:
+        if not knows_missing(connection):
+            return
+        known = records(connection.execute("select * exclude (missing) from ops.audits"))
+        proven = records(connection.execute("select * from ops.missing_shipments"))
+    audits.take_in([Audit(**row) for row in known], [Missing(**row) for row in proven])

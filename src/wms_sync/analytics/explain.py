@@ -17,6 +17,7 @@ import duckdb
 from wms_sync import sql_files
 from wms_sync.analytics.database import published, records
 from wms_sync.analytics.errors import UnknownShipmentError
+from wms_sync.analytics.missing import knows_missing
 from wms_sync.intervals import Interval, subtract
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
@@ -73,12 +74,23 @@ class Misfit:
 
 
 @dataclass(frozen=True)
+class Absence:
+    """A time that the service did not have the shipment, by whose audit; ``returned_at`` is None while it lasts."""
+
+    window_id: str
+    run_id: str | None
+    missing_since: datetime
+    returned_at: datetime | None
+
+
+@dataclass(frozen=True)
 class Explanation:
     """Everything that is known of where one shipment came from. Times are UTC."""
 
     shipment_id: int
     unique_id: str | None
     versions: tuple[Version, ...]
+    missing: tuple[Absence, ...]
     parts: tuple[Part, ...]
     misfits: tuple[Misfit, ...]
 
@@ -115,6 +127,7 @@ class _Explaining:
             shipment_id=shipment,
             unique_id=unique_ids[-1] if unique_ids else None,
             versions=tuple(self._version(row) for row in versions),
+            missing=self._missing(shipment),
             parts=tuple(
                 Part(row["what"], row["object_id"], row["row_count"], self._origin(row) if row["window_id"] else None)
                 for row in self._rows("parts", id=shipment)
@@ -168,6 +181,11 @@ class _Explaining:
             verdict=row["verdict"],
         )
 
+    def _missing(self, shipment: int) -> tuple[Absence, ...]:
+        if not knows_missing(self._connection):
+            return ()
+        return tuple(Absence(**row) for row in self._rows("missing", id=shipment))
+
     def _origin(self, row: dict[str, Any]) -> Origin:
         window_id, page = row["window_id"], row["page"]
         window = self._windows.get(window_id)
@@ -194,6 +212,8 @@ def explanation_lines(found: Explanation) -> Iterator[str]:
         yield f"{'* ' if version.is_stored else '  '}version     changed {changed}, status {version.status}"
         yield f"              {version.verdict}"
         yield from _origin_lines(version.origin, f"{version.reason or 'unknown'} {_window(version.window)}")
+    for absence in found.missing:
+        yield from _absence_lines(absence)
     for misfit in found.misfits:
         yield f"  quarantine  {misfit.path}: {misfit.why}"
         yield from _origin_lines(misfit.origin)
@@ -208,6 +228,13 @@ def _part_lines(part: Part) -> Sequence[str]:
     if part.origin is None:
         return (f"  from        {what}: the service did not send it",)
     return (f"  from        {what}, {part.rows} row{'' if part.rows == 1 else 's'}", *_origin_lines(part.origin))
+
+
+def _absence_lines(absence: Absence) -> Iterator[str]:
+    until = f"until {_moment(absence.returned_at)}, when a page showed it again" if absence.returned_at else "until now"
+    yield f"{'  ' if absence.returned_at else '* '}missing     since {_moment(absence.missing_since)}, {until}"
+    yield "              not among the shipments that an audit read again, nor there when asked for by its id"
+    yield f"              audit {absence.window_id} of run {absence.run_id or 'unknown'}"
 
 
 def _origin_lines(origin: Origin, window: str = "") -> Iterator[str]:

@@ -1,10 +1,10 @@
 """What the state store does not know but the disk proves: taken in before a run begins.
 
 A state store that was deleted, or put back from an old copy, is made whole from the manifests beside the raw pages, the
-receipts in the published file and the ledger's copy there, so that coverage comes back without one request; which
-orders were forgotten comes from the list beside it. A ``forget`` that was interrupted is finished first: it may have
-left a page that is not yet what is recorded of it. A page on disk that is not what was received takes its window's
-coverage away, so that it is asked for again.
+receipts in the published file and the copies there of the ledger, the audits and what they proved missing, so that
+coverage comes back without one request; which orders were forgotten comes from the list beside it. A ``forget`` that
+was interrupted is finished first: it may have left a page that is not yet what is recorded of it. A page on disk that
+is not what was received takes its window's coverage away, so that it is asked for again.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from wms_sync import sql_files
+from wms_sync.analytics.audit import restore_audits
 from wms_sync.analytics.database import published, records
 from wms_sync.analytics.flattened import is_flattened, refuse_damaged
 from wms_sync.analytics.forget import forget
@@ -22,6 +23,7 @@ from wms_sync.extract.raw import manifests, open_again, read_manifest
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
+from wms_sync.state.audits import Audits
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.store import StateStore, Window
 
@@ -36,6 +38,9 @@ def recover(settings: Settings, store: StateStore, say: Say) -> None:
     behind = bool(unknown) or (not known and layout.published.exists())
     # windows last: once they are taken in, nothing shows any more that the state store was lost
     bring_together(layout, store, say, behind=behind)
+    if behind:
+        with Audits(settings.database_url, store.turn) as audits:
+            restore_audits(layout, audits)
     if not known:
         with PushLedger(settings.database_url, store.turn) as ledger:
             restored = restore_push_ledger(layout, ledger)

@@ -22,6 +22,7 @@ from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
 from wms_sync.analytics.flattened import flattened_window, is_flattened
 from wms_sync.analytics.flattening import Flattening
 from wms_sync.analytics.merge import Batch, Merger, receipts
+from wms_sync.analytics.missing import mark_missing, note_returned
 from wms_sync.analytics.publish import publish
 from wms_sync.analytics.push_ledger import write_push_ledger
 from wms_sync.analytics.recovery import give_up
@@ -167,9 +168,11 @@ class Refresh:
             for part in _batches(pending, alone=audits.open()):
                 batch = [(window, flattened_window(self._layout, window.id)) for window in part]
                 compare(connection, self._layout.parquet, audits, batch, start=self._settings.start)
+                note_returned(connection, self._layout.parquet, audits, batch)
                 self._note(batch, merger.merge(batch))
                 self._say(f"merged {len(self._windows)} of {len(pending)} windows")
             write_audits(connection, audits)
+            mark_missing(connection, audits)
         return [window.id for window in windows if window.state == "landed"]
 
     def _note(self, batch: Batch, rows: Mapping[str, int]) -> None:

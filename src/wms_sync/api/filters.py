@@ -1,12 +1,13 @@
 """Filter expressions of the list endpoints: ``field{op:value,op:value}``.
 
-Only ``gt`` and ``lt`` are written: they are the range operators that both of the service's interfaces confirm. Both
+Of ranges only ``gt`` and ``lt`` are written: they are the operators that both of the service's interfaces confirm. Both
 bounds are exclusive and the service's timestamps may carry fractions of a second, so a window is asked for one tick
 wider at its low end; reading a record twice is harmless.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 TICK = timedelta(seconds=1)
@@ -39,3 +40,12 @@ def ids_between(after: int, to: int | None) -> str:
     'id{gt:15,lt:51}'
     """
     return f"id{{gt:{after}}}" if to is None else f"id{{gt:{after},lt:{to + 1}}}"
+
+
+def ids_among(ids: Iterable[int]) -> str:
+    """The filter for records with one of these ids.
+
+    >>> ids_among([15, 50])
+    'id{in:[15,50]}'
+    """
+    return f"id{{in:[{','.join(map(str, ids))}]}}"

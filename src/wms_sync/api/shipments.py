@@ -12,6 +12,7 @@ Cursors work with ``sort=id`` only, so ``updated_at`` filters but never orders.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import parse_qs, urlsplit
@@ -20,10 +21,12 @@ from wms_sync.api.body import Body
 from wms_sync.api.client import ROOT, GlobalApi
 from wms_sync.api.envelope import Envelope, read_envelope
 from wms_sync.api.errors import PagingBroken, ProtocolError
-from wms_sync.api.filters import ids_between, updated_within
+from wms_sync.api.filters import ids_among, ids_between, updated_within
 from wms_sync.api.selection import selection
 
 PATH = f"{ROOT}/v1/shipping/shipments"
+IDS_PER_REQUEST = 200
+"""Ids of ten digits, encoded, then make an address of three kilobytes: no limit is published, four is a common one."""
 
 
 @dataclass(frozen=True)
@@ -62,16 +65,34 @@ class ShipmentListing:
         _count(page.envelope)
         return page
 
-    def count_ids(self, to_id: int, start: datetime) -> int:
-        """How many shipments up to this id were changed at ``start`` or later. One request."""
-        params = (("filter", ids_between(0, to_id)), ("filter", updated_within(start, None)))
+    def count_ids(self, after_id: int, to_id: int, start: datetime) -> int:
+        """How many shipments with ids in ``(after_id, to_id]`` were changed at ``start`` or later. One request."""
+        params = (("filter", ids_between(after_id, to_id)), ("filter", updated_within(start, None)))
         answer = self._api.get(PATH, (*params, ("sort", "id"), ("limit", "1"), ("count", "1")))
         return _count(read_envelope(answer.body.content))
 
     def first_after(self, after_id: int, start: datetime) -> Page:
-        """The first page of shipments behind this id that were changed at ``start`` or later."""
+        """The first page of shipments behind this id that were changed at ``start`` or later, with their ``count``."""
         behind = (("filter", ids_between(after_id, None)), ("filter", updated_within(start, None)))
-        return self._page(PATH, (*behind, ("limit", str(self._page_size)), *self._common))
+        page = self._page(PATH, (*behind, ("limit", str(self._page_size)), ("count", "1"), *self._common))
+        _count(page.envelope)
+        return page
+
+    def which_of(self, ids: Sequence[int]) -> tuple[frozenset[int], datetime]:
+        """Which of at most ``IDS_PER_REQUEST`` shipments the service has, whatever else is true of them, and its clock.
+
+        Raises ``ProtocolError`` for an answer that does not tell: one that is no whole list of what was asked for.
+        """
+        params = (("filter", ids_among(ids)), ("sort", "id"), ("limit", str(len(ids))), ("count", "1"))
+        answer = self._api.get(PATH, params)
+        envelope = read_envelope(answer.body.content)
+        found = frozenset(envelope.ids)
+        if envelope.has_more or not found <= set(ids) or not len(found) == envelope.records == _count(envelope):
+            raise ProtocolError(
+                f"The service was asked which of {len(ids)} shipments it has and answered with {envelope.records} "
+                f"records, {len(found)} ids and a count of {envelope.count}: that proves of none that it is gone."
+            )
+        return found, answer.served_at
 
     def at(self, page_cursor: str) -> Page:
         """The page at a ``next`` of the service."""

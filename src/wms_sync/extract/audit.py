@@ -3,35 +3,49 @@
 Slices follow each other by id, so that after some nights every shipment was read again, and then begin anew. A slice
 finds what ``updated_at`` does not tell. It lands as a window of its own kind, is flattened and merged like any, and
 covers no time. ``analytics.audit`` compares it with the tables before it is merged.
+
+What the tables have and a complete slice has not, is *absent*. It may only have moved: to an ``updated_at`` before the
+start date, or while the pages were read. So each is asked for once more by its id and by nothing else; what does not
+answer then is *missing*. An answer counts only with a witness in it, a shipment that the slice has just shown.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from wms_sync.api.client import GlobalApi
-from wms_sync.api.errors import ApiError
-from wms_sync.api.shipments import Page, ShipmentListing
+from wms_sync.api.errors import ApiError, ProtocolError
+from wms_sync.api.shipments import IDS_PER_REQUEST, Page, ShipmentListing
 from wms_sync.extract.cleaner import Cleaner
+from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.progress import Tally
 from wms_sync.extract.window import WindowReader
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
-from wms_sync.state.audits import Audit, Audits
+from wms_sync.state.audits import Audit, Audits, Missing
 from wms_sync.state.store import StateStore, Window
 
 EVERY = timedelta(hours=20)
 """One slice a night, however often a sync runs."""
 THE_LAST_ID = 2**63 - 1
+BELIEVED = 100
+"""So many absent shipments are asked for again in any case, and more only if they are no more than half of a slice."""
+
+Stored = Callable[[int, int], AbstractSet[int]]
+"""The shipments in the tables that a slice of ids ``(after, to]`` should hold."""
 
 
 class AuditReading:
-    """Reads one slice over one client. The caller holds the writer's lock and has read ``horizon`` just before."""
+    """Reads one slice over one client. The caller holds the writer's lock and has read ``horizon`` just before.
+
+    ``stored`` tells what the tables have; extracting comes before them and does not look there.
+    """
 
     def __init__(
         self,
@@ -40,12 +54,14 @@ class AuditReading:
         api: GlobalApi,
         *,
         run_id: str,
+        stored: Stored,
         say: Callable[[str], object],
         landed: Callable[[str], None] | None = None,
     ) -> None:
         self._settings = settings
         self._store = store
         self._run_id = run_id
+        self._stored = stored
         self._say = say
         self._landed = landed
         self._listing = ShipmentListing(api, page_size=settings.page_size, include_addresses=settings.include_addresses)
@@ -59,11 +75,11 @@ class AuditReading:
                 return None
             after = last.to_id if last is not None and last.to_id < THE_LAST_ID else 0
             try:
-                audit = self._read(after, settled)
-            except ApiError as error:
+                audit, missing = self._read(after, settled, audits.missing().keys())
+            except (ApiError, WindowIncomplete) as error:
                 self._say(f"The audit of old shipments is left out this time, and nothing else: {error}")
                 return None
-            audits.begin(audit)
+            audits.begin(audit, missing)
         if self._landed is not None:
             self._landed(audit.window_id)
         return audit
@@ -74,24 +90,28 @@ class AuditReading:
             return False
         return last is None or datetime.now(UTC) - last.read_at >= EVERY
 
-    def _read(self, after: int, settled: datetime) -> Audit:
+    def _read(
+        self, after: int, settled: datetime, known_missing: AbstractSet[int]
+    ) -> tuple[Audit, tuple[Missing, ...]]:
         for half_read in self._store.windows("reading"):
             if half_read.reason == "audit":
                 self._store.abandon(half_read.id)
-        to_id = self._store.highest_id()
-        total_counted = self._listing.count_ids(to_id, self._settings.start)
-        settled_counted, _ = self._listing.count(self._settings.start, settled)
+        highest = self._store.highest_id()
         window = self._begin(after, settled)
-        piece = _Slice(self._listing, after, self._settings.audit_pages)
+        piece = _Slice(self._listing, window.from_at, after, highest, self._settings.audit_pages)
         try:
             with ThreadPoolExecutor(1, "ahead") as ahead:
                 cleaned = Cleaner(self._store.forgotten(), include_addresses=self._settings.include_addresses)
                 layout = Layout(self._settings.data_dir)
                 WindowReader(piece, self._store, layout, ahead, Tally(), cleaned).read(window)
-        except ApiError:
+            missing = tuple(self._prove_missing(window.id, piece, known_missing))
+            # counted last, so that nothing is counted that was just proven missing
+            total_counted = self._listing.count_ids(0, highest, self._settings.start)
+            settled_counted, _ = self._listing.count(self._settings.start, settled)
+        except (ApiError, WindowIncomplete):
             self._store.abandon(window.id)
             raise
-        return Audit(
+        audit = Audit(
             window_id=window.id,
             run_id=self._run_id,
             read_at=datetime.now(UTC),
@@ -99,9 +119,40 @@ class AuditReading:
             to_id=piece.to_id,
             settled_at=settled,
             settled_counted=settled_counted,
-            total_to_id=to_id,
+            total_to_id=highest,
             total_counted=total_counted,
         )
+        return audit, missing
+
+    def _prove_missing(self, window_id: str, piece: _Slice, known: AbstractSet[int]) -> Iterator[Missing]:
+        """Ask once more for what the tables have and the slice has not, but for what is known to be missing."""
+        stored = self._stored(piece.after, piece.to_id)
+        absent = sorted(stored - piece.ids - known)
+        if absent and (not piece.ids or len(absent) > max(BELIEVED, len(stored) // 2)):
+            self._say(
+                f"The audit found {len(stored) - len(absent):,} of {len(stored):,} shipments that the tables have. So "
+                "many at once are not believed to be gone, and none is marked missing: does the token see everything? "
+                "If they are gone, raise WMS_AUDIT_PAGES, so that a slice holds more that are there."
+            )
+            return
+        for start in range(0, len(absent), IDS_PER_REQUEST - 1):
+            part = absent[start : start + IDS_PER_REQUEST - 1]
+            try:
+                there, asked_at = self._ask_again(part, witness=max(piece.ids))
+            except ApiError as error:
+                self._say(f"{len(part)} shipments are absent, and are not marked missing without proof: {error}")
+                continue
+            yield from (Missing(one, window_id, asked_at) for one in part if one not in there)
+
+    def _ask_again(self, ids: Sequence[int], *, witness: int) -> tuple[AbstractSet[int], datetime]:
+        """Which of these the service has; the witness tells a service that lacks them from one that finds nothing."""
+        there, asked_at = self._listing.which_of([*ids, witness])
+        if witness not in there:
+            raise ProtocolError(
+                f"The service showed shipment {witness} a moment ago and did not find it by its id: that it does not "
+                f"find {len(ids)} others proves nothing."
+            )
+        return there, asked_at
 
     def _begin(self, after: int, settled: datetime) -> Window:
         window = Window.begun(
@@ -116,28 +167,35 @@ class AuditReading:
 
 
 class _Slice:
-    """So many pages behind an id, as a listing that ends with them. ``to_id`` is how far they reach."""
+    """So many pages behind an id, as a listing that ends with them. ``to_id`` is how far they reach, ``ids`` their ids.
 
-    def __init__(self, listing: ShipmentListing, after: int, pages: int) -> None:
+    ``highest`` is the highest id that was read before: of what is behind it nobody knows how much there should be.
+    """
+
+    def __init__(self, listing: ShipmentListing, start: datetime, after: int, highest: int, pages: int) -> None:
         self._listing = listing
-        self._after = after
+        self._start = start
+        self._highest = highest
         self._left = pages
-        self.to_id = after
+        self.after = self.to_id = after
+        self.ids: set[int] = set()
 
-    def first(self, start: datetime, _: datetime) -> Page:
+    def first(self, _: datetime, __: datetime) -> Page:
         """The first page; without an upper end of time, so that what has moved on is seen and not missed."""
-        return self._taken(self._listing.first_after(self._after, start))
+        return self._taken(self._listing.first_after(self.after, self._start))
 
     def at(self, page_cursor: str) -> Page:
         """A page that follows."""
         return self._taken(self._listing.at(page_cursor))
 
     def count(self, _: datetime | None, __: datetime | None) -> tuple[int, datetime]:
-        """Nothing is promised: a slice is as long as its pages."""
-        return 0, datetime.now(UTC)
+        """How many the service has between the ends of the slice."""
+        to_id = min(self.to_id, max((self._highest, *self.ids)))
+        return self._listing.count_ids(self.after, to_id, self._start), datetime.now(UTC)
 
     def _taken(self, page: Page) -> Page:
         self._left -= 1
+        self.ids.update(page.envelope.ids)
         if not page.envelope.has_more:
             self.to_id = THE_LAST_ID
             return page

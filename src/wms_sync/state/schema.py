@@ -148,6 +148,15 @@ turns = Table(
     Column("began_at", UtcDateTime, nullable=False),
 )
 
+missing_shipments = Table(
+    "missing_shipments",
+    METADATA,
+    Column("shipment_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("window_id", String(64), primary_key=True),
+    Column("missing_since", UtcDateTime, nullable=False),
+    Column("returned_at", UtcDateTime),
+)
+
 _migrations = Table(
     "schema_migrations",
     MetaData(),
@@ -176,12 +185,17 @@ def _create_turns(connection: Connection) -> None:
     METADATA.create_all(connection, tables=[turns])
 
 
+def _create_missing_shipments(connection: Connection) -> None:
+    METADATA.create_all(connection, tables=[missing_shipments])
+
+
 MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (
     ("0001_windows_and_pages", _create_tables),
     ("0002_push_ledger", _create_push_ledger),
     ("0003_forgotten_orders", _create_forgotten_orders),
     ("0004_audits", _create_audits),
     ("0005_turns", _create_turns),
+    ("0006_missing_shipments", _create_missing_shipments),
 )
 """Ordered; a step that was released is never edited, only followed by another."""
 

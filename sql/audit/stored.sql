@@ -1,0 +1,6 @@
+-- grain: one row a shipment in the table that a slice should hold
+-- keys: id
+-- source: shipments, as the last load left them
+select id
+from shipments
+where id > $after_id and id <= $to_id and (updated_at is null or updated_at > $start - interval 1 second)

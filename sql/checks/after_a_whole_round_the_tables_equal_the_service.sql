@@ -1,0 +1,47 @@
+-- severity: warn
+-- blocking: no
+-- table: ops_audits
+-- description: When audits had last gone over all ids, the service counted what the tables hold and do not mark missing.
+-- notes: what was deleted behind the round is found by the next one; unproven are absent shipments of the round that are not marked; what the last slice missed is healed
+with numbered as (
+    select
+        *,
+        count(*) filter (where to_id = 9223372036854775807)
+            over (order by read_at rows between unbounded preceding and 1 preceding)
+            as round
+    from ops.audits
+),
+
+ended as (
+    select *
+    from numbered
+    where to_id = 9223372036854775807 and compared is not null
+    qualify row_number() over (order by read_at desc) = 1
+),
+
+whole as (
+    select
+        round,
+        sum(absent - missing) as unproven
+    from numbered
+    group by round
+),
+
+put_aside as (
+    select count(distinct coalesce(object_id::varchar, page_key || path)) as records
+    from ops.quarantine
+    where object = 'Shipment' and regexp_full_match(path, '\$\.collection\[\d+\]')
+)
+
+select
+    ended.window_id,
+    whole.unproven,
+    greatest(ended.total_in_tables - ended.total_counted, 0) as gone_from_the_service,
+    greatest(ended.settled_counted - ended.settled_in_tables - ended.missed - put_aside.records, 0) as never_read
+from ended
+inner join whole on ended.round = whole.round
+cross join put_aside
+where
+    whole.unproven > 0
+    or ended.total_in_tables > ended.total_counted
+    or ended.settled_counted > ended.settled_in_tables + ended.missed + put_aside.records

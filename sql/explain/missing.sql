@@ -1,0 +1,11 @@
+-- grain: one row a time that the shipment was proven missing from the service, the oldest first
+-- source: ops.missing_shipments and ops.audits, as published
+select
+    missing.window_id,
+    audits.run_id,
+    missing.missing_since,
+    missing.returned_at
+from ops.missing_shipments as missing
+left join ops.audits on missing.window_id = audits.window_id
+where missing.shipment_id = $id
+order by missing.missing_since

@@ -1,0 +1,65 @@
+"""What audits proved missing, over SQLite and over a real PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import text
+
+from wms_sync.state.audits import Audit, Audits, Missing, Outcome
+from wms_sync.state.engine import opened
+
+MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def audits(url, turn) -> Iterator[Audits]:
+    with Audits(url, turn) as store:
+        with store._writing() as connection:
+            for table in ("audits", "missing_shipments"):
+                connection.execute(text(f"delete from {table}"))  # PostgreSQL is one for all tests
+        yield store
+
+
+def audit(window_id: str, read_at: datetime = MOMENT) -> Audit:
+    return Audit(window_id, "run", read_at, 0, 2**63 - 1, MOMENT, 9, 2**40, 9)
+
+
+def test_what_is_missing_returns_and_may_be_missing_again(audits):
+    audits.begin(audit("a"), [Missing(2**40, "a", MOMENT), Missing(7, "a", MOMENT)])
+    assert set(audits.missing()) == {7, 2**40}
+    audits.returned({7: MOMENT + DAY})
+    assert audits.missing() == {2**40: Missing(2**40, "a", MOMENT)}
+    audits.begin(audit("b", MOMENT + 2 * DAY), [Missing(7, "b", MOMENT + 2 * DAY)])
+    audits.returned({2**40: MOMENT + 3 * DAY})
+    assert audits.missing() == {7: Missing(7, "b", MOMENT + 2 * DAY)}
+    assert audits.proven() == (
+        Missing(7, "a", MOMENT, MOMENT + DAY),
+        Missing(2**40, "a", MOMENT, MOMENT + 3 * DAY),
+        Missing(7, "b", MOMENT + 2 * DAY),
+    )
+
+
+def test_what_is_taken_in_replaces_what_is_known_of_the_same_audits(audits):
+    audits.begin(audit("a"), [Missing(7, "a", MOMENT)])
+    audits.begin(audit("c", MOMENT + 2 * DAY), [Missing(9, "c", MOMENT)])
+    audits.complete("a", Outcome(1, 0, 0, 1, 0, 9, 9, "{}"))
+    complete = audits.all()[0]
+    audits.take_in(
+        [complete, audit("b", MOMENT + DAY)], [Missing(7, "a", MOMENT, MOMENT + DAY), Missing(8, "b", MOMENT)]
+    )
+    assert [(one.window_id, one.compared) for one in audits.all()] == [("a", 1), ("b", None), ("c", None)]
+    assert set(audits.missing()) == {8, 9}
+
+
+def test_a_store_from_before_anything_was_marked_learns_it(url, turn):
+    engine = opened(url)
+    with engine.begin() as connection:
+        connection.execute(text("drop table missing_shipments"))
+        connection.execute(text("delete from schema_migrations where name = '0006_missing_shipments'"))
+    engine.dispose()
+    with Audits(url, turn) as audits:
+        assert audits.missing() == {}
