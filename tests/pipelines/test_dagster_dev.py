@@ -9,6 +9,7 @@ import pytest
 
 from pipelines import coverage, tables
 from pipelines.days import RANGE_END, RANGE_START
+from tests.conftest import opened_store
 from tests.pipelines.dagster_dev import DagsterDev, Run
 from wms_sync.api.client import GlobalApi
 from wms_sync.extract.read import Reading
@@ -95,10 +96,8 @@ class Days:
 
 def land_without_tables(settings: Settings, days: Days) -> None:
     """As a run does that is killed between its two steps."""
-    store = StateStore(settings.database_url)
-    with GlobalApi.from_settings(settings) as api:
+    with opened_store(settings) as store, GlobalApi.from_settings(settings) as api:
         Reading(settings, store, api, run_id="elsewhere").backfill(days.start, days.end)
-    store.close()
 
 
 def range_of(run: Run) -> tuple[str, str]:

@@ -71,7 +71,7 @@ def test_the_log_of_an_open_state_store_is_its_owners_alone(settings):
     store.forget([1])
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in settings.data_dir.iterdir()}
     store.close()
-    assert modes == {"state.db": 0o600, "state.db-wal": 0o600, "state.db-shm": 0o600}
+    assert modes == {"state.db": 0o600, "state.db-wal": 0o600, "state.db-shm": 0o600, "work": 0o700}
 
 
 class Told:

@@ -1,0 +1,164 @@
+"""Turns over SQLite and over a real PostgreSQL: whose epoch is past writes nothing, in the state store and on disk."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import NOW, turn_at
+from wms_sync.layout import Layout
+from wms_sync.state.errors import TakenOver
+from wms_sync.state.ledger import Entry, PushLedger, State
+from wms_sync.state.schema import turns
+from wms_sync.state.store import StateStore
+from wms_sync.state.turns import newest_turn, taking_turn
+
+
+def overtake(url: str, folder: Path) -> None:
+    turn_at(url, folder).close()
+
+
+def test_each_turn_counts_one_further_and_is_remembered_with_who_has_it(url, turn, tmp_path):
+    overtake(url, tmp_path)
+    newest = newest_turn(url)
+    assert newest is not None
+    assert newest.epoch == turn.held.epoch + 1
+    assert (newest.what, newest.purpose, newest.host) == ("writer", "test", "this host")
+    assert newest.began_at >= turn.held.began_at
+
+
+def test_many_at_once_get_an_epoch_each(url, tmp_path):
+    def take(number: int) -> int:
+        taken = turn_at(url, tmp_path / str(number), what="push-many")
+        taken.close()
+        return taken.held.epoch
+
+    turn_at(url, tmp_path, what="push-many").close()
+    with ThreadPoolExecutor(4) as pool:
+        epochs = list(pool.map(take, range(12)))
+    assert sorted(epochs) == list(range(min(epochs), min(epochs) + 12))
+
+
+def test_the_state_store_takes_nothing_from_one_that_was_overtaken(url, turn, tmp_path):
+    name = turn.folder.name  # the database of the tests is one for all
+    with StateStore(url, turn) as store, PushLedger(url, turn) as ledger:
+        store.observe(name, 1, "mine")
+        overtake(url, tmp_path)
+        with pytest.raises(TakenOver, match="has taken over"):
+            store.observe(name, 2, "late")
+        with pytest.raises(TakenOver, match="no create"):
+            ledger.record([an_intent(name)])
+        seen = store.observation(name)
+        assert seen is not None
+        assert seen.about == "mine"
+        assert ledger.entries("service", "products", [name]) == {}
+
+
+def test_turns_of_different_things_do_not_mind_each_other(url, turn, tmp_path):
+    other = turn_at(url, tmp_path, what="push-retailers")
+    turn.check()
+    other.check()
+    assert turn.folder.is_dir()
+    other.close()
+
+
+def test_who_takes_over_waits_for_a_write_that_has_begun(url, turn, tmp_path):
+    """There is no moment between the look at the epoch and the commit."""
+    order: list[str] = []
+
+    def take() -> None:
+        overtake(url, tmp_path)
+        order.append("taken")
+
+    with StateStore(url, turn) as store:
+        other = threading.Thread(target=take)
+        with store._writing():
+            other.start()
+            time.sleep(0.3)
+            order.append("written")
+        other.join()
+    assert order == ["written", "taken"]
+
+
+def test_nothing_is_put_in_place_or_taken_away_by_one_that_was_overtaken(url, turn, tmp_path):
+    kept = tmp_path / "kept"
+    turn.write_whole(kept, b"first")
+    made = turn.temporary("made")
+    made.write_bytes(b"late")
+    overtake(url, tmp_path)
+    for late in (lambda: turn.put_in_place(made, kept), lambda: turn.take_away(kept)):
+        with pytest.raises(TakenOver):
+            late()
+    with pytest.raises(FileNotFoundError):  # nor anything made
+        turn.write_whole(kept, b"late")
+    assert kept.read_bytes() == b"first"
+
+
+def test_one_that_has_looked_before_finds_nothing_to_rename(url, turn, tmp_path):
+    """What is left to do behind the look is one rename, out of a folder that is gone or into it."""
+    kept, made = tmp_path / "kept", turn.temporary("made")
+    kept.write_bytes(b"first")
+    made.write_bytes(b"late")
+    turn.check()
+    overtake(url, tmp_path)
+    with pytest.raises(FileNotFoundError):
+        made.replace(kept)
+    with pytest.raises(FileNotFoundError):
+        kept.rename(turn.temporary("kept"))
+    assert kept.read_bytes() == b"first"
+
+
+def test_of_two_data_folders_with_one_state_store_the_earlier_turn_ends(url, turn, tmp_path):
+    there = turn_at(url, tmp_path / "there")
+    with pytest.raises(TakenOver, match="two data folders"):
+        turn.check()
+    there.check()
+    assert turn.folder.is_dir(), "another's folder is not touched"
+    there.close()
+
+
+def test_a_state_store_that_was_put_back_from_a_copy_does_not_take_another_for_its_own(url, turn, tmp_path):
+    """It counts the same epochs once more."""
+    with turn._engine.begin() as connection:
+        connection.execute(turns.delete().where(turns.c.what == "writer"))
+    again = turn_at(url, tmp_path)
+    with pytest.raises(TakenOver):
+        turn.check()
+    assert again.folder != turn.folder
+    again.close()
+
+
+def test_what_an_overtaken_run_meets_is_told_as_that(url, tmp_path):
+    def night() -> None:
+        with taking_turn(url, Layout(tmp_path), "the night", waiting=pytest.fail, run_id="one") as turn:
+            overtake(url, tmp_path)
+            turn.temporary("made").write_bytes(b"its folder is gone")
+
+    with pytest.raises(TakenOver, match="this run, the night \\(run one, process") as error:
+        night()
+    assert isinstance(error.value.__cause__, FileNotFoundError)
+
+
+def test_an_error_of_one_whose_turn_it_is_stays_what_it_is(url, tmp_path):
+    with (
+        pytest.raises(ValueError, match="mine"),
+        taking_turn(url, Layout(tmp_path), "the night", waiting=pytest.fail),
+    ):
+        raise ValueError("mine")
+    assert list(Layout(tmp_path).turns.iterdir()) == []
+
+
+def test_a_look_costs_less_than_a_millisecond(turn):
+    turn.check()
+    began = time.perf_counter()
+    for _ in range(100):
+        turn.check()
+    assert time.perf_counter() - began < 1.0  # ten times that: the machine may have other work
+
+
+def an_intent(key: str) -> Entry:
+    return Entry("service", "products", key, State.INTENDED, "{}", "0" * 64, None, "run", 1, None, NOW, None, None)
