@@ -41,7 +41,7 @@ def test_memory_and_output_of_a_process_tree(tmp_path):
 def test_a_watched_file_is_seen_while_it_stands(tmp_path):
     code = "import pathlib, time; p = pathlib.Path('standing'); p.touch(); time.sleep(0.2); p.unlink(); time.sleep(0.2)"
     cost, _ = measure(
-        [sys.executable, "-c", code], folder=tmp_path, environment=dict(os.environ), watched=tmp_path / "standing"
+        [sys.executable, "-c", code], folder=tmp_path, environment=dict(os.environ), watched=(tmp_path, "standing")
     )
 
     assert 0 < cost.watched < cost.wall
