@@ -50,6 +50,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         bench.store = opened_store(settings)
         synced(bench)
         remember(bench.layout, bench.store, ORDERS)
+        bench.store.forgot(ORDERS)
         bench.store.close()
     return folder
 
@@ -128,7 +129,7 @@ def test_a_state_store_that_is_lost_takes_the_orders_from_the_file(bench, instal
 
 def test_a_file_that_was_put_back_from_an_old_copy_is_completed(bench):
     bench.layout.forgotten_orders.write_text("[4711, 5]")
-    assert len(recovered(bench)) == 2
+    assert sum(str(bench.layout.forgotten_orders) in line for line in recovered(bench)) == 2
     assert listed(bench) == bench.store.forgotten() == ORDERS | {5}
 
 
