@@ -81,6 +81,8 @@ class Settings(BaseSettings):
             return cls(**overrides)  # type: ignore[arg-type]
         except ValidationError as error:
             raise SettingsError(_explain(error)) from None
+        except UnicodeDecodeError:  # it holds the whole file
+            raise SettingsError("The file .env is not UTF-8: save the WMS_ settings in it as UTF-8.") from None
 
     @property
     def start(self) -> datetime:

@@ -46,6 +46,7 @@ class Reply:
     status: int
     is_json: bool
     content: bytes | None
+    request: httpx.Request
 
 
 class GlobalApi:
@@ -141,7 +142,8 @@ class GlobalApi:
 
     def _headers(self) -> Mapping[str, str]:
         token = self._token.get_secret_value()
-        if not token or not token.isascii() or any(character.isspace() for character in token):
+        if not token or not token.isascii() or not token.isprintable() or " " in token:
+            # httpx would show it in its error
             raise Unauthorized("WMS_API_TOKEN is empty or holds blanks, line breaks or letters no token has.", status=0)
         return {"Authorization": f"Bearer {token}"}
 
@@ -166,4 +168,4 @@ def _replied(response: httpx.Response, deadline: float) -> Reply:
         content = receive(response, deadline=deadline).content
     except (Unreachable, ProtocolError, httpx.HTTPError):
         content = None
-    return Reply(response.status_code, is_json, content)
+    return Reply(response.status_code, is_json, content, response.request)

@@ -19,6 +19,7 @@ import msgspec
 
 from wms_sync.api.client import ROOT, GlobalApi, Reply
 from wms_sync.api.errors import InDoubt, Rejected
+from wms_sync.api.withheld import without_credentials
 
 LOCATION_TAGS = f"{ROOT}/v1/inventory/location-tags"
 RETAILERS = f"{ROOT}/v1/shipping/retailers"
@@ -94,7 +95,9 @@ def _created(reply: Reply) -> Created:
     return Created(
         id=made.id if isinstance(made.id, int) and not isinstance(made.id, bool) else None,
         type=made.type if isinstance(made.type, str) else None,
-        warnings=tuple(_in_words(one) for one in made.warnings) if isinstance(made.warnings, list) else (),
+        warnings=tuple(without_credentials(_in_words(one), reply.request) for one in made.warnings)
+        if isinstance(made.warnings, list)
+        else (),
     )
 
 

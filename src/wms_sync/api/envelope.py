@@ -79,9 +79,10 @@ def _read_leniently(content: bytes) -> Envelope:
         if not isinstance(page["has_more"], bool) or not isinstance(following, str | None):
             raise TypeError("has_more or next")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
+        begins = content[: 40 if content.startswith(b"<") else 1]  # of HTML; of JSON it could be somebody's name
         raise ProtocolError(
             "The service sent a page that is not a list response (collection, has_more, next): "
-            f"{type(error).__name__} in {len(content):,} bytes that start with {content[:40]!r}."
+            f"{type(error).__name__} in {len(content):,} bytes that start with {begins!r}."
         ) from None
     return Envelope(
         records=len(records),

@@ -27,6 +27,7 @@ from wms_sync.api.body import receive
 from wms_sync.api.connection import Connection, Request, silent
 from wms_sync.api.errors import AccessDenied, CallFailed, ProtocolError, SessionExpired
 from wms_sync.api.retrying import RetryPolicy
+from wms_sync.api.withheld import without_credentials
 from wms_sync.settings import Settings
 
 PATH = "/api/jsonrpc"
@@ -162,15 +163,16 @@ def _result(response: httpx.Response, deadline: float, called: str) -> Any:  # n
     if envelope.jsonrpc not in _VERSIONS:
         raise ProtocolError(f"The Merchant API answered {called} in version {envelope.jsonrpc!r} of JSON-RPC, not 2.0.")
     if envelope.error is not None:
-        raise _failed(envelope.error, called)
+        raise _failed(envelope.error, called, response.request)
     if envelope.result is msgspec.UNSET:
         raise ProtocolError(f"The Merchant API answered {called} with neither a result nor an error.")
     return envelope.result
 
 
-def _failed(error: _Error, called: str) -> CallFailed:
+def _failed(error: _Error, called: str, request: httpx.Request) -> CallFailed:
     code = documented(error.code)
-    message = f"The Merchant API refused {called}: {error.message} (code {error.code})"
+    said = without_credentials(error.message, request)
+    message = f"The Merchant API refused {called}: {said} (code {error.code})"
     if code == ACCESS_DENIED:
         return AccessDenied(f"{message} Look at WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY.", code=code)
     if code == SESSION_EXPIRED:

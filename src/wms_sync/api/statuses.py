@@ -11,6 +11,7 @@ import msgspec
 from wms_sync.api.body import receive
 from wms_sync.api.errors import ApiError, Busy, Problem, RedirectRefused, Rejected, ServiceFailed, Unauthorized
 from wms_sync.api.retrying import retry_after_seconds
+from wms_sync.api.withheld import without_credentials
 
 _LARGEST_ERROR_BODY = 64 * 1024
 _ERROR_BODY_SECONDS = 30.0
@@ -62,16 +63,14 @@ def read_problems(response: httpx.Response) -> tuple[Problem, ...]:
     try:
         deadline = monotonic() + _ERROR_BODY_SECONDS
         content = receive(response, deadline=deadline, largest=_LARGEST_ERROR_BODY).content
-        body = msgspec.json.decode(_without_credentials(content, response.request), type=_ErrorBody)
+        body = msgspec.json.decode(content, type=_ErrorBody)
     except (msgspec.DecodeError, UnicodeDecodeError, httpx.HTTPError, ApiError):
         return ()
-    return tuple(problem for error in body.errors for problem in _problems(error))
-
-
-def _without_credentials(content: bytes, request: httpx.Request) -> bytes:
-    """A service that repeats what it refuses does not make it public."""
-    credentials = request.headers.get("authorization", "").rpartition(" ")[2].encode()
-    return content.replace(credentials, b"(withheld)") if credentials else content
+    return tuple(
+        Problem(*(without_credentials(said, response.request) for said in (problem.type, problem.key, problem.message)))
+        for error in body.errors
+        for problem in _problems(error)
+    )
 
 
 def in_words(problems: tuple[Problem, ...]) -> str:

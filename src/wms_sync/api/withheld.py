@@ -1,0 +1,48 @@
+"""Credentials taken out of what a service says: one that repeats what it refuses does not make it public.
+
+Belongs here: which secrets a request bears, and texts without them. A text is looked at after it was decoded, since
+JSON may spell a secret otherwise (PHP writes ``/`` as ``\\/``).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator
+
+import httpx
+import msgspec
+
+
+class _JsonRpc(msgspec.Struct):
+    method: str
+    params: list[object]
+
+
+def without_credentials(text: str, request: httpx.Request) -> str:
+    """The text with ``(withheld)`` for every secret that was sent with the request."""
+    for secret in sorted(filter(None, set(_secrets(request))), key=len, reverse=True):
+        text = text.replace(secret, "(withheld)")
+    return text
+
+
+def _secrets(request: httpx.Request) -> Iterator[str]:
+    scheme, _, sent = request.headers.get("authorization", "").partition(" ")
+    yield sent
+    if scheme == "Basic":
+        yield from _of_pair(sent)
+    try:
+        called = msgspec.json.decode(request.content, type=_JsonRpc)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return
+    # the Merchant API: login has the key in second place, a call in a session the session in the first
+    yield from (str(one) for one in (called.params[1:2] if called.method == "login" else called.params[:1]) if one)
+
+
+def _of_pair(sent: str) -> Iterator[str]:
+    try:
+        pair = base64.b64decode(sent).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return
+    yield pair
+    yield pair.partition(":")[2]
