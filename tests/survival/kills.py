@@ -1,7 +1,9 @@
-"""Which moments a command is killed at by name, and one way to go through them."""
+"""Which moments a command is killed at, by name and at random, and one way to go through them."""
 
 from __future__ import annotations
 
+import itertools
+import random
 from collections.abc import Callable, Sequence
 
 from tests.survival.installation import Installation
@@ -31,3 +33,14 @@ def kill_at_each(title: str, kills: Sequence[Moment], survive: Callable[[int, Mo
     print(f"{title}: {died} kills by name survived", flush=True)
     # which thread comes first differs between runs, so the last time of a name may not come again
     assert died >= 0.9 * len(kills)
+
+
+def kill_at_random(seed: str, within: float, attempt: Callable[[int, float], int | None]) -> float:
+    """After how many seconds it was killed. What has ended by then is tried again, each time anew, with fewer."""
+    chance = random.Random(seed)
+    for number in itertools.count():
+        after = chance.uniform(0, within)
+        if attempt(number, after) == KILLED:
+            break
+        within = after
+    return after

@@ -8,7 +8,6 @@ rejected rows. The published file is not touched.
 from __future__ import annotations
 
 import csv
-import random
 import shutil
 from collections import Counter
 from collections.abc import Callable
@@ -20,8 +19,9 @@ import pytest
 from tests.conftest import CONFIG
 from tests.survival.counts import RANDOM_KILLS_OF_PUSHES
 from tests.survival.installation import PARALLEL, Installation
-from tests.survival.kills import KILLED, kill_at_each, moments_of
+from tests.survival.kills import KILLED, kill_at_each, kill_at_random, moments_of
 from tests.survival.moments import Moment
+from wms_sync.layout import Layout
 from wms_sync.master_data.push import AHEAD_UNIQUE
 from wms_sync.sandbox.app import Sandbox
 from wms_sync.sandbox.server import SandboxServer
@@ -156,10 +156,14 @@ def test_a_push_killed_at_each_moment_by_name(title, desk, request):
 
 
 @pytest.mark.seeds(RANDOM_KILLS_OF_PUSHES)
-def test_a_push_killed_at_a_random_moment(title, seed, desk):
-    installation = desk("data")
-    published = installation.layout.published.read_bytes()
-    after = random.Random(f"{title} {seed}").uniform(0, VICTIMS[title].seconds)
-    process = installation.run_and_kill(*push(installation, title), after=after, since=Moment(INTENTS))
-    died = prove_what_is_promised(installation, title, process.exitcode, published)
-    print(f"push of {title}: {'killed' if died else 'ended before'} {after:.3f} s after its first intents", flush=True)
+def test_a_push_killed_at_a_random_moment(title, seed, desk, template):
+    attempts: list[Installation] = []
+
+    def attempt(number: int, after: float) -> int | None:
+        attempts.append(desk(f"data{number}"))
+        return attempts[-1].run_and_kill(*push(attempts[-1], title), after=after, since=Moment(INTENTS)).exitcode
+
+    after = kill_at_random(f"{title} {seed}", VICTIMS[title].seconds, attempt)
+    published = Layout(template).published.read_bytes()
+    assert prove_what_is_promised(attempts[-1], title, KILLED, published)
+    print(f"push of {title}: killed {after:.3f} s after its first intents", flush=True)

@@ -7,7 +7,6 @@ pushes is what the ledger knows.
 
 from __future__ import annotations
 
-import random
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ import pytest
 from tests.oracle import Tables
 from tests.survival.counts import RANDOM_KILLS
 from tests.survival.installation import IN_FLIGHT, Installation, rows
-from tests.survival.kills import ENDED, KILLED, kill_at_each, moments_of
+from tests.survival.kills import ENDED, KILLED, kill_at_each, kill_at_random, moments_of
 from tests.survival.moments import Moment
 from wms_sync.layout import Layout
 
@@ -127,9 +126,13 @@ def test_killed_at_each_moment_by_name(title, install, template, expected, reque
 @pytest.mark.seeds(RANDOM_KILLS)
 def test_killed_at_a_random_moment(title, seed, install, template, expected):
     victim = VICTIMS[title]
-    installation: Installation = install(synced=victim.synced)
-    installation.service.sandbox.requests.clear()
-    after = random.Random(f"{title} {seed}").uniform(0, victim.seconds)
-    process = installation.run_and_kill(*victim.command, after=after, since=victim.since)
-    died = prove_what_is_promised(victim, installation, process.exitcode, template, expected)
-    print(f"{title}: {'killed' if died else 'ended before'} {after:.3f} s", flush=True)
+    attempts: list[Installation] = []
+
+    def attempt(number: int, after: float) -> int | None:
+        attempts.append(install(f"data{number}", synced=victim.synced))
+        attempts[-1].service.sandbox.requests.clear()
+        return attempts[-1].run_and_kill(*victim.command, after=after, since=victim.since).exitcode
+
+    after = kill_at_random(f"{title} {seed}", victim.seconds, attempt)
+    assert prove_what_is_promised(victim, attempts[-1], KILLED, template, expected)
+    print(f"{title}: killed after {after:.3f} s", flush=True)
