@@ -172,6 +172,14 @@ CASES = [
         [77, 78],
         "$.collection[0].items[2]",
     ),
+    Case(
+        "a product and a packaging item with one id",
+        PART,
+        included({"Product": [{"id": 9}], "PackagingInfill": [{"id": 9}]}),
+        "(select count(*) from products where id = 9)",
+        1,
+        "$.included.PackagingInfill[0]",
+    ),
     Case("an unknown key", DRIFT, given(gift_wrap="blue"), "true", True, key="Shipment.gift_wrap"),
     Case(
         "an unknown key of a package",

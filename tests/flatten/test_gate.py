@@ -96,6 +96,7 @@ def test_a_kind_that_names_an_object_twice_does_not_pass(gate):
         page(included={"Order": [{"id": 1}, {"id": 2, "items": [{"id": 5}, {"id": 5}]}]}),
         page(included={"Gallery": [{"id": 2, "items": [{"id": 5}, {"id": 5}]}]}),
         page(included={"Order": [{"id": 1}, {"id": "1"}]}),
+        page(included={"Product": [{"id": 1}], "PackagingSupplies": [{"id": 2}, {"id": "1"}]}),
     ],
 )
 def test_a_list_that_names_an_object_twice_does_not_pass(gate, content):

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from wms_sync.flatten.findings import Drift, Misfit, shown, writable
-from wms_sync.flatten.shape import ENVELOPE, Many, Node, Shape, Thing, Value
+from wms_sync.flatten.shape import ENVELOPE, PRODUCTS, Many, Node, Shape, Thing, Value
 from wms_sync.flatten.tolerant_json import Parsed
 from wms_sync.flatten.values import expected, whole, why_not
 
@@ -75,6 +75,7 @@ class _Walk:
     drift: dict[tuple[str, str], Drift] = field(default_factory=dict)
     pending: dict[str, list[_Pending]] = field(default_factory=dict)
     records_removed: int = 0
+    products: dict[int, Any] = field(default_factory=dict)
 
     def page(self, document: Any, shape: Shape) -> dict[str, Any] | None:  # noqa: ANN401 - any JSON
         if not isinstance(document, dict) or not isinstance(document.get("collection"), list):
@@ -131,14 +132,14 @@ class _Walk:
 
     def _things(self, values: list[Any], node: Thing, owner: _Owner, path: _Path) -> list[Any]:
         mended: list[Any] = []
-        firsts: dict[int, Any] = {}
+        firsts = self.products if path[0] is _INCLUDED and path[1] in PRODUCTS else {}
         for index, value in enumerate(values):
             found = self._thing(value, node, owner, (path, index), in_list=True)
             if found is _MISFIT:
                 continue
             if not node.keyed or firsts.setdefault(found["id"], value) is value:
                 mended.append(found)
-            elif path[0] is not _INCLUDED or value != firsts[found["id"]]:
+            elif path[0] is not _INCLUDED or not _same_again(value, firsts[found["id"]], values):
                 self._misfit(_Owner(node.name, found["id"]), (path, index), value, _TWICE)
         return mended
 
@@ -195,8 +196,13 @@ class _Walk:
             found.example = shown(value, holder, key)
 
 
+def _same_again(value: Any, first: Any, values: list[Any]) -> bool:  # noqa: ANN401 - any JSON
+    """Whether the list has an equal object before this one; another kind may have one that looks like it."""
+    return value == first and any(one is first for one in values)
+
+
 _NO_OBJECT = "an object was expected"
-_TWICE = "the list names it a second time: the first was kept"
+_TWICE = "its id stands a second time: the first was kept"
 
 
 def _key(path: _Path) -> str:

@@ -16,6 +16,15 @@ from duckdb.sqltypes import DuckDBPyType
 from wms_sync import sql_files
 
 ENVELOPE = ("collection", "included", "has_more", "next", "previous", "meta")
+PRODUCTS = (
+    "Product",
+    "PackagingContainer",
+    "PackagingDataCollection",
+    "PackagingInfill",
+    "PackagingInstruction",
+    "PackagingSupplies",
+)
+"""Kinds whose rows are in one table, under one key: they have their ids together."""
 # Their id is the key of a row, wherever they stand.
 _KEYED_BY_ID = {"Gallery", "GalleryItem", "OrderItem", "ShipmentItem"}
 

@@ -1,8 +1,8 @@
 """Lists that name an object twice, found in decoded pages: of each such list the first occurrence makes the row.
 
 The lists are those whose elements' ids are keys: ``items`` of a shipment, an order and a gallery, and every kind under
-``included``. Most ids stand once on a page, so the ids of all lists of a sort are looked at together, by iterators
-that run in C; only where one repeats is each list looked at.
+``included``, where the six kinds of products count as one. Most ids stand once on a page, so the ids of all lists of a
+sort are looked at together, by iterators that run in C; only where one repeats is each list looked at.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any
 
-from wms_sync.flatten.shape import Many, Node, Thing
+from wms_sync.flatten.shape import PRODUCTS, Many, Node, Thing
 
 _ID = attrgetter("id")
 Step = tuple[str, bool]
@@ -27,7 +27,7 @@ class NamedTwice:
 
     def in_page(self, page: Any) -> bool:  # noqa: ANN401 - a generated struct
         """Whether any list of the page names an object twice."""
-        return any(_repeats(page, route) for route in self._routes)
+        return any(_repeats(page, route) for route in self._routes) or _products_repeat(page)
 
 
 def _routes(node: Node, before: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
@@ -44,6 +44,13 @@ def _routes(node: Node, before: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
 def _repeats(page: Any, route: tuple[Step, ...]) -> bool:  # noqa: ANN401 - a generated struct
     lists = list(_lists(page, route))
     return _repeat(chain.from_iterable(lists), sum(map(len, lists))) and any(_repeat(one, len(one)) for one in lists)
+
+
+def _products_repeat(page: Any) -> bool:  # noqa: ANN401 - a generated struct
+    if page.included is None:
+        return False
+    lists = [listed for kind in PRODUCTS if (listed := getattr(page.included, kind))]
+    return _repeat(chain.from_iterable(lists), sum(map(len, lists)))
 
 
 def _lists(page: Any, route: tuple[Step, ...]) -> Iterable[Any]:  # noqa: ANN401 - generated structs
