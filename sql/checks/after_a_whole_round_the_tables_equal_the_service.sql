@@ -2,7 +2,7 @@
 -- blocking: no
 -- table: ops_audits
 -- description: When audits had last gone over all ids, the service counted what the tables hold and do not mark missing.
--- notes: what was deleted behind the round is found by the next one; unproven are absent shipments of the round that are not marked; what the last slice missed is healed
+-- notes: what was deleted behind the round or came back there is found by the next one; unproven are absent shipments of the round that are not marked; what the last slice missed is healed
 with numbered as (
     select
         *,

@@ -2,7 +2,7 @@
 -- blocking: no
 -- table: ops_audits
 -- description: The service counts as many shipments as the tables hold, and sent each that it was asked for again.
--- notes: less in the service were deleted there: missing are marked now, the others when the round comes to them; absent and not missing is without proof; more in the service were never read, or are in ops.quarantine
+-- notes: less in the service were deleted there: missing are marked now, the others when the round comes to them; absent and not missing is without proof; more in the service were never read, are there again although marked, or are in ops.quarantine
 with newest as (
     select *
     from ops.audits

@@ -75,6 +75,7 @@ def test_what_the_service_deleted_is_marked_once_and_all_else_equals_it_also_whe
     assert marks(bench) == marked
     _, refreshed, _ = night(bench, sandbox)
     assert marks(bench) == marked
+    assert len(proven(bench)) == 3
     assert (last(bench).absent, warned(refreshed)) == (0, set())
 
 
@@ -90,8 +91,9 @@ def test_what_comes_again_in_any_way_loses_its_mark(bench, sandbox, settings_for
         held.updated[119] = sandbox.sandbox.clock.now()
         held.revision[119] += 1
     sandbox.sandbox.restore_shipments(gone)
-    night(bench, sandbox)
+    _, refreshed, _ = night(bench, sandbox)
     assert marks(bench) == {}
+    assert warned(refreshed) == set()
     assert [shipment for shipment, _, since, back in proven(bench) if back > since] == gone
     (absence,) = explain(bench.settings, bench.store, str(gone[1])).missing
     assert absence.returned_at is not None

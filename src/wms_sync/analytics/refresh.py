@@ -167,8 +167,8 @@ class Refresh:
         with Audits(self._settings.database_url, self._turn) as audits:
             for part in _batches(pending, alone=audits.open()):
                 batch = [(window, flattened_window(self._layout, window.id)) for window in part]
-                compare(connection, self._layout.parquet, audits, batch, start=self._settings.start)
                 note_returned(connection, self._layout.parquet, audits, batch)
+                compare(connection, self._layout.parquet, audits, batch, start=self._settings.start)
                 self._note(batch, merger.merge(batch))
                 self._say(f"merged {len(self._windows)} of {len(pending)} windows")
             write_audits(connection, audits)
