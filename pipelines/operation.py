@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 
 from wms_sync.analytics.recovery import recover
 from wms_sync.analytics.refresh import RefreshReport
+from wms_sync.errors import OutOfMemory
 from wms_sync.extract.progress import Progress, Watcher
 from wms_sync.extract.read import ReadReport
 from wms_sync.layout import Layout
@@ -66,8 +67,11 @@ class Operation:
         """Be the only writer, with the state store open, and in it what is on disk."""
         url, layout = self.settings.database_url, Layout(self.settings.data_dir)
         with taking_turn(url, layout, purpose, self.say(log), run_id=run_id) as turn, StateStore(url, turn) as store:
-            recover(self.settings, store, self.say(log))
-            yield store
+            try:
+                recover(self.settings, store, self.say(log))
+                yield store
+            except MemoryError as error:
+                raise OutOfMemory from error
 
 
 class PlainLines(Generic[T]):

@@ -26,7 +26,6 @@ from wms_sync.analytics.flattening import Flattening
 from wms_sync.api.client import GlobalApi
 from wms_sync.extract.audit import AuditReading
 from wms_sync.extract.read import Reading, ReadReport
-from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 
@@ -98,7 +97,7 @@ def _read(context: dg.OpExecutionContext, config: ReadConfig, operation: Operati
     settings = operation.settings
     with (
         GlobalApi.from_settings(settings, say=operation.say(context.log)) as api,
-        Flattening(Layout(settings.data_dir), store) as ahead,
+        Flattening(settings, store) as ahead,
     ):
         reading = Reading(
             settings,

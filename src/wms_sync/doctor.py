@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from wms_sync.analytics.database import opened
+from wms_sync.analytics.forgotten import refuse_lost
+from wms_sync.analytics.recovery import is_behind
 from wms_sync.analytics.retention import dropped_windows
 from wms_sync.api.client import STATUS, GlobalApi
 from wms_sync.api.errors import Rejected
@@ -28,6 +30,7 @@ from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.schema import MIGRATIONS
 from wms_sync.state.store import StateStore
+from wms_sync.state.turns import newest_turn
 
 SKEW_SECONDS = 30
 LOW_DISK_BYTES = 2 * 1024**3
@@ -56,6 +59,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
         ("merchant", _merchant),
         ("disk", _disk),
         ("state", _state),
+        ("forgotten orders", _forgotten),
         ("lock", _lock),
         ("tables", _tables),
         ("ledger", _ledger),
@@ -137,12 +141,25 @@ def _state(settings: Settings) -> Iterator[Finding]:
         yield Finding("raw pages", "ok", gone)
 
 
+def _forgotten(settings: Settings) -> Iterator[Finding]:
+    layout = Layout(settings.data_dir)
+    store = StateStore(settings.database_url)
+    try:
+        refuse_lost(layout, behind=is_behind(layout, store))
+        known = len(store.forgotten())
+    finally:
+        store.close()
+    yield Finding("forgotten orders", "ok", f"{known} remembered, in the state store and beside it")
+
+
 def _lock(settings: Settings) -> Iterator[Finding]:
     holder = writer(Layout(settings.data_dir))
     yield Finding("lock", "ok", f"held by {holder}" if holder else "nobody writes")
     for kind in Kind:
         if (holder := pusher(settings, kind)) is not None:
             yield Finding("lock", "ok", f"{kind.many} are being pushed: {holder}")
+    if (newest := newest_turn(settings.database_url)) is not None:
+        yield Finding("turn", "ok", f"number {newest.epoch}, the newest, is or was of {newest}")
 
 
 def _tables(settings: Settings) -> Iterator[Finding]:

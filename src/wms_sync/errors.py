@@ -18,3 +18,14 @@ class SettingsError(WmsSyncError):
     """A setting is missing or wrong; the message names the variable and what it should be."""
 
     exit_code = 2
+
+
+class OutOfMemory(WmsSyncError):
+    """The machine, or a limit on the process, has no more memory to give."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "There is no more memory for this process. Nothing was published, and what is landed is not asked for "
+            "again. Give it more (ulimit, container, machine), or let it take less: lower WMS_MEMORY_LIMIT, "
+            "WMS_PAGE_SIZE or WMS_MAX_PARALLEL_REQUESTS. Then run again."
+        )

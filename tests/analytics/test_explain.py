@@ -64,7 +64,7 @@ def test_a_version_that_was_read_again_unchanged_gives_way_to_the_later_read(ben
     synced(bench)
     shipment, updated_at = one_row(bench, "select id, updated_at from shipments order by updated_at limit 1")
     sandbox.sandbox.advance(seconds=60)
-    with bench.api() as api, Flattening(bench.layout, bench.store) as ahead:
+    with bench.api() as api, Flattening(bench.settings, bench.store) as ahead:
         reading = Reading(bench.settings, bench.store, api, run_id="again", landed=ahead.add)
         reading.backfill(bench.settings.start, NOW)
     before = explained(bench, shipment)

@@ -13,7 +13,7 @@ from wms_sync.extract.read import Reading
 
 
 def read_with_ahead(bench):
-    with bench.api() as api, Flattening(bench.layout, bench.store) as ahead:
+    with bench.api() as api, Flattening(bench.settings, bench.store) as ahead:
         reading = Reading(bench.settings, bench.store, api, run_id="test", landed=ahead.add)
         return reading.sync()
 

@@ -17,7 +17,7 @@ def flattened(bench, sandbox):
     synced(bench)
     sandbox.sandbox.advance(seconds=3600, changed=100, new=20)
     sandbox.sandbox.advance(seconds=10)
-    with bench.api() as api, Flattening(bench.layout, bench.store) as ahead:
+    with bench.api() as api, Flattening(bench.settings, bench.store) as ahead:
         Reading(bench.settings, bench.store, api, run_id="test", landed=ahead.add).sync()
     (window,) = bench.store.windows("landed")
     return window.id

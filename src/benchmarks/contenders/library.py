@@ -24,7 +24,7 @@ def main(result: Path) -> None:
     layout = Layout(settings.data_dir)
     url = settings.database_url
     with taking_turn(url, layout, RUN, waiting=print) as turn, StateStore(url, turn) as store:
-        with GlobalApi.from_settings(settings) as api, Flattening(layout, store) as ahead:
+        with GlobalApi.from_settings(settings) as api, Flattening(settings, store) as ahead:
             read = Reading(settings, store, api, run_id=RUN, landed=ahead.add).sync()
         refreshed = refresh(settings, store, run_id=RUN, say=print)
     result.write_text(json.dumps({"phases": {"read": read.seconds, "refresh": refreshed.seconds}}))

@@ -1,6 +1,7 @@
 """Flattening windows side by side: as they land, while others are still being read, and what is left afterwards.
 
-A flattener works on one processor, so there are as many as processors, but not more than memory is meant for.
+A flattener works on one processor, so there are as many as processors, but not more than memory is meant for; they
+share ``WMS_MEMORY_LIMIT``. A batch of 80 MB of JSON needs 150 MB.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from wms_sync.durable import PRIVATE_FOLDER
 from wms_sync.flatten.batch import Flattener
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.layout import Layout
+from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 
 WORKERS = min(2, os.cpu_count() or 1)
@@ -33,10 +35,11 @@ class Flattening:
     damaged page is passed over; it is then in ``damaged``. ``done`` is told of each window, from the threads.
     """
 
-    def __init__(self, layout: Layout, store: StateStore, done: Callable[[str], object] = _silent) -> None:
+    def __init__(self, settings: Settings, store: StateStore, done: Callable[[str], object] = _silent) -> None:
         self.trouble: Exception | None = None
         self.damaged: dict[str, PageDamagedError] = {}
-        self._layout = layout
+        self._layout = Layout(settings.data_dir)
+        self._memory_limit = _share(settings.memory_limit)
         self._store = store
         self._done = done
         self._windows: queue.SimpleQueue[str | None] = queue.SimpleQueue()
@@ -78,7 +81,7 @@ class Flattening:
             return
         work_dir = self._store.turn.temporary(f"flatten-{number}")
         work_dir.mkdir(mode=PRIVATE_FOLDER)  # and not what is above it, which another's turn may have taken away
-        with Flattener(work_dir=work_dir) as flattener:
+        with Flattener(work_dir=work_dir, memory_limit=self._memory_limit) as flattener:
             while window is not None and not self._stopped:
                 try:
                     flatten_window(self._layout, self._store, flattener, window)
@@ -86,3 +89,9 @@ class Flattening:
                     self.damaged[window] = error
                 self._done(window)
                 window = self._windows.get()
+
+
+def _share(limit: str) -> str:
+    """What each may take of a setting such as ``500MB``."""
+    number = limit.rstrip("KMGTiB ")
+    return f"{float(number) / WORKERS}{limit.removeprefix(number)}"

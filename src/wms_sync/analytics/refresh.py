@@ -109,7 +109,7 @@ class Refresh:
         def tell(_: str) -> None:
             self._say(f"flattened {next(done)} of {len(windows)} windows")
 
-        with Flattening(self._layout, self._store, tell) as flattening:
+        with Flattening(self._settings, self._store, tell) as flattening:
             for window in windows:
                 flattening.add(window.id)
         if flattening.trouble is not None:

@@ -1,0 +1,117 @@
+"""A first sync in a process whose memory the kernel bounds: one bound is too low, another is enough for any length.
+
+What is too low is ``RLIMIT_DATA``, at which a request for memory fails. It counts address space that DuckDB's allocator
+keeps and does not use, so it cannot measure. What measures is the resident memory: bounded by a cgroup where one may be
+made (a process that needs more is killed), and by its high-water mark, which the kernel keeps for everybody. Both count
+from when everything is imported. The pages are long by blanks between their values: only who keeps pages keeps these.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from isal import igzip
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tests.oracle import Tables, expected_tables
+from tests.survival.conftest import SMALL
+from tests.survival.installation import PROCESSES, Installation, _command
+from tests.test_transport import content_of
+from wms_sync.sandbox.app import Sandbox
+from wms_sync.sandbox.server import SandboxServer
+
+MIB = 1024 * 1024
+ROOM, TOO_LITTLE = 350 * MIB, 150 * MIB
+BLANKS = b" " * (3 * MIB)
+SETTINGS = {"WMS_PAGE_SIZE": "1", "WMS_MEMORY_LIMIT": "200MB"}
+CGROUPS = (
+    (Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes"),  # of the first version
+    (Path("/sys/fs/cgroup"), "memory.max"),
+)
+
+
+@pytest.fixture(scope="module")
+def wordy() -> Iterator[tuple[SandboxServer, Tables]]:
+    """A service whose pages of shipments are long, and what the tables must hold of it."""
+    sandbox = Sandbox(SMALL)
+
+    async def pad(request: Request) -> Response | None:
+        if "fields" not in request.url.query:
+            return None
+        answer = await sandbox._serve(request)
+        padded = content_of(answer)[:-1] + BLANKS + b"}"
+        return Response(igzip.compress(padded, 0), headers={"Content-Encoding": "gzip"})
+
+    with SandboxServer(sandbox) as server:
+        expected = expected_tables(server)
+        sandbox.intercept = pad
+        yield server, expected
+
+
+@contextmanager
+def cgroup(room: int) -> Iterator[Path | None]:
+    """A group whose processes get no more; None where none may be made."""
+    for root, bound in CGROUPS:
+        made = root / f"wms-sync-test-{os.getpid()}"
+        try:
+            made.mkdir()
+            (made / bound).write_text(str(room))
+        except OSError:
+            continue
+        yield made
+        made.rmdir()
+        return
+    yield None
+
+
+def run_with(installation: Installation, *, data: int | None = None, group: Path | None = None) -> int | None:
+    """A sync in a process with a bound on its data, or in a group."""
+    arguments = (data, group, installation.environment, installation.log)
+    process = PROCESSES.Process(target=_bounded, args=arguments, daemon=True)
+    process.start()
+    process.join()
+    return process.exitcode
+
+
+def _bounded(data: int | None, group: Path | None, environment: dict[str, str], log: Path) -> None:
+    if data is not None:
+        resource.setrlimit(resource.RLIMIT_DATA, (_kept("VmData") + data,) * 2)
+    if group is not None:
+        (group / "cgroup.procs").write_text(str(os.getpid()))
+    before = _kept("VmRSS")
+    try:
+        _command(("sync",), environment, log, None, None, None)
+    finally:
+        log.with_suffix(".peak").write_text(str(_kept("VmHWM") - before))
+
+
+def _kept(name: str) -> int:
+    lines = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return int(lines[name].split()[0]) * 1024
+
+
+def test_a_bound_that_is_too_low_is_told_and_memory_does_not_grow_with_the_windows(wordy, tmp_path):
+    server, expected = wordy
+    installation = Installation(tmp_path / "data", server, SETTINGS)
+    assert run_with(installation, data=TOO_LITTLE) == 1, installation.log.read_text()
+    told = installation.log.read_text()
+    assert "Traceback" not in told, told
+    assert "WMS_MEMORY_LIMIT" in told
+    assert not installation.layout.published.exists()
+    installation.assert_coverage_is_true()
+
+    server.sandbox.requests.clear()
+    with cgroup(ROOM) as group:
+        assert run_with(installation, group=group) == 0, installation.log.read_text()
+    assert len(installation.pages_asked()) * len(BLANKS) > 1.5 * ROOM
+    assert int(installation.log.with_suffix(".peak").read_text()) < ROOM
+    with installation.store() as store:
+        assert len(store.windows("loaded")) > 10
+    assert installation.differences(expected) == []
+    installation.assert_coverage_is_true()
