@@ -9,6 +9,7 @@ from pipelines.cli import main
 from pipelines.running import run_sync
 from tests.conftest import opened_store
 from tests.pipelines.conftest import START, TOKEN
+from wms_sync.doctor import examine
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 from wms_sync.status import status
@@ -62,7 +63,11 @@ def test_while_the_list_of_forgotten_orders_is_lost_every_run_fails_and_says_wha
         assert f"{file} is damaged" in failed.stderr, command
         assert "write the file yourself" in failed.stderr, command
         assert "Traceback" not in failed.output, command
+    [told] = [one for one in examine(settings) if one.subject == "forgotten orders"]
+    assert (told.verdict, f"{file} is damaged" in told.message) == ("fail", True)
     assert (settings.data_dir / "analytics.duckdb").read_bytes() == published
     file.write_text("[4711]")
     assert CliRunner().invoke(main, ["sync"]).exit_code == 0
     assert StateStore(settings.database_url).forgotten() == {4711}
+    [told] = [one for one in examine(settings) if one.subject == "forgotten orders"]
+    assert (told.verdict, told.message.split()[0]) == ("ok", "1")

@@ -25,12 +25,11 @@ def bring_together(layout: Layout, store: StateStore, say: Say, *, behind: bool)
 
     ``behind`` is whether the state store lacks something that is on disk. The caller holds the writer's lock.
     """
+    refuse_lost(layout, behind=behind)
     known = store.forgotten()
     try:
         listed = _listed(layout)
     except ValueError as damage:
-        if behind:
-            raise ForgottenOrdersLostError(layout.forgotten_orders, str(damage)) from None
         listed = None
         if layout.forgotten_orders.exists() or known:
             say(f"{layout.forgotten_orders} {damage}: made again from the state store, {len(known)} orders")
@@ -41,6 +40,15 @@ def bring_together(layout: Layout, store: StateStore, say: Say, *, behind: bool)
         say(f"put {len(known - listed)} forgotten orders into {layout.forgotten_orders} again, from the state store")
     if listed is None or not known <= listed:
         _write(layout, store)
+
+
+def refuse_lost(layout: Layout, *, behind: bool) -> None:
+    """Raises ``ForgottenOrdersLostError`` where neither state store nor file can be trusted."""
+    if behind:
+        try:
+            _listed(layout)
+        except ValueError as damage:
+            raise ForgottenOrdersLostError(layout.forgotten_orders, str(damage)) from None
 
 
 def remember(layout: Layout, store: StateStore, order_ids: Collection[int]) -> frozenset[int]:

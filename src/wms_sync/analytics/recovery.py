@@ -34,8 +34,8 @@ def recover(settings: Settings, store: StateStore, say: Say) -> None:
     """Bring the state store to what is on disk. The caller holds the writer's lock."""
     layout = Layout(settings.data_dir)
     known = {window.id for window in store.windows()}
-    unknown = sorted(path for path in manifests(layout) if path.parent.name not in known)
-    behind = bool(unknown) or (not known and layout.published.exists())
+    unknown = _unknown(layout, known)
+    behind = is_behind(layout, store)
     # windows last: once they are taken in, nothing shows any more that the state store was lost
     bring_together(layout, store, say, behind=behind)
     if behind:
@@ -58,10 +58,20 @@ def recover(settings: Settings, store: StateStore, say: Say) -> None:
         _look_at_pages(layout, store, window, say)
 
 
+def is_behind(layout: Layout, store: StateStore) -> bool:
+    """Whether the disk has windows that the state store lacks: it was deleted, or put back from an old copy."""
+    known = {window.id for window in store.windows()}
+    return bool(_unknown(layout, known)) or (not known and layout.published.exists())
+
+
 def give_up(layout: Layout, store: StateStore, window_id: str) -> None:
     """A window whose pages are damaged is not covered any more; neither here nor on disk."""
     open_again(store.turn, layout.window(window_id))
     store.abandon(window_id)
+
+
+def _unknown(layout: Layout, known: set[str]) -> list[Path]:
+    return sorted(path for path in manifests(layout) if path.parent.name not in known)
 
 
 def _from_manifests(store: StateStore, unknown: Sequence[Path]) -> int:
