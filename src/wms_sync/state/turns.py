@@ -164,6 +164,7 @@ def taking_turn(
         mine = Turn.taken(url, layout, me, what=what, run_id=run_id)
         try:
             yield mine
+            mine.check()  # also where what failed was left for later: nobody is told that all of it is done
         except TakenOver:
             raise
         except Exception as error:
