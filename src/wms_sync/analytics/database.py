@@ -6,6 +6,7 @@ migration. A changed type does: ``wms-sync rebuild``.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,14 +27,18 @@ Columns = dict[tuple[str, str], TableColumns]
 SCHEMAS = ("main", "pii", "ops", "marts")
 
 
+# Virtual processors come two to a core, and two threads on one core merge no faster than one.
+THREADS = max(1, (os.cpu_count() or 1) // 2)
+
+
 @contextmanager
-def opened(path: Path, *, memory_limit: str, threads: int = 2) -> Iterator[duckdb.DuckDBPyConnection]:
+def opened(path: Path, *, memory_limit: str) -> Iterator[duckdb.DuckDBPyConnection]:
     """The database at ``path``, made or completed as needed; checkpointed and closed at the end."""
     make_private(path.parent)
     spill = make_private(path.parent / "spill")
     settings = {
         "memory_limit": memory_limit,
-        "threads": str(threads),
+        "threads": str(THREADS),
         "temp_directory": str(spill),
         "preserve_insertion_order": "false",
         "checkpoint_threshold": "64MB",  # a commit as large as this goes straight into the file, without the log
