@@ -22,7 +22,7 @@ while True:
         assert orphans == 0
     opened += 1
     print(opened, *sorted(rows), flush=True)
-    time.sleep(0.02)
+    time.sleep(0.2)
 """
 STAYING = """
 import sys, time, duckdb
@@ -47,8 +47,8 @@ def reader(path: Path, program: str) -> subprocess.Popen[str]:
 
 
 def said(process: subprocess.Popen[str]) -> list[int]:
-    """End it; the last line that it printed whole."""
-    process.terminate()
+    """End it, for good: started in the background it may ignore anything milder. The last line that it printed whole."""
+    process.kill()
     output, error = process.communicate()
     assert error == ""
     return [int(word) for word in output[: output.rindex("\n")].splitlines()[-1].split()]
