@@ -47,7 +47,7 @@ def reader(path: Path, program: str) -> subprocess.Popen[str]:
 
 
 def said(process: subprocess.Popen[str]) -> list[int]:
-    """End it, for good: started in the background it may ignore anything milder. The last line that it printed whole."""
+    """Kill it: started in the background it may ignore anything milder. The last line that it printed whole."""
     process.kill()
     output, error = process.communicate()
     assert error == ""
