@@ -58,7 +58,7 @@ def run_demo(data_dir: Path) -> int:
     _title("6. What an analyst sees")
     _show(published)
     _title("What to look at next")
-    click.echo(_next_steps(published))
+    click.echo(_next_steps(settings, published))
     return max(codes)
 
 
@@ -119,12 +119,13 @@ def _show(published: Path) -> None:
             console.print(table)
 
 
-def _next_steps(published: Path) -> str:
+def _next_steps(settings: Settings, published: Path) -> str:
     shown = _shown(published)
+    mine = f"WMS_DATA_DIR={shown.parent} WMS_START_DATE={settings.start_date}"
     return f"""\
   tables     in Python: import duckdb; duckdb.connect("{shown}", read_only=True).sql("show all tables")
   columns    select table_name, column_name, comment from duckdb_columns() where schema_name = 'main'
-  status     WMS_DATA_DIR={shown.parent} .venv/bin/wms-sync status
+  status     {mine} .venv/bin/wms-sync status
   files      {_shown(SAMPLES)}: what can be pushed; wms-sync push retailers --columns
   Dagster    make ui: the same jobs, a backfill of days, checks and the catalogue in the browser
   your own   set WMS_BASE_URL and WMS_API_TOKEN (or write .env), then .venv/bin/wms-sync doctor and sync"""
