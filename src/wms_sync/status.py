@@ -103,7 +103,7 @@ def status(settings: Settings, store: StateStore) -> Status:
     pushed = _Pushed.read(settings)
     found = Status(
         sync_cursor=cursor,
-        lag_seconds=(datetime.now(UTC) - cursor).total_seconds() if cursor else None,
+        lag_seconds=max(0.0, (datetime.now(UTC) - cursor).total_seconds()) if cursor else None,
         covered=covered,
         gaps=gaps,
         windows=_by_state(store),
