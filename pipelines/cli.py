@@ -145,9 +145,8 @@ def status(as_json: bool) -> None:
     from wms_sync.status import status as current
 
     settings = Settings.load()
-    store = StateStore(settings.database_url)
-    found = current(settings, store)
-    store.close()
+    with StateStore(settings.database_url) as store:
+        found = current(settings, store)
     if as_json:
         click.echo(json.dumps(_plain(found), indent=2, default=str))
     else:

@@ -14,11 +14,8 @@ from wms_sync.state.store import StateStore
 
 def explain_shipment(settings: Settings, name: str, *, as_json: bool) -> None:
     """Print the explanation of one shipment, by id or unique_id."""
-    store = StateStore(settings.database_url)
-    try:
+    with StateStore(settings.database_url) as store:
         found = explain(settings, store, name)
-    finally:
-        store.close()
     if as_json:
         click.echo(json.dumps(asdict(found), indent=2, default=str))
         return

@@ -27,10 +27,8 @@ def forget_orders(settings: Settings, names: Sequence[str]) -> None:
 
 
 def _unfinished(settings: Settings) -> bool:
-    store = StateStore(settings.database_url)
-    unfinished = store.forgotten(unfinished=True)
-    store.close()
-    return bool(unfinished)
+    with StateStore(settings.database_url) as store:
+        return bool(store.forgotten(unfinished=True))
 
 
 def _lines(done: Forgotten) -> Iterator[str]:

@@ -45,11 +45,8 @@ def coverage_checks(
     context: dg.AssetCheckExecutionContext, operation: dg.ResourceParam[Operation]
 ) -> Iterator[dg.AssetCheckResult]:
     """Both checks after a read, or on their own."""
-    store = StateStore(operation.settings.database_url)
-    try:
+    with StateStore(operation.settings.database_url) as store:
         yield from results(operation.settings, store)
-    finally:
-        store.close()
 
 
 def results(settings: Settings, store: StateStore, now: datetime | None = None) -> Sequence[dg.AssetCheckResult]:

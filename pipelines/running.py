@@ -63,11 +63,8 @@ def run_sync(
     instance: dg.DagsterInstance | None = None,
 ) -> RunOutcome:
     """The nightly job, now: everything that is not covered."""
-    store = StateStore(settings.database_url)
-    try:
+    with StateStore(settings.database_url) as store:
         days = DayRange.since_cursor(settings, store.covered(), datetime.now(UTC))
-    finally:
-        store.close()
     operation = Operation(settings, watcher=watcher, say=say)
     return run_job(operation, jobs.SHIPMENTS, days=days, mode=Mode.SYNC, instance=instance)
 

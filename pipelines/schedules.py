@@ -30,11 +30,8 @@ def nightly(settings: Settings, shipments: jobs.AssetJob) -> dg.ScheduleDefiniti
         description="Reads everything that changed since the sync cursor and loads the tables.",
     )
     def nightly(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
-        store = StateStore(settings.database_url)
-        try:
+        with StateStore(settings.database_url) as store:
             days = DayRange.since_cursor(settings, store.covered(), context.scheduled_execution_time)
-        finally:
-            store.close()
         return dg.RunRequest(run_config=run_config(Mode.SYNC), tags=dict(days.tags))
 
     return nightly

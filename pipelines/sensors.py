@@ -1,7 +1,5 @@
 """Sensors: the tables follow the pages, whoever landed them, and coverage is watched when nothing runs."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
@@ -43,7 +41,7 @@ def tables_follow_pages(settings: Settings, tables_only: jobs.AssetJob) -> dg.Se
     def tables_follow_pages(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         if busy := _busy(context.instance, settings):
             return dg.SkipReason(busy)
-        with _opened(settings) as store:
+        with StateStore(settings.database_url) as store:
             landed = store.windows("landed")
         if not landed:
             return dg.SkipReason("every landed page is in the tables")
@@ -62,7 +60,7 @@ def coverage_is_watched(settings: Settings) -> dg.SensorDefinition:
         description="Evaluates freshness and gaps of coverage, whether or not something ran.",
     )
     def coverage_is_watched(context: dg.SensorEvaluationContext) -> dg.SensorResult:
-        with _opened(settings) as store:
+        with StateStore(settings.database_url) as store:
             found = coverage.results(settings, store)
         return dg.SensorResult(asset_events=[coverage.evaluation(result) for result in found])
 
@@ -93,12 +91,3 @@ def _busy(instance: dg.DagsterInstance, settings: Settings) -> str | None:
     if instance.get_runs_count(dg.RunsFilter(statuses=UNFINISHED, created_after=since)):
         return "a run is queued or in progress"
     return None
-
-
-@contextmanager
-def _opened(settings: Settings) -> Iterator[StateStore]:
-    store = StateStore(settings.database_url)
-    try:
-        yield store
-    finally:
-        store.close()

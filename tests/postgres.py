@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 UNPRIVILEGED = 65534
 
@@ -18,6 +21,15 @@ def programs() -> Path | None:
         return Path(found).parent
     installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     return installed[-1].parent if installed else None
+
+
+@contextmanager
+def postgres_where_installed() -> Iterator[str]:
+    """A server while the block lasts; its test is skipped where PostgreSQL is absent."""
+    if programs() is None:
+        pytest.skip("PostgreSQL is not installed here (initdb not found); .ci/run installs it")
+    with tempfile.TemporaryDirectory(prefix="pg") as folder, postgres(Path(folder) / "server") as url:
+        yield url
 
 
 @contextmanager

@@ -129,12 +129,9 @@ def _disk(settings: Settings) -> Iterator[Finding]:
 
 
 def _state(settings: Settings) -> Iterator[Finding]:
-    store = StateStore(settings.database_url)
-    try:
+    with StateStore(settings.database_url) as store:
         windows = store.windows()
         dropped = dropped_windows(Layout(settings.data_dir), store)
-    finally:
-        store.close()
     yield Finding("state", "ok", f"{len(windows)} windows remembered; schema {MIGRATIONS[-1][0]}")
     if dropped:
         gone = f"of {len(dropped)} windows are dropped; a rebuild takes these from their Parquet files"
@@ -143,12 +140,9 @@ def _state(settings: Settings) -> Iterator[Finding]:
 
 def _forgotten(settings: Settings) -> Iterator[Finding]:
     layout = Layout(settings.data_dir)
-    store = StateStore(settings.database_url)
-    try:
+    with StateStore(settings.database_url) as store:
         refuse_lost(layout, behind=is_behind(layout, store))
         known = len(store.forgotten())
-    finally:
-        store.close()
     yield Finding("forgotten orders", "ok", f"{known} remembered, in the state store and beside it")
 
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.conftest import turn_at
-from tests.postgres import postgres, programs
+from tests.postgres import postgres_where_installed
 from wms_sync.state.turns import Turn
 
 
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
-    if programs() is None:
-        pytest.skip("PostgreSQL is not installed here (initdb not found); .ci/run installs it")
-    with tempfile.TemporaryDirectory(prefix="pg") as folder, postgres(Path(folder) / "server") as url:
+    with postgres_where_installed() as url:
         yield url
 
 

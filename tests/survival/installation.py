@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -199,6 +201,7 @@ def _command(
 
 def _do(kill: Moment | None, tell: Tell | None) -> None:
     if kill is not None:
-        os.kill(os.getpid(), kill.signal)
+        # to this thread: another one would take a signal to the process, and this one run on meanwhile
+        signal.pthread_kill(threading.get_ident(), kill.signal)
     if tell is not None:
         tell.reached.set()

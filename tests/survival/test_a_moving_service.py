@@ -1,7 +1,8 @@
 """A service that never rests during a read: once it does, one more sync makes every table equal it.
 
 Between any two answers records change, packages come and go, new shipments appear, some of all that committed late,
-with an ``updated_at`` of up to ``LATEST`` seconds before; now and then a page is served twice, which stops that run.
+with an ``updated_at`` of up to ``LATEST`` seconds before; shipments are deleted, which no listing tells: the next audit
+marks them. Now and then a page is served twice, which stops that run.
 The same service is read by a reader that remembers the newest ``updated_at`` it has seen, as many do: it loses records.
 """
 
@@ -15,9 +16,12 @@ import httpx
 import pytest
 from starlette.requests import Request
 
+from tests.analytics.test_audit import night, one_page
+from tests.analytics.test_missing import marks
+from tests.oracle import differences, expected_tables
 from tests.survival.conftest import SMALL
 from tests.survival.counts import MOVING_SERVICES
-from tests.test_sync import assert_equal, say
+from tests.test_sync import published, say
 from wms_sync.analytics.refresh import refresh
 from wms_sync.api.errors import ApiError
 from wms_sync.extract.errors import ExtractError
@@ -36,6 +40,7 @@ class Unrest:
         self.chance = random.Random(seed)
         self.sandbox = sandbox
         self.moves = self.repeats = 0
+        self.deleted: set[int] = set()
         self._last: dict[str, dict[str, Any]] = {}
 
     def begin(self) -> None:
@@ -71,6 +76,11 @@ class Unrest:
             orders=self.chance.randrange(3),
             late=self.chance.choice((0, 0, self.chance.uniform(0, LATEST))),
         )
+        if self.chance.random() < 0.3:
+            store = self.sandbox._store
+            gone = int(store.ids[self.chance.choice(store.living())])
+            self.sandbox.delete_shipments([gone])
+            self.deleted.add(gone)
 
     def _serve_twice(self, envelope: dict[str, Any]) -> dict[str, Any]:
         """Rarely, a page again in place of the one after it in the same listing."""
@@ -115,9 +125,31 @@ def test_once_it_rests_one_more_sync_makes_every_table_equal(seed, bench, sandbo
     unrest.rest()
     assert read_once(bench), "a sync of a service that rests failed"
     refresh(bench.settings, bench.store, run_id="test", say=say)
-    print(f"seed {seed}: {unrest.moves} changes during reads, {unrest.repeats} pages served twice")
+    print(
+        f"seed {seed}: {unrest.moves} changes during reads, {len(unrest.deleted)} shipments deleted, "
+        f"{unrest.repeats} pages served twice"
+    )
     assert unrest.moves > 20
-    assert_equal(bench, sandbox)
+    assert_all_but_the_deleted_equal(bench, sandbox, unrest.deleted)
+
+    one_page(bench, sandbox, settings_for)
+    night(bench, sandbox)
+    assert set(marks(bench)) == set(ids_in_tables(bench)) & unrest.deleted
+    assert_all_but_the_deleted_equal(bench, sandbox, unrest.deleted)
+
+
+def assert_all_but_the_deleted_equal(bench, sandbox, deleted: set[int]) -> None:
+    expected = expected_tables(sandbox)
+    assert not deleted & {one for (one,) in expected["shipments"]}
+    with published(bench) as connection:
+        query = "select order_id from shipments where list_contains(?, id)"
+        orders = {one for (one,) in connection.execute(query, [list(deleted)]).fetchall()}
+        assert differences(connection, expected, deleted | orders) == []
+
+
+def ids_in_tables(bench) -> list[int]:
+    with published(bench) as connection:
+        return [one for (one,) in connection.execute("select id from shipments").fetchall()]
 
 
 class NewestSeen:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import tempfile
 from collections.abc import Iterator
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -18,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import CONFIG
-from tests.postgres import postgres, programs
+from tests.postgres import postgres_where_installed
 from tests.survival.installation import Installation, wait_until
 from tests.survival.moments import Moment
 from wms_sync.sandbox.app import Sandbox
@@ -126,9 +125,7 @@ def test_a_run_that_was_overtaken_writes_nothing_more(title, install, service, e
 
 @pytest.fixture(scope="module")
 def postgres_url() -> Iterator[str]:
-    if programs() is None:
-        pytest.skip("PostgreSQL is not installed here (initdb not found); .ci/run installs it")
-    with tempfile.TemporaryDirectory(prefix="pg") as folder, postgres(Path(folder) / "server") as url:
+    with postgres_where_installed() as url:
         yield url
 
 
@@ -136,6 +133,28 @@ def test_nor_with_its_state_in_postgresql(postgres_url, install, service, expect
     installation = Installation(install().data, service, {**ONE_AT_A_TIME, "WMS_STATE_URL": postgres_url})
     name = MOMENTS["windows are merged"][1]
     take_over(installation, Moment(name, 1, signal.SIGSTOP), "sync")
+    assert_next_sync_is_clean(installation, expected)
+
+
+RECORDING = Moment(
+    "WindowReader._read_on > WindowReader._land > StateStore.record_page > Guarded._writing: before commit",
+    4,
+    signal.SIGSTOP,
+)
+
+
+def test_nobody_takes_over_in_the_middle_of_a_write_to_the_state_store(install, service, expected, request):
+    if not request.config.getoption("--soak"):
+        pytest.skip("only under --soak: it waits for as long as the one who takes over does")
+    installation = Installation(install().data, service, ONE_AT_A_TIME)
+    first = suspended(installation, RECORDING, "sync")
+    delete_locks(installation)
+    assert installation.run("sync").exitcode == 1, installation.log.read_text()
+    told = installation.log.read_text()
+    assert "The turn to write cannot be taken" in told
+    assert "Traceback" not in told
+    assert goes_on(first) == 0, installation.log.read_text()
+    assert installation.differences(expected) == []
     assert_next_sync_is_clean(installation, expected)
 
 

@@ -35,7 +35,7 @@ def recover(settings: Settings, store: StateStore, say: Say) -> None:
     layout = Layout(settings.data_dir)
     known = {window.id for window in store.windows()}
     unknown = _unknown(layout, known)
-    behind = is_behind(layout, store)
+    behind = _is_behind(layout, known, unknown)
     # windows last: once they are taken in, nothing shows any more that the state store was lost
     bring_together(layout, store, say, behind=behind)
     if behind:
@@ -61,13 +61,17 @@ def recover(settings: Settings, store: StateStore, say: Say) -> None:
 def is_behind(layout: Layout, store: StateStore) -> bool:
     """Whether the disk has windows that the state store lacks: it was deleted, or put back from an old copy."""
     known = {window.id for window in store.windows()}
-    return bool(_unknown(layout, known)) or (not known and layout.published.exists())
+    return _is_behind(layout, known, _unknown(layout, known))
 
 
 def give_up(layout: Layout, store: StateStore, window_id: str) -> None:
     """A window whose pages are damaged is not covered any more; neither here nor on disk."""
     open_again(store.turn, layout.window(window_id))
     store.abandon(window_id)
+
+
+def _is_behind(layout: Layout, known: set[str], unknown: Sequence[Path]) -> bool:
+    return bool(unknown) or (not known and layout.published.exists())
 
 
 def _unknown(layout: Layout, known: set[str]) -> list[Path]:

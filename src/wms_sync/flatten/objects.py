@@ -19,24 +19,12 @@ from wms_sync import sql_files
 from wms_sync.catalogue import literal, quote
 from wms_sync.durable import PRIVATE_FILE, make_private
 from wms_sync.flatten.garbage import no_garbage_collection
+from wms_sync.flatten.shape import PRODUCTS
 
 COLLECTION = "collection"
 # Kinds that many shipments have in common: page after page repeats them, byte for byte.
 SHARED = frozenset(
-    {
-        "Brand",
-        "Merchant",
-        "PackagingContainer",
-        "PackagingDataCollection",
-        "PackagingInfill",
-        "PackagingInstruction",
-        "PackagingSupplies",
-        "Product",
-        "Retailer",
-        "RetailerShipToLocation",
-        "ThirdPartyBillingGroup",
-        "Warehouse",
-    }
+    {*PRODUCTS, "Brand", "Merchant", "Retailer", "RetailerShipToLocation", "ThirdPartyBillingGroup", "Warehouse"}
 )
 # What DuckDB raises for what stands in a file; running out of memory or of disk is not among them.
 # Its message quotes the file, cut anywhere: in the middle of a letter, Python cannot even decode the message.

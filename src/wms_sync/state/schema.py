@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from sqlalchemy import (
@@ -165,37 +166,17 @@ _migrations = Table(
 )
 
 
-def _create_tables(connection: Connection) -> None:
-    METADATA.create_all(connection, tables=[windows, pages, observations])
-
-
-def _create_push_ledger(connection: Connection) -> None:
-    METADATA.create_all(connection, tables=[push_ledger])
-
-
-def _create_forgotten_orders(connection: Connection) -> None:
-    METADATA.create_all(connection, tables=[forgotten_orders])
-
-
-def _create_audits(connection: Connection) -> None:
-    METADATA.create_all(connection, tables=[audits])
-
-
-def _create_turns(connection: Connection) -> None:
-    METADATA.create_all(connection, tables=[turns])
-
-
-def _create_missing_shipments(connection: Connection) -> None:
-    METADATA.create_all(connection, tables=[missing_shipments])
+def _creating(*tables: Table) -> Callable[[Connection], None]:
+    return partial(METADATA.create_all, tables=tables)
 
 
 MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (
-    ("0001_windows_and_pages", _create_tables),
-    ("0002_push_ledger", _create_push_ledger),
-    ("0003_forgotten_orders", _create_forgotten_orders),
-    ("0004_audits", _create_audits),
-    ("0005_turns", _create_turns),
-    ("0006_missing_shipments", _create_missing_shipments),
+    ("0001_windows_and_pages", _creating(windows, pages, observations)),
+    ("0002_push_ledger", _creating(push_ledger)),
+    ("0003_forgotten_orders", _creating(forgotten_orders)),
+    ("0004_audits", _creating(audits)),
+    ("0005_turns", _creating(turns)),
+    ("0006_missing_shipments", _creating(missing_shipments)),
 )
 """Ordered; a step that was released is never edited, only followed by another."""
 
