@@ -5,19 +5,22 @@ from __future__ import annotations
 import gzip
 import json
 import socket
+import time
 from collections.abc import Callable
 from datetime import timedelta
 
+import httpx
 import pytest
 from pydantic import SecretStr
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tests.conftest import IMPATIENT, NOW
-from wms_sync.api.client import GlobalApi
+from wms_sync.api.client import GlobalApi, served_at
 from wms_sync.api.errors import (
     ApiError,
     Busy,
+    PagingBroken,
     ProtocolError,
     RedirectRefused,
     Rejected,
@@ -72,6 +75,16 @@ def test_pages_follow_next_until_the_end_and_visit_every_shipment_once(api):
 def test_the_service_clock_comes_from_the_date_header(api):
     _, served_at = listing(api).count(START, None)
     assert served_at == NOW
+
+
+def test_a_date_without_a_zone_is_utc_wherever_this_machine_is(monkeypatch):
+    """Read as local time it would put the horizon hours ahead, and what changes until then would be lost."""
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    served = served_at(httpx.Response(200, headers={"Date": "Tue, 31 Mar 2026 12:00:00 -0000"}))
+    monkeypatch.undo()
+    time.tzset()
+    assert served == NOW
 
 
 def test_bodies_are_kept_as_received_and_readable(api):
@@ -155,6 +168,11 @@ def test_a_missing_count_is_a_protocol_error(sandbox, api):
         listing(api).count(START, None)
 
 
+def test_a_count_that_is_written_as_text_counts(sandbox, api):
+    answer_first(sandbox, 1, lambda: JSONResponse({"collection": [], "has_more": False, "meta": {"count": "120"}}))
+    assert listing(api).count(START, None)[0] == 120
+
+
 def test_nobody_there_is_unreachable_and_says_where_to_look():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -175,6 +193,12 @@ def test_the_token_goes_to_the_configured_origin_only(api, sandbox, target):
     with pytest.raises(ProtocolError, match="another address"):
         api.get(target)
     assert not sandbox.sandbox.requests
+
+
+@pytest.mark.parametrize("target", ["http://[bad/api", "http://127.0.0.1:port/api"])
+def test_a_next_that_is_no_address_cannot_be_followed(api, target):
+    with pytest.raises(PagingBroken, match="no address"):
+        api.resolve(target)
 
 
 def test_next_may_be_absolute_or_root_relative(api, sandbox):

@@ -85,6 +85,9 @@ def test_jitter_spreads_waits_below_the_full_one():
         ("soon", None),
         ("Wed, 01 Jan 2025 00:00:30 GMT", 30.0),
         ("Tue, 31 Dec 2024 23:00:00 GMT", 0.0),
+        ("Wed, 01 Jan 2025 00:00:30 -0000", 30.0),
+        ("Wed Jan  1 00:00:30 2025", 30.0),
+        ("Wed, 01 Jan 99999999999 00:00:30 GMT", None),
     ],
 )
 def test_retry_after_comes_as_seconds_or_as_a_date(header, seconds):

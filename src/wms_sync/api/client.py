@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from types import TracebackType
 from typing import Self
 
@@ -19,7 +18,7 @@ from pydantic import SecretStr
 from wms_sync.api.body import Body, receive
 from wms_sync.api.connection import Connection, Params, Request, TimeLimits, always, silent
 from wms_sync.api.errors import ProtocolError, Unauthorized, Unreachable
-from wms_sync.api.retrying import RetryPolicy
+from wms_sync.api.retrying import RetryPolicy, http_date
 from wms_sync.api.throttle import Throttle
 from wms_sync.settings import Settings
 
@@ -151,7 +150,7 @@ class GlobalApi:
 def served_at(response: httpx.Response) -> datetime:
     """The service's clock at this answer, UTC, whole seconds; ``ProtocolError`` without a readable ``Date``."""
     try:
-        return parsedate_to_datetime(response.headers["date"]).astimezone(UTC)
+        return http_date(response.headers["date"])
     except (KeyError, ValueError):
         raise ProtocolError(
             "The service's answer has no readable Date header; without its clock no window can be closed safely."

@@ -126,8 +126,12 @@ class Connection:
 
     def resolve(self, target: str) -> str:
         """An absolute URL on the configured origin; ``next`` may be absolute or root-relative (facts, paging)."""
-        url = urljoin(self.base_url + "/", target)
-        if _origin(url) != _origin(self.base_url):
+        try:
+            url = urljoin(self.base_url + "/", target)
+            origin = _origin(url)
+        except ValueError:  # its words may repeat what the service was sent
+            raise PagingBroken("The service pointed to what is no address: reading stops.") from None
+        if origin != _origin(self.base_url):
             raise PagingBroken(
                 f"The service pointed to another address ({_shown_origin(url)} instead of "
                 f"{_shown_origin(self.base_url)}); the token is not sent there and reading stops."

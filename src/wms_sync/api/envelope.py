@@ -89,7 +89,7 @@ def _read_leniently(content: bytes) -> Envelope:
         ids=tuple(whole for i in ids if (whole := _whole(i)) is not None),
         has_more=page["has_more"],
         next=following,
-        count=count if isinstance(count, int) else None,
+        count=_whole(count),
     )
 
 
@@ -101,7 +101,7 @@ def _loaded(text: str) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _whole(value: object) -> int | None:
-    """The number that an id is or is written as: PHP writes ``"12"`` now and then, and the guards must see it."""
+    """The number that an id or count is, or is written as: PHP writes ``"12"`` now and then; guards must see it."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < _DIGITS:
         value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _LARGEST_ID else None

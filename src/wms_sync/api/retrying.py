@@ -49,10 +49,18 @@ def retry_after_seconds(value: str | None, *, now: datetime | None = None) -> fl
     except ValueError:
         pass
     try:
-        moment = parsedate_to_datetime(value)
+        return max(0.0, (http_date(value) - (now or datetime.now(UTC))).total_seconds())
     except ValueError:
         return None
-    return max(0.0, (moment - (now or datetime.now(UTC))).total_seconds())
+
+
+def http_date(value: str) -> datetime:
+    """A date of HTTP, which is UTC also where it names no zone, or ``-0000``; ``ValueError`` for what is none."""
+    try:
+        moment = parsedate_to_datetime(value)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(value) from error
 
 
 def _may_repeat(error: ApiError, *, idempotent: bool) -> bool:
