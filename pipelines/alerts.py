@@ -1,9 +1,11 @@
 """The webhook that hears of failed runs. Defined only when `WMS_ALERT_WEBHOOK_URL` is set.
 
-The address may hold a secret: it is never shown, and a redirect is not followed.
+Runs of the command line are stored as those of no code location, so the sensor monitors all of them, and keeps to the
+jobs and assets of this one. The address may hold a secret: it is never shown, and a redirect is not followed.
 """
 
 import logging
+from collections.abc import Set as AbstractSet
 
 import dagster as dg
 import httpx
@@ -12,24 +14,31 @@ from pydantic import SecretStr
 from wms_sync.errors import WmsSyncError
 
 ALERT_SECONDS = 10.0
+ASSET_JOB = "__ASSET_JOB"
+"""What Dagster calls the job of assets that were chosen by hand, whoever's they are."""
 
 logging.getLogger("httpx").setLevel(logging.WARNING)  # it tells the address of every request
 
 
 class AlertNotDelivered(WmsSyncError):
-    """The webhook did not take the alert; Dagster tries again at the next tick."""
+    """The webhook did not take the alert: the tick fails and says so, and Dagster goes on to the next run."""
 
 
-def failed_run_alerts(url: SecretStr) -> dg.SensorDefinition:
-    """Posts `{text, job, run_id, failures: [{step, message}]}` for every failed run of this code location."""
+def failed_run_alerts(
+    url: SecretStr, *, jobs: AbstractSet[str], assets: AbstractSet[dg.AssetKey]
+) -> dg.SensorDefinition:
+    """Posts `{text, job, run_id, failures: [{step, message}]}` for every failed run of these jobs or assets."""
 
     @dg.run_failure_sensor(
         name="failed_run_alerts",
         default_status=dg.DefaultSensorStatus.RUNNING,
+        monitor_all_code_locations=True,
         description="Tells the webhook in WMS_ALERT_WEBHOOK_URL of a failed run.",
     )
     def failed_run_alerts(context: dg.RunFailureSensorContext) -> None:
-        post(url, alert(context))
+        run = context.dagster_run
+        if run.job_name in jobs or (run.job_name == ASSET_JOB and (run.asset_selection or set()) <= assets):
+            post(url, alert(context))
 
     return failed_run_alerts
 

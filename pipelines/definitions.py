@@ -32,11 +32,16 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
     shipments = jobs.shipments(pages)
     tables_only = jobs.tables_only(analytics)
     pushes = {kind: jobs.push(kind, asset) for kind, asset in pushed.items()}
-    alerts = [] if settings.alert_webhook_url is None else [failed_run_alerts(settings.alert_webhook_url)]
+    all_assets = [pages, analytics, *pushed.values()]
+    all_jobs = [shipments, tables_only, jobs.rebuild, *pushes.values()]
+    alerts = []
+    if (url := settings.alert_webhook_url) is not None:
+        keys = {key for asset in all_assets for key in asset.keys}
+        alerts.append(failed_run_alerts(url, jobs={job.name for job in all_jobs}, assets=keys))
     return dg.Definitions(
-        assets=[pages, analytics, *pushed.values()],
+        assets=all_assets,
         asset_checks=[coverage.coverage_checks],
-        jobs=[shipments, tables_only, jobs.rebuild, *pushes.values()],
+        jobs=all_jobs,
         schedules=[schedules.nightly(settings, shipments)],
         sensors=[
             sensors.tables_follow_pages(settings, tables_only),

@@ -10,7 +10,10 @@ from pydantic import SecretStr
 from pipelines import definitions, jobs
 from pipelines.alerts import AlertNotDelivered, alert, failed_run_alerts
 from pipelines.days import DayRange
+from pipelines.instance import HOME_VARIABLE, prepare_home
+from pipelines.running import run_sync
 from pipelines.shipment_pages import Mode, run_config
+from wms_sync.api.errors import Unauthorized
 
 
 class Webhook(HTTPServer):
@@ -63,8 +66,12 @@ def failed(make_settings, instance):
     ).for_run_failure()
 
 
+def alerts(url):
+    return failed_run_alerts(SecretStr(url), jobs={"shipments"}, assets=set())
+
+
 def test_the_webhook_hears_which_job_failed_and_why(webhook, failed):
-    failed_run_alerts(SecretStr(webhook.url))(failed)
+    alerts(webhook.url)(failed)
     [told] = webhook.taken
     assert told["job"] == "shipments"
     assert told["run_id"] == failed.dagster_run.run_id
@@ -73,17 +80,42 @@ def test_the_webhook_hears_which_job_failed_and_why(webhook, failed):
     assert [failure["step"] for failure in told["failures"]] == ["shipment_pages.read_pages"]
 
 
+def test_it_hears_of_runs_of_the_command_line_and_of_no_other_project(webhook, make_settings, tmp_path, monkeypatch):
+    monkeypatch.setenv(HOME_VARIABLE, str(prepare_home(tmp_path / "home")))
+    built = definitions.build(make_settings(alert_webhook_url=webhook.url, api_token="wrong-token"))
+    sensor, cursor = built.resolve_sensor_def("failed_run_alerts"), None
+
+    @dg.op
+    def breaks() -> None:
+        raise ValueError
+
+    @dg.job
+    def of_another_project() -> None:
+        breaks()
+
+    with dg.DagsterInstance.get() as instance:
+        for attempt in range(2):
+            # as the daemon asks, for a code location: runs of the command line belong to none
+            context = dg.build_sensor_context(instance, cursor, repository_name="__repository__", definitions=built)
+            cursor = sensor.evaluate_tick(context).cursor
+            if attempt == 0:
+                of_another_project.execute_in_process(instance=instance, raise_on_error=False)
+                with pytest.raises(Unauthorized):
+                    run_sync(make_settings(api_token="wrong-token"))
+    assert [told["job"] for told in webhook.taken] == ["shipments"]
+
+
 @pytest.mark.parametrize("status", [302, 500])
 def test_a_webhook_that_does_not_take_it_is_an_error_without_the_address(webhook, failed, status):
     webhook.status = status
     with pytest.raises(AlertNotDelivered, match=str(status)) as refused:
-        failed_run_alerts(SecretStr(webhook.url))(failed)
+        alerts(webhook.url)(failed)
     assert "a-secret" not in str(refused.value)
 
 
 def test_a_webhook_that_is_not_there_is_an_error_without_the_address(failed):
     with pytest.raises(AlertNotDelivered, match="could not be reached") as refused:
-        failed_run_alerts(SecretStr("http://127.0.0.1:1/a-secret"))(failed)
+        alerts("http://127.0.0.1:1/a-secret")(failed)
     assert "a-secret" not in str(refused.value)
 
 
