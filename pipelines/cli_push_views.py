@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
+from wms_sync.master_data.check import Offence
 from wms_sync.master_data.columns import columns_of
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.plan import Action, Plan, Step
@@ -22,12 +24,13 @@ MEANINGS = {
 def plan_lines(plan: Plan, *, limit: int) -> Iterator[str]:
     """The plan for a person: each row under what is done about it, then the counts."""
     yield from plan.checked.notes
+    offences = {line: list(found) for line, found in groupby(plan.checked.offences, lambda one: one.line)}
     for action, meaning in MEANINGS.items():
         steps = sorted((step for step in plan.steps if step.action is action), key=lambda step: step.line)
         if steps:
             yield f"{action} ({len(steps):,}): {meaning}"
             for step in steps:
-                yield from (f"  line {step.line:<6} {text}" for text in _told(plan, step))
+                yield from (f"  line {step.line:<6} {text}" for text in _told(step, offences.get(step.line, ())))
     yield plan.summary
     yield f"Nothing was sent. A push would send {plan.sends:,}."
     if plan.sends > limit:
@@ -46,12 +49,11 @@ def column_lines(kind: Kind) -> Iterator[str]:
         yield f"{column.name:<{width}}  {facts}"
 
 
-def _told(plan: Plan, step: Step) -> Iterator[str]:
+def _told(step: Step, offences: Sequence[Offence]) -> Iterator[str]:
     """One line a row; one a field that has changed, one a rule that is broken."""
     if step.action is Action.CHANGED:
         yield from (f"{step.key}  {change}" for change in step.changes)
         return
-    offences = [one for one in plan.checked.offences if one.line == step.line]
     for one in offences:
         where = f"{one.column} = {one.value!r}: " if one.value else f"{one.column}: " if one.column else ""
         yield f"{where}{one.rule}"
