@@ -85,6 +85,17 @@ def test_a_wrong_column_of_json(whole, says):
     assert [error["loc"] for error in caught.value.errors()] == [()]
 
 
+@pytest.mark.parametrize("fields", [retailer_fields(), product_fields()])
+def test_that_each_cell_decides_its_type_is_said_with_what_keeps_digits_text(fields):
+    assert 'each cell by itself ({"value": "90210"} keeps digits text)' in fields.single.type
+    assert fields.single.parse('{"value": "90210"}') == {"value": "90210"}
+    assert fields.single.parse("90210") == {"value": 90210}
+
+
+def test_the_fields_of_a_product_are_in_the_order_of_their_codes():
+    assert PRODUCT.validate_python({"b": "1", "a": "2"}) == PRODUCT.validate_python({"a": "2", "b": "1"})
+
+
 def test_the_fields_of_a_product_are_a_list():
     cells = {
         WHOLE: '[{"code": "a", "value": null}, {"code": "b", "value": [1.5], "label": "B"}]',

@@ -214,6 +214,11 @@ def test_a_body_has_ids_where_the_content_has_keys():
     assert one.body == {"sku": "a", "options": {"z": 1}}
 
 
+def fields(*codes: str) -> dict[str, list[dict[str, object]]]:
+    """Custom fields of a product, in the order of their columns; a ledger may have them so."""
+    return {"custom_fields": [{"code": code, "value": 1} for code in codes]}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
@@ -225,6 +230,8 @@ def test_a_body_has_ids_where_the_content_has_keys():
         ({"k": 1, "a": {"b": 1}}, {"k": 1}, ["a.b: 1 -> nothing"]),
         ({"a": True}, {"a": False}, ["a: true -> false"]),
         ({"a": 1}, {"a": True}, ["a: 1 -> true"]),
+        (fields("b", "a"), fields("a", "b"), []),
+        (fields("b"), fields("a"), ["custom_fields.a.value: nothing -> 1", "custom_fields.b.value: 1 -> nothing"]),
     ],
 )
 def test_changes_name_the_field_the_old_and_the_new_value(old, new, told):

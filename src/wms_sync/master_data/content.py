@@ -56,7 +56,7 @@ def body(record: Record, ids: Ids) -> dict[str, Any]:
 
 
 def changes(old: str, new: str) -> tuple[Change, ...]:
-    """The fields in which two contents differ, dotted; 1 and 1.0 are the same."""
+    """The fields in which two contents differ, dotted; 1 and 1.0 are the same, whatever the order of custom fields."""
     before, after = dict(_fields(json.loads(old))), dict(_fields(json.loads(new)))
     return tuple(
         Change(field, before.get(field), after.get(field))
@@ -78,6 +78,8 @@ def _place(whole: dict[str, Any], reference: Reference, value: object) -> None:
 
 
 def _fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON
+    if path == "custom_fields" and isinstance(value, list):
+        value = {entry["code"]: {name: one for name, one in entry.items() if name != "code"} for entry in value}
     if isinstance(value, dict) and value:
         for name, inner in value.items():
             yield from _fields(inner, f"{path}.{name}" if path else name)

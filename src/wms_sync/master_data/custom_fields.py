@@ -4,7 +4,9 @@ A retailer's are an object of shapes by code: ``{value}``, ``{id, label}``, a li
 currency}``. A product's are a list of ``{code, value, label?}``.
 
 In a column of its own, ``true`` and ``false`` are booleans, digits without a leading zero are an integer, what begins
-with ``{`` or ``[`` is JSON, anything else is text. ``{"value": "90210"}`` makes a text of digits.
+with ``{`` or ``[`` is JSON, anything else is text: each cell by itself. ``{"value": "90210"}`` makes a text of digits.
+
+A product's list is sent in the order of codes, so that columns may change places without a change of content.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ WHOLE = ""
 """The code under which the column of JSON stands among the columns of single codes."""
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 _CURRENCY = letters(3, "USD", "currency code")
-_SINGLE = "true, false, whole number or text"
+_SINGLE = 'true, false, whole number or text, each cell by itself ({"value": "90210"} keeps digits text)'
 _SHAPES = (
     'Must be true, false, a whole number, text, or JSON: {"value": ...}, {"id": ..., "label": ...}, a list of those, '
     'or {"amount": ..., "currency": ...}.'
@@ -85,7 +87,7 @@ def product_fields() -> CustomFields:
         return by_code
 
     def gather(entries: dict[str, dict[str, object]]) -> list[dict[str, object]]:
-        return [{"code": code} | entry for code, entry in entries.items()]
+        return [{"code": code} | entries[code] for code in sorted(entries)]
 
     single = Cell(_SINGLE, "or any JSON; {value, label} for a value with its label", _value_and_label)
     return CustomFields("JSON", "list of {code, value, label?}", spread, single, gather)
