@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.master_data.files import SAMPLES, checked, offences, read
+from tests.master_data.files import SAMPLES, checked, read
 from wms_sync.master_data.check import check
 from wms_sync.master_data.columns import ITEMS, columns_of
 from wms_sync.master_data.csv_file import read_csv
@@ -32,11 +32,11 @@ MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
     ("Product", {"sku": "4.01E+12"}, "sku", "Was shortened by a spreadsheet"),
     ("Product", {"name": "  "}, "name", "Must be filled."),
     ("product", {}, "type", "Did you mean Product?"),
-    ("", {}, "type", "Must be filled."),
     ("Product", {"is_enabled": "ja"}, "is_enabled", "Must be true or false"),
     ("Product", {"vendor_sku": "1E+09"}, "vendor_sku", "Was shortened"),
     ("Product", {"barcodes": "0123|"}, "barcodes", "Has an empty entry"),
     ("Product", {"barcodes": "0123|4.0E+11"}, "barcodes", "Was shortened"),
+    ("Product", {"barcodes": "0123|4006381333931.0"}, "barcodes", "Was taken for a number"),
     ("Product", {"is_available": "2"}, "is_available", "Must be true or false"),
     ("Product", {"lot_type_id": "FIFO"}, "lot_type_id", "Must be a whole number"),
     ("Product", {"lot_type_id": "0"}, "lot_type_id", "Must lie between 1 and"),
@@ -100,6 +100,7 @@ MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
     ),
     (BOX, {"goods_type": "NORMAL"}, "goods_type", "Belongs to Product, and this row is a PackagingContainer. Empty"),
     (BOX, {"custom_fields.season": "fall"}, "custom_fields.season", "Belongs to Product"),
+    ("", {"container_options.volume.value": "1"}, "container_options.volume.value", "and this row is a Product"),
     (
         BOX,
         {"container_options.associated_product_skus": "OK|OK"},
@@ -139,8 +140,8 @@ MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
     ),
     (PAPER, {"infill_options.infill_priority": "first"}, "infill_options.infill_priority", "Must be a whole number"),
     ("Product", {"name": "Mug\0"}, "name", "Holds a NUL character"),
-    ("Product", {"sku": "TWICE"}, "sku", "The same sku, but for upper and lower case, stands on line 107"),
-    ("Product", {"sku": "twice"}, "sku", "The same sku, but for upper and lower case, stands on line 105"),
+    ("Product", {"sku": "TWICE"}, "sku", "The same sku, but for upper and lower case, stands on line 109"),
+    ("Product", {"sku": "twice"}, "sku", "The same sku, but for upper and lower case, stands on line 107"),
 ]
 
 
@@ -251,14 +252,11 @@ def test_rows_of_another_width_are_offences_of_their_own(tmp_path):
     assert [(one.line, one.column) for one in result.offences] == [(2, None), (4, None), (5, None)]
 
 
-def test_products_need_no_type_but_a_type_that_is_empty_is_missing(tmp_path):
-    assert checked(tmp_path, Kind.PRODUCTS, "sku,name", "A,Alpha").records[0].body == {
-        "type": "Product",
-        "sku": "A",
-        "name": "Alpha",
-    }
-    result = checked(tmp_path, Kind.PRODUCTS, "type,sku,name", ",A,Alpha")
-    assert offences(result) == [(2, "type", "Must be filled.")]
+@pytest.mark.parametrize("lines", [("sku,name", "A,Alpha"), ("type,sku,name", ",A,Alpha", "PackagingInfill,B,Beta")])
+def test_products_need_no_type_also_among_packaging(tmp_path, lines):
+    result = checked(tmp_path, Kind.PRODUCTS, *lines)
+    assert result.offences == ()
+    assert result.records[0].body == {"type": "Product", "sku": "A", "name": "Alpha"}
 
 
 def test_of_an_unknown_type_the_other_cells_are_checked_all_the_same(tmp_path):

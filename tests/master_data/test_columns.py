@@ -97,7 +97,7 @@ def test_a_column_says_what_it_takes_and_who_must_fill_it():
     assert (weight.required, weight.with_group) == (False, False)
     assert [one.name for one in columns_of(Kind.LOCATION_TAGS) if one.required] == ["name", "color"]
     assert [one.name for one in columns_of(Kind.RETAILERS) if one.required] == ["code", "name"]
-    assert [one.name for one in columns_of(Kind.PRODUCTS) if one.required] == ["type", "sku", "name"]
+    assert [one.name for one in columns_of(Kind.PRODUCTS) if one.required] == ["sku", "name"]
 
 
 def test_every_column_is_explained():

@@ -25,6 +25,8 @@ def test_numbers_are_exact(cell, number):
     ("cell", "says"),
     [
         ("1,5", "Has a decimal comma; write a decimal point: 1.5."),
+        ("0,125", "Has a decimal comma; write a decimal point: 0.125."),
+        ("1,234", "without thousands separators and with a decimal point: 1234 or 1.234."),
         ("1.234,5", "Must be a number"),
         ("1e5", "Must be a number"),
         ("1_000", "Must be a number"),
@@ -123,14 +125,21 @@ def test_codes_of_letters_are_sent_in_capitals():
             cell.parse(wrong)
 
 
-@pytest.mark.parametrize("cell", ["4.01235E+12", "4,01235E+12", "1E+05"])
+@pytest.mark.parametrize("cell", ["4.01235E+12", "4,01235E+12", "1E+05", "4.00638e+12"])
 def test_a_number_that_a_spreadsheet_shortened_is_refused(cell):
     with pytest.raises(Broken, match="Was shortened by a spreadsheet"):
         rules.code().parse(cell)
 
 
+def test_a_barcode_that_was_taken_for_a_number_is_refused():
+    with pytest.raises(Broken, match=r"Was taken for a number, as its \.0 shows"):
+        rules.barcode().parse("4006381333931.0")
+    assert rules.barcode().parse("4006381333931") == "4006381333931"
+
+
 def test_a_code_may_look_like_other_things():
-    assert [rules.code().parse(cell) for cell in ("00123", "1E5", "NA")] == ["00123", "1E5", "NA"]
+    for cell in ("00123", "1E5", "NA", "20260301.0"):
+        assert rules.code().parse(cell) == cell
 
 
 def test_lists_are_parted_by_a_bar():
@@ -171,11 +180,19 @@ def test_wrong_country_extensions(cell):
         ("[NaN]", "Has NaN, which JSON does not know"),
         ("[0.1234567890123456789]", "Has a number with more digits"),
         ("[" * 100_000, "nested too deep"),
+        ("[" * 65 + "]" * 65, "nested too deep; at most 64 levels"),
+        (r'[{"a": "\ud83d"}]', "Has half a character"),
+        (r'{"\udc00": 1, "\udc00": 2}', "Has half a character"),
     ],
 )
 def test_wrong_json(cell, says):
     with pytest.raises(Broken, match=says):
         rules.json_value(cell)
+
+
+def test_json_of_whole_characters_and_64_levels_passes():
+    assert rules.json_value(r'["\ud83d\ude9a"]') == ["🚚"]
+    assert json.dumps(rules.json_value("[" * 64 + "]" * 64)) == "[" * 64 + "]" * 64
 
 
 def test_references_by_natural_key():

@@ -20,6 +20,7 @@ from wms_sync.master_data.rules import (
     INT32,
     INT64,
     PALETTE,
+    barcode,
     code,
     extensions,
     flag,
@@ -39,7 +40,8 @@ from wms_sync.master_data.rules import (
 Text = Annotated[str, text()]
 Text255 = Annotated[str, text(255)]
 Code = Annotated[str, code()]
-Codes = Annotated[list[str], listed(code())]
+Barcode = Annotated[str, barcode()]
+Barcodes = Annotated[list[str], listed(barcode())]
 Texts = Annotated[list[str], listed(text())]
 Flag = Annotated[bool, flag()]
 Integer = Annotated[int, whole(INT64)]
@@ -121,9 +123,9 @@ class Retailer(TypedDict, total=False):
 
 
 class Item(TypedDict, total=False):
-    """What products and packaging items share (2.3)."""
+    """What products and packaging items share (2.3); without a type it is a product."""
 
-    type: Required[Annotated[str, one_of(ITEM_TYPES)]]
+    type: Annotated[str, one_of(ITEM_TYPES, f"{', '.join(ITEM_TYPES)}, or empty for Product")]
     sku: Required[Code]
     name: Required[Text]
     is_enabled: Flag
@@ -182,7 +184,7 @@ class Product(Item, total=False):
     vendor_sku: Code
     manufacturer_part_number: Code
     external_id: Code
-    barcodes: Codes
+    barcodes: Barcodes
     is_available: Flag
     is_visible: Flag
     goods_type: Text
@@ -213,7 +215,7 @@ class _Options(TypedDict, total=False):
 
 
 class _Coded(TypedDict, total=False):
-    barcodes: Code
+    barcodes: Barcode
 
 
 class _Stocked(TypedDict, total=False):

@@ -32,7 +32,8 @@ __all__ = ["Checked", "Offence", "Record", "Reference", "check"]
 class Checked:
     """A file that was checked: parents before children among ``records``; ``offences`` as one reads the file.
 
-    Where ``header_is_wrong`` there are no records at all. ``file.cells`` has the cells of each offending line.
+    Where ``header_is_wrong`` there are no records at all. ``file.cells`` has the cells of each offending line, but of
+    those whose quotes cannot be read.
     """
 
     file: CsvFile
@@ -72,13 +73,12 @@ def check(file: CsvFile, kind: Kind) -> Checked:
 def _rows(file: CsvFile, kind: Kind, header: Header) -> tuple[list[Record], list[Offence]]:
     records: list[Record] = []
     offences: list[Offence] = []
-    typed = any(one.column.name == "type" for one in header.placed)
     columns = [file.frame.iloc[:, one.position].str.strip().tolist() for one in header.placed]
     for line, texts in zip(file.lines, zip(*columns, strict=True), strict=bool(columns)):
         row = {one: text for one, text in zip(header.placed, texts, strict=True) if text}
         nested = _nested(row)
-        if kind is Kind.PRODUCTS and not typed:
-            nested["type"] = "Product"
+        if kind is Kind.PRODUCTS:
+            nested.setdefault("type", Kind.PRODUCTS.type)
         try:
             body = _adapter(_shape(kind, nested.get("type"))).validate_python(nested)
         except ValidationError as error:

@@ -82,7 +82,7 @@ def _unknown(file: CsvFile, kind: Kind, position: int, name: str) -> Iterator[Of
 
 def _missing(file: CsvFile, kind: Kind, placed: dict[str, Placed]) -> Iterator[Offence]:
     for column in columns_of(kind):
-        if column.required and column.name not in placed and column.name != "type":
+        if column.required and column.name not in placed:
             yield Offence(file.header_line, column.name, "", f"The column is missing: {kind.many} need it.")
 
 

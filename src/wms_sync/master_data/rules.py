@@ -36,7 +36,13 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _HTML_TAG = re.compile(r"<!--.*?-->|<[a-z/!?][^>]*>", re.IGNORECASE | re.DOTALL)
 _SHIPPING_METHOD = re.compile(r"[^\s_]+_[A-Z0-9]\S*", re.ASCII)
-_SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+", re.ASCII)
+_SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+", re.ASCII | re.IGNORECASE)
+_FLOAT = re.compile(r"\d{8,}\.0", re.ASCII)
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
+"""May be a whole number or have a decimal comma."""
+_HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
+_DEEPEST = 64
+"""Levels of JSON: what reads a body later follows it by recursion."""
 _EXTENSION = re.compile(r"\s*([a-z]{2})\s*:\s*([^:|]*[^:|\s])\s*", re.IGNORECASE | re.ASCII)
 
 
@@ -85,6 +91,18 @@ def code(high: int | None = None) -> Cell:
 
     def parse(cell: str) -> object:
         return plain.parse(_unshortened(cell))
+
+    return Cell("text", plain.rule, parse)
+
+
+def barcode() -> Cell:
+    """A code that is often all digits: one that a program took for a number is refused."""
+    plain = code()
+
+    def parse(cell: str) -> object:
+        if _FLOAT.fullmatch(cell):
+            raise Broken("Was taken for a number, as its .0 shows. Format the column as text and enter the code again.")
+        return plain.parse(cell)
 
     return Cell("text", plain.rule, parse)
 
@@ -234,6 +252,9 @@ def refers_by_id(to: str, column: str) -> Refers:
 
 def exact_number(cell: str) -> int | float:
     """The number that JSON will carry; what a double cannot hold exactly is refused rather than rounded."""
+    if _THOUSANDS.fullmatch(cell):
+        either = f"{cell.replace(',', '')} or {cell.replace(',', '.')}"
+        raise Broken(f"Has a comma; write it without thousands separators and with a decimal point: {either}.")
     if "," in cell and _NUMBER.fullmatch(cell.replace(",", ".", 1)):
         raise Broken(f"Has a decimal comma; write a decimal point: {cell.replace(',', '.', 1)}.")
     if not _NUMBER.fullmatch(cell):
@@ -245,15 +266,17 @@ def exact_number(cell: str) -> int | float:
 
 
 def json_value(cell: str) -> Any:  # noqa: ANN401 - any JSON there is
-    """What a cell of JSON holds; numbers exactly, no key twice."""
+    """What a cell of JSON holds; numbers exactly, no key twice, no half of a surrogate pair, which UTF-8 lacks."""
     try:
-        return json.loads(
+        found = json.loads(
             cell, parse_float=_json_number, parse_constant=_no_number, object_pairs_hook=_object_without_repeats
         )
     except json.JSONDecodeError as error:
         raise Broken(f"Is not JSON: {error.msg} at character {error.pos + 1}.") from None
     except RecursionError:
-        raise Broken("Is JSON that is nested too deep.") from None
+        raise _too_deep() from None
+    _look_inside(found, _DEEPEST)
+    return found
 
 
 def _unshortened(cell: str) -> str:
@@ -294,8 +317,28 @@ def _no_number(literal: str) -> object:
 
 
 def _object_without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
+    found = {_whole_characters(key): value for key, value in pairs}
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
         raise Broken(f"Has the key {next(key for key in keys if keys.count(key) > 1)} twice.")
     return found
+
+
+def _look_inside(value: object, levels: int) -> None:
+    if isinstance(value, str):
+        _whole_characters(value)
+    elif isinstance(value, dict | list):
+        if levels == 0:
+            raise _too_deep()
+        for inner in value.values() if isinstance(value, dict) else value:
+            _look_inside(inner, levels - 1)
+
+
+def _whole_characters(text: str) -> str:
+    if half := _HALF_CHARACTER.search(text):
+        raise Broken(f"Has half a character, \\u{ord(half[0]):x}. Write the whole character or both of its halves.")
+    return text
+
+
+def _too_deep() -> Broken:
+    return Broken(f"Is JSON that is nested too deep; at most {_DEEPEST} levels are allowed.")
