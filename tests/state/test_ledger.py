@@ -60,14 +60,32 @@ def test_kinds_services_and_keys_are_apart(ledger, request):
     assert set(others) <= set(ledger.all())
 
 
-def test_many_rows_are_written_read_and_taken_out(ledger, request):
+def test_many_rows_are_written_and_read(ledger, request):
     service = request.node.name
     rows = [intent(service, f"key {number}") for number in range(2 * BATCH + 1)]
     ledger.record(rows)
     assert ledger.entries(service, "retailers", [row.key for row in rows]) == {row.key: row for row in rows}
-    ledger.record([replace(rows[0], state=State.DOUBT)], forgotten=rows[1:])
-    left = ledger.entries(service, "retailers", [row.key for row in rows])
-    assert [entry.state for entry in left.values()] == [State.DOUBT]
+
+
+LATER = MOMENT + timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ({"state": State.REFUSED, "settled_at": LATER}, {"attempts": 2, "state": State.DOUBT}),
+        ({}, {"state": State.CREATED, "settled_at": LATER, "remote_id": 5}),
+        ({"settled_at": LATER}, {"settled_at": LATER, "seen_at": MOMENT}),
+    ],
+)
+def test_of_two_copies_of_a_row_the_newer_one_is_kept(ledger, request, older, newer):
+    service = request.node.name
+    old, new = [intent(service, "a", **older)], [intent(service, "a", **newer)]
+    ledger.record(old)
+    assert (ledger.take_in(old), ledger.take_in(new), ledger.take_in(old)) == (0, 1, 0)
+    with ledger._engine.begin() as late:  # one that compared before another wrote
+        late.execute(ledger._upsert(only_newer=True), vars(old[0]))
+    assert ledger.entries(service, "retailers", ["a"]) == {"a": new[0]}
 
 
 @pytest.mark.parametrize("state", State)

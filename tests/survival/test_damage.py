@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import duckdb
 import pytest
-from starlette.responses import Response
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
-from tests.conftest import NOW, Bench, opened_store
+from tests.conftest import CONFIG, IMPATIENT, NOW, Bench, opened_store
 from tests.survival.counts import FULL_DISKS
 from tests.survival.installation import Installation
 from tests.test_sync import assert_equal, say, synced
@@ -23,6 +27,10 @@ from wms_sync.analytics.refresh import rebuild
 from wms_sync.api.errors import ServiceFailed
 from wms_sync.extract.raw import damage
 from wms_sync.lock import writer, writing
+from wms_sync.master_data.file_push import PushReport, push_file
+from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.outcomes import Outcome
+from wms_sync.sandbox.app import Sandbox
 from wms_sync.sandbox.server import SandboxServer
 from wms_sync.state.ledger import Entry, PushLedger, State
 
@@ -52,6 +60,16 @@ def night(bench: Bench) -> list[str]:
     recover(bench.settings, bench.store, said.append)
     synced(bench)
     return said
+
+
+def rebuilt(bench: Bench) -> None:
+    """A rebuild as a run does it."""
+    recover(bench.settings, bench.store, say)
+    rebuild(bench.settings, bench.store, run_id="test", say=say)
+
+
+def pushed(bench: Bench, path: Path) -> PushReport:
+    return push_file(bench.settings, Kind.PRODUCTS, path, run_id="test", say=say, policy=IMPATIENT)
 
 
 def pages_asked(sandbox: SandboxServer) -> int:
@@ -138,6 +156,35 @@ def test_what_the_ledger_of_creates_knew_comes_back_too(bench):
     bench.store.close()
     with PushLedger(bench.settings.database_url) as ledger:
         assert ledger.all() == (entry,)
+
+
+def test_a_state_store_from_an_older_backup_creates_nothing_twice(bench, sandbox, tmp_path):
+    """The backup knows of one product and of a refusal; what was created since then is in the published file."""
+    sandbox.sandbox = Sandbox(replace(CONFIG, shipments=20, families=20))
+    path, backup = tmp_path / "products.csv", tmp_path / "backup.db"
+    path.write_text("sku,name\nP1,One\nP2,Two\n")
+    sandbox.sandbox.intercept = partial(_refuse, b"P2")
+    pushed(bench, path)
+    with sqlite3.connect(bench.settings.data_dir / "state.db") as state:
+        state.execute("vacuum into ?", [str(backup)])
+    state.close()
+    sandbox.sandbox.intercept = None
+    path.write_text("sku,name\nP1,One\nP2,Two\nP3,Three\n")
+    pushed(bench, path)
+    night(bench)
+    for before_the_push in (None, night, rebuilt):
+        bench.store.close()
+        bench = without_state(bench, backup)
+        if before_the_push is not None:
+            before_the_push(bench)
+        assert pushed(bench, path).counts == {Outcome.ALREADY_THERE: 3}
+    assert sorted(one["sku"] for one in sandbox.sandbox.products()) == ["P1", "P2", "P3"]
+    bench.store.close()
+
+
+async def _refuse(sku: bytes, request: Request) -> Response | None:
+    refusal = {"errors": [{"type": "application", "message": "Not today."}]}
+    return JSONResponse(refusal, 422) if sku in await request.body() else None
 
 
 def test_a_damaged_page_that_is_not_in_the_tables_yet_is_asked_for_again(bench, sandbox):

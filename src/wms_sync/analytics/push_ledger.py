@@ -6,12 +6,13 @@ bring, and what was in doubt is settled.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import duckdb
 import pyarrow as pa
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import published, records, replace_rows
-from wms_sync.layout import Layout
+from wms_sync.analytics.database import records, replace_rows
 from wms_sync.state.ledger import Entry, PushLedger, Sighting, State
 
 _MOMENT = pa.timestamp("us", tz="UTC")
@@ -39,6 +40,7 @@ def write_push_ledger(connection: duckdb.DuckDBPyConnection, ledger: PushLedger,
 
     Returns how many things were seen for the first time.
     """
+    ledger.take_in(_entries(connection))  # what is replaced may be the only copy
     replace_rows(connection, "push_ledger", ledger.all(), _SCHEMA)
     if service is None:
         return 0
@@ -49,14 +51,20 @@ def write_push_ledger(connection: duckdb.DuckDBPyConnection, ledger: PushLedger,
     return len(rows)
 
 
-def restore_push_ledger(layout: Layout, ledger: PushLedger) -> int:
-    """Fill an empty ledger from its copy in the published file; returns how many creates it brought.
+def restore_push_ledger(database: Path, ledger: PushLedger) -> int:
+    """Take in what the working or the published file knows of creates and the ledger does not; returns how many.
 
-    What was sent after that was published is not in it: those things are found in the service or are in doubt.
+    A state store that was deleted knows none, one that was put back from an old copy knows less. What was sent after
+    the file was written is not in it: those things are found in the service or are in doubt.
     """
-    if ledger.counts() or not layout.published.exists():
-        return 0
-    with published(layout) as connection:
-        rows = records(connection.execute("select * from ops.push_ledger"))
-    ledger.take_in([Entry(**row | {"state": State(row["state"])}) for row in rows])
-    return len(rows)
+    try:
+        with duckdb.connect(database, read_only=True) as connection:
+            connection.execute("set timezone = 'UTC'")
+            return ledger.take_in(_entries(connection))
+    except duckdb.Error:
+        return 0  # there is none, or an analyst holds it; what is wrong with it is said by whoever needs it
+
+
+def _entries(connection: duckdb.DuckDBPyConnection) -> list[Entry]:
+    rows = records(connection.execute("from ops.push_ledger"))
+    return [Entry(**row | {"state": State(row["state"])}) for row in rows]

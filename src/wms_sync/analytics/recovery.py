@@ -41,11 +41,11 @@ def recover(settings: Settings, store: StateStore, say: Say) -> None:
     if behind:
         with Audits(settings.database_url, store.turn) as audits:
             restore_audits(layout, audits)
-    if not known:
-        with PushLedger(settings.database_url, store.turn) as ledger:
-            restored = restore_push_ledger(layout, ledger)
-        if restored:
-            say(f"took {restored} creates into the ledger again, as the published file shows them")
+    database = layout.working_database if layout.working_database.exists() else layout.published
+    with PushLedger(settings.database_url, store.turn) as ledger:
+        restored = restore_push_ledger(database, ledger)
+    if restored:
+        say(f"took {restored} creates into the ledger again, as the tables show them")
     found = _from_manifests(store, unknown)
     if not known:
         found += _from_receipts(layout, store)

@@ -86,7 +86,7 @@ class PushReport:
 
 
 def plan_file(settings: Settings, kind: Kind, path: Path, *, resend: bool = False) -> Plan:
-    """What ``push_file`` would do now; nothing is sent, written or waited for."""
+    """What ``push_file`` would do now; nothing is sent or waited for, and what is lost of the ledger is restored."""
     with PushLedger(settings.database_url) as ledger, _lookup(settings, None, lambda _: None) as lookup:
         return _plan(settings, ledger, kind, path, lookup, resend=resend)
 
@@ -150,7 +150,7 @@ def _plan(
 ) -> Plan:
     service = settings.require_base_url()
     layout = Layout(settings.data_dir)
-    restore_push_ledger(layout, ledger)
+    restore_push_ledger(layout.published, ledger)
     checked = check(read_csv(path), kind)
     known = read_known(checked, service=service, ledger=ledger, layout=layout, lookup=lookup)
     return make_plan(checked, known, resend=resend)

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, and_, func, select, tuple_, update
+from sqlalchemy import Connection, Tuple, and_, func, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert as insert_postgresql
 from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 
@@ -67,6 +67,16 @@ class Entry:
     intended_at: datetime
     settled_at: datetime | None
     seen_at: datetime | None
+
+    @property
+    def name(self) -> tuple[str, str, str]:
+        """The thing."""
+        return (self.service, self.kind, self.key)
+
+    @property
+    def version(self) -> tuple[int, datetime, bool]:
+        """Of two copies of a row the greater one is newer. Attempts first: a clock may have been put back."""
+        return (self.attempts, self.settled_at or self.intended_at, self.seen_at is not None)
 
 
 @dataclass(frozen=True)
@@ -127,24 +137,26 @@ class PushLedger(Guarded):
 
     # --- writing ---
 
-    def record(self, written: Sequence[Entry], forgotten: Sequence[Entry] = ()) -> None:
-        """Write rows whole and take others out, in one transaction: intents, outcomes, and intents never sent."""
-        if not written and not forgotten:
-            return
-        with self._writing() as connection:
-            for part in _parts(written):
-                connection.execute(self._upsert(), [vars(entry) for entry in part])
-            for part in _parts(forgotten):
-                connection.execute(push_ledger.delete().where(_is_one_of(part)))
+    def record(self, written: Sequence[Entry]) -> None:
+        """Write rows whole, in one transaction: intents and outcomes."""
+        if written:
+            with self._writing() as connection:
+                for part in _parts(written):
+                    connection.execute(self._upsert(), [vars(entry) for entry in part])
 
-    def take_in(self, entries: Sequence[Entry]) -> None:
-        """Add rows that are known from elsewhere; what the ledger knows of the same things stays.
+    def take_in(self, copied: Iterable[Entry]) -> int:
+        """Take in the rows of a copy that are missing here, or newer there; returns how many.
 
-        Takes no turn: a plan does it too, and whoever does it late adds nothing that is wrong.
+        Takes no turn: a plan does it too, and whoever does it late changes nothing, since rows are compared where they
+        are written. They are compared before that too: as a rule nothing is new, and nobody is held up.
         """
-        with self._engine.begin() as connection:
-            for part in _parts(entries):
-                connection.execute(self._insert().on_conflict_do_nothing(), [vars(entry) for entry in part])
+        known = {one.name: one.version for one in self.all()}
+        newer = [one for one in copied if one.name not in known or one.version > known[one.name]]
+        if newer:
+            with self._engine.begin() as connection:
+                for part in _parts(newer):
+                    connection.execute(self._upsert(only_newer=True), [vars(entry) for entry in part])
+        return len(newer)
 
     def seen(self, sightings: Sequence[Sighting]) -> None:
         """Remember what the service's data show for the first time; what was in doubt is proven by it."""
@@ -152,15 +164,13 @@ class PushLedger(Guarded):
             for sighting in sightings:
                 _remember(connection, sighting)
 
-    def _insert(self) -> Any:  # noqa: ANN401 - an insert of either dialect
+    def _upsert(self, *, only_newer: bool = False) -> Any:  # noqa: ANN401 - an insert of either dialect
         insert = insert_sqlite if self._engine.dialect.name == "sqlite" else insert_postgresql
-        return insert(push_ledger)
-
-    def _upsert(self) -> Any:  # noqa: ANN401 - an insert of either dialect
-        statement = self._insert()
+        statement: Any = insert(push_ledger)
         keys = {column.name for column in push_ledger.primary_key}
         changed = {column.name: column for column in statement.excluded if column.name not in keys}
-        return statement.on_conflict_do_update(index_elements=sorted(keys), set_=changed)
+        newer = _version(statement.excluded) > _version(push_ledger.c) if only_newer else None
+        return statement.on_conflict_do_update(index_elements=sorted(keys), set_=changed, where=newer)
 
 
 def _remember(connection: Connection, sighting: Sighting) -> None:
@@ -177,13 +187,14 @@ def _remember(connection: Connection, sighting: Sighting) -> None:
     connection.execute(
         update(push_ledger)
         .where(this, push_ledger.c.state.in_(UNSURE))
-        .values(state=State.CREATED, settled_at=sighting.seen_at, message="found in the service's data")
+        .values(state=State.CREATED, settled_at=datetime.now(UTC), message="found in the service's data")
     )
 
 
-def _is_one_of(entries: Sequence[Entry]) -> ColumnElement[bool]:
-    key = tuple_(push_ledger.c.service, push_ledger.c.kind, push_ledger.c.key)
-    return key.in_([(entry.service, entry.kind, entry.key) for entry in entries])
+def _version(columns: Any) -> Tuple:  # noqa: ANN401 - columns of the table, or of what is to be inserted
+    """``Entry.version`` in SQL."""
+    moment = func.coalesce(columns.settled_at, columns.intended_at)
+    return tuple_(columns.attempts, moment, columns.seen_at.is_not(None))
 
 
 def _entry(row: Any) -> Entry:  # noqa: ANN401 - a mapping of columns
