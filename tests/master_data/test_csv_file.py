@@ -101,11 +101,17 @@ def test_a_row_of_another_width_is_set_aside_with_its_cells(tmp_path):
     assert file.cells[4] == ("C", "Gamma", " Inc.")
 
 
+def test_blank_cells_beyond_the_header_are_left_out(tmp_path):
+    assert rows(read(tmp_path, "code,name\nA,Alpha,, \n")) == {2: ("A", "Alpha")}
+
+
 def test_a_quote_that_is_never_closed_costs_the_lines_it_swallows(tmp_path):
     file = read(tmp_path, 'code,name\nA,Alpha\nB,"Beta\nC,Gamma\n')
     assert rows(file) == {2: ("A", "Alpha")}
-    assert [(one.line, one.cells) for one in file.malformed] == [(3, ('B,"Beta\nC,Gamma\n',))]
+    assert [(one.line, one.cells) for one in file.malformed] == [(3, ())]
     assert file.malformed[0].rule.startswith("Lines 3 to 4 are not readable as one record")
+    assert "Correct the lines in the file itself" in file.malformed[0].rule
+    assert list(file.cells) == [2], "no line of the swallowed record can be written as it was"
 
 
 def test_after_a_quote_in_the_wrong_place_the_other_rows_go_on(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import csv
 import os
 import threading
@@ -123,7 +124,8 @@ def test_rejected_rows_push_once_they_are_corrected(desk, delimiter):
     assert report.rejects is not None
     assert report.rejects.parent == desk.folder / "data" / "rejects"
     assert report.rejects.name == "location-tags-tags-run1.csv"
-    with report.rejects.open(newline="", encoding="utf-8") as file:
+    assert report.rejects.read_bytes().startswith(codecs.BOM_UTF8), "without it Excel takes it for Windows-1252"
+    with report.rejects.open(newline="", encoding="utf-8-sig") as file:
         written = list(csv.reader(file, delimiter=delimiter))
     assert written[0] == ["_rejected_because", *rows[0]]
     assert [row[1:] for row in written[1:]] == rows[2:]

@@ -30,7 +30,7 @@ _NAME = re.compile(r"[\w. -]*\w[\w. -]*")
 
 @dataclass(frozen=True)
 class Malformed:
-    """A record that is no row of the header's columns; ``cells`` as far as they could be told apart."""
+    """A record that is no row of the header's columns; ``cells`` where they could be told apart."""
 
     line: int
     cells: tuple[str, ...]
@@ -42,7 +42,8 @@ class CsvFile:
     """A file that was read; the index of ``frame`` is the 1-based line on which each record starts.
 
     ``frame`` holds the well-formed records that are not blank, its columns are ``header`` freed of case and blanks (two
-    columns of one name stay two). ``cells`` holds every record that is not blank by its line, malformed ones too.
+    columns of one name stay two). ``cells`` holds every record that is not blank by its line, also those of another
+    width, but none whose quotes cannot be read: it could not be written as it was.
     """
 
     path: Path
@@ -83,7 +84,7 @@ def read_csv(path: Path) -> CsvFile:
         header_line=header_line,
         header=tuple(header),
         frame=_frame(rows, header),
-        cells=rows | {one.line: one.cells for one in malformed},
+        cells=rows | {one.line: one.cells for one in malformed if one.cells},
         malformed=tuple(malformed),
     )
 
@@ -142,22 +143,21 @@ def _records(lines: Sequence[str], start: int, delimiter: str) -> Iterator[tuple
         except StopIteration:
             return
         except csv.Error as error:
-            swallowed = lines[start + before : start + reader.line_num]
-            yield start + before + 1, ["".join(swallowed)], _quoting(start + before + 1, len(swallowed), error)
+            yield start + before + 1, [], _quoting(start + before + 1, start + reader.line_num, error)
 
 
-def _quoting(line: int, lines: int, error: csv.Error) -> str:
-    reach = f"Lines {line} to {line + lines - 1} are" if lines > 1 else "The line is"
+def _quoting(first: int, last: int, error: csv.Error) -> str:
+    where, what = (f"Lines {first} to {last} are", "lines") if last > first else ("The line is", "line")
     return (
-        f"{reach} not readable as one record ({error}). Close the quote that opens there, "
-        'and write a quote inside a quoted cell twice: "".'
+        f"{where} not readable as one record ({error}). Correct the {what} in the file itself: close the quote that "
+        'opens there, and write a quote inside a quoted cell twice: "".'
     )
 
 
 def _sorted_out(
     records: Iterator[tuple[int, list[str], str]], width: int
 ) -> tuple[dict[int, tuple[str, ...]], list[Malformed]]:
-    """The rows by line, and the records that are none; blank records are left out."""
+    """The rows by line, and the records that are none; without blank records, and blank cells beyond the header."""
     rows: dict[int, tuple[str, ...]] = {}
     malformed: list[Malformed] = []
     for line, cells, trouble in records:
@@ -165,8 +165,8 @@ def _sorted_out(
             malformed.append(Malformed(line, tuple(cells), trouble))
         elif not any(cell.strip() for cell in cells):
             continue
-        elif len(cells) == width:
-            rows[line] = tuple(cells)
+        elif len(cells) == width or (len(cells) > width and not any(cell.strip() for cell in cells[width:])):
+            rows[line] = tuple(cells[:width])
         else:
             malformed.append(Malformed(line, tuple(cells), _width(len(cells), width)))
     return rows, malformed

@@ -1,6 +1,7 @@
 """The file of rejected rows: as they were written, with the reasons in a column more that is not read again.
 
-Corrected, it pushes as it is. The reasons come first, so that a row with too many cells keeps its cells in place.
+Corrected, it pushes as it is. The reasons come first, so that a row with too many cells keeps its cells in place. It
+begins with a byte-order mark, without which Excel takes it for Windows-1252 and saves other letters.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ LONGEST_STEM = 80
 
 
 def write_rejects(layout: Layout, checked: Checked, run_id: str, reasons: Mapping[int, str]) -> Path | None:
-    """Write the rows of these lines, ``reasons`` by line. None where there is no row to correct."""
+    """Write the rows of these lines, ``reasons`` by line. None where there is no row to correct in it."""
     file = checked.file
     lines = [line for line in sorted(reasons) if line in file.cells]
     if not lines or checked.header_is_wrong:
@@ -31,7 +32,7 @@ def write_rejects(layout: Layout, checked: Checked, run_id: str, reasons: Mappin
     writer.writerow([REASONS, *_without(file.header, earlier)])
     writer.writerows([reasons[line], *_without(file.cells[line], earlier)] for line in lines)
     path = make_private(layout.rejects) / f"{checked.kind}-{file.path.stem[:LONGEST_STEM]}-{run_id}.csv"
-    write_whole(path, text.getvalue().encode())
+    write_whole(path, text.getvalue().encode("utf-8-sig"))
     return path
 
 
