@@ -171,9 +171,10 @@ def test_every_type_of_error_is_read(sandbox, creates, status, type_):
 @pytest.mark.parametrize("status", [400, 404, 405, 413, 422])
 def test_a_refusal_without_a_readable_reason_is_a_refusal(sandbox, creates, status):
     answer_first(sandbox, 1, lambda: Response("<html>", status))
-    with pytest.raises(Rejected, match="no reason given") as error:
+    with pytest.raises(Rejected, match=f"answered {status}: no reason given") as error:
         creates.location_tag(TAG)
     assert error.value.problems == ()
+    assert ("WMS_BASE_URL" in str(error.value)) == (status in {404, 405})
     assert statuses(sandbox) == [status]
 
 

@@ -13,6 +13,8 @@ from wms_sync.api.errors import ApiError, Busy, Problem, RedirectRefused, Reject
 from wms_sync.api.retrying import retry_after_seconds
 from wms_sync.api.withheld import without_credentials
 
+NO_SUCH_PATH = frozenset({404, 405})
+"""Refusals of the address and not of what was sent."""
 _LARGEST_ERROR_BODY = 64 * 1024
 _ERROR_BODY_SECONDS = 30.0
 
@@ -54,8 +56,12 @@ def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None
         )
     problems = read_problems(response)
     if status == 429 or (status == 409 and not any(problem.key for problem in problems)):
-        raise Busy(f"{where} answered {status}: too many requests.", status=status, retry_after=wait)
-    raise Rejected(f"{where} answered {status}: {in_words(problems)}", status=status, problems=problems)
+        said = in_words(problems) if problems else "too many requests."
+        raise Busy(f"{where} answered {status}: {said}", status=status, retry_after=wait)
+    said = in_words(problems) if problems else "no reason given."
+    if status in NO_SUCH_PATH:
+        said += " Is WMS_BASE_URL the address of the instance?"
+    raise Rejected(f"{where} answered {status}: {said}", status=status, problems=problems)
 
 
 def read_problems(response: httpx.Response) -> tuple[Problem, ...]:
@@ -75,8 +81,6 @@ def read_problems(response: httpx.Response) -> tuple[Problem, ...]:
 
 def in_words(problems: tuple[Problem, ...]) -> str:
     """Problems as one line for people, the service's own words."""
-    if not problems:
-        return "no reason given. Is WMS_BASE_URL the address of the instance?"
     return "; ".join(f"{problem.key}: {problem.message}" if problem.key else problem.message for problem in problems)
 
 

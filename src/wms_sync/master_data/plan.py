@@ -29,6 +29,7 @@ from wms_sync.state.ledger import THERE, UNSURE, Entry, State
 UNIQUE = frozenset({Kind.LOCATION_TAGS, Kind.RETAILERS})
 """Kinds of which the service refuses a second one of the same key, so that sending again is safe (specification 2)."""
 
+WITH_RESEND = " with --resend"
 OURS = UNSURE | {State.CREATED}
 """States of what the service has by a create of ours, once it has it."""
 WRONG_USAGE, NEEDS_A_HAND = 2, 3
@@ -219,10 +220,11 @@ class _Planner:
         return _one(found, what, parent)
 
 
-def what_to_do(kind: Kind) -> str:
+def what_to_do(kind: Kind, *, was_there: bool = False) -> str:
     """How a create without an answer is settled."""
     if kind in UNIQUE:
-        return f"Push the file again: the service refuses a second {kind.one} of this {kind.key}, which settles it."
+        again = f"Push the file again{WITH_RESEND if was_there else ''}"
+        return f"{again}: the service refuses a second {kind.one} of this {kind.key}, which settles it."
     return (
         f"The service may have it. Look for the {kind.key} in the service, or push again after a sync or with the "
         "Merchant API set (WMS_MERCHANT_USERNAME), which may find it. Only if it is not there, push with --resend."

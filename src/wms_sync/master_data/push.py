@@ -129,7 +129,11 @@ class Push:
         self._recorded_at = monotonic()
 
     def _intent(self, step: Step) -> Entry:
+        """The ledger's row before an answer. What was there, and of which there is one at most, stays there: only an
+        answer that it was created again replaces what is known of it."""
         prior, now = step.entry, datetime.now(UTC)
+        if prior is not None and self._was_there(step):
+            return replace(prior, run_id=self._run_id, attempts=prior.attempts + 1, intended_at=now)
         return Entry(
             service=self._plan.service,
             kind=self._plan.kind.value,
@@ -153,8 +157,13 @@ class Push:
             step.key,
             body(step.record, self._lineup.ids(step)),
             in_doubt=step.entry is not None and step.entry.state in UNSURE,
+            was_there=self._was_there(step),
             id_needed=self._lineup.has_children(step),
         )
+
+    def _was_there(self, step: Step) -> bool:
+        """Whether it was there before and is sent again all the same: a second one is refused."""
+        return step.entry is not None and step.entry.state in THERE and self._plan.kind in UNIQUE
 
     def _answered(self, key: str, future: Future[Sent]) -> None:
         self._answers.put((key, future))
@@ -177,9 +186,10 @@ class Push:
             self._unrecorded.append(self._withdrawn(intent))
             return
         sent = future.result()
-        self._unrecorded.append(self._outcome(step, intent, sent))
-        message = told(self._plan.kind, sent)
-        self._lineup.conclude(Result(step.line, key, OF_STATE[sent.state], sent.remote_id, message, sent.warnings))
+        entry = self._outcome(step, intent, sent)
+        self._unrecorded.append(entry)
+        message = told(self._plan.kind, sent, was_there=intent.state in THERE)
+        self._lineup.conclude(Result(step.line, key, OF_STATE[sent.state], entry.remote_id, message, sent.warnings))
         self._failures = self._failures + 1 if sent.state in NOT_DONE else 0
         if not self._halted and (sent.stops is not None or self._failures >= GIVE_UP_AFTER):
             self._stopped = sent.stops or ServiceKeepsFailing(self._failures, sent.message)
@@ -187,19 +197,21 @@ class Push:
         self._tell()
 
     def _outcome(self, step: Step, intent: Entry, sent: Sent) -> Entry:
-        """The ledger's row after an answer.
-
-        What was there before keeps its row when nothing new was made of it; of what was in doubt before and is proven
-        now, the earlier body is the one that the service has.
-        """
-        prior = step.entry
-        if prior is not None and prior.state in THERE and sent.state in {State.EXISTS, State.REFUSED, State.UNDONE}:
-            return replace(prior, message=sent.message)
-        settled_at = None if sent.state is State.DOUBT else datetime.now(UTC)
-        entry = replace(intent, state=sent.state, remote_id=sent.remote_id, message=sent.message, settled_at=settled_at)
-        if prior is not None and prior.state in UNSURE and sent.is_proof:
-            return replace(entry, body=prior.body, body_sha256=prior.body_sha256)
-        return entry
+        """The ledger's row after an answer; what was in doubt and is proven now has the earlier body in the service."""
+        if intent.state in THERE and sent.state is not State.CREATED:
+            return replace(intent, remote_id=intent.remote_id or sent.remote_id, message=sent.message)
+        known = step.entry if step.entry is not None and step.entry.state in UNSURE and sent.is_proof else None
+        content = known.body if known else step.content
+        return replace(
+            intent,
+            state=sent.state,
+            body=content,
+            body_sha256=digest(content),
+            remote_id=sent.remote_id,
+            message=sent.message,
+            settled_at=None if sent.state is State.DOUBT else datetime.now(UTC),
+            seen_at=None,
+        )
 
     def _tell(self) -> None:
         if self._watcher is not None:
@@ -216,8 +228,11 @@ class Push:
             future.cancel()
 
     def _withdrawn(self, intent: Entry) -> Entry:
-        """The ledger's row of an intent that was not sent after all."""
-        return self._lineup.steps[intent.key].entry or replace(intent, state=State.UNDONE, message=NOT_SENT)
+        """The ledger's row of an intent that was not sent after all; it may be published already, and is newer."""
+        prior = self._lineup.steps[intent.key].entry
+        if prior is not None and (prior.state in UNSURE or intent.state in THERE):
+            return replace(prior, attempts=intent.attempts)
+        return replace(intent, state=State.UNDONE, message=NOT_SENT)
 
     def _result(self, step: Step) -> Result:
         if step.sends and step.key in self._lineup.results:

@@ -18,16 +18,14 @@ from wms_sync.api.errors import (
     Rejected,
     ServiceFailed,
 )
-from wms_sync.api.statuses import in_words
+from wms_sync.api.statuses import NO_SUCH_PATH, in_words
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.known import Lookup
-from wms_sync.master_data.plan import UNIQUE, what_to_do
+from wms_sync.master_data.plan import UNIQUE, WITH_RESEND, what_to_do
 from wms_sync.state.ledger import State
 
 SENDINGS = 3
 """How often a create is sent that gets no answer, where that is safe."""
-NO_SUCH_PATH = frozenset({404, 405})
-"""Refusals of the address and not of the row."""
 PROOF = "sent before; the service refuses a second one, so the first was done"
 PASSING = Busy | ServiceFailed | NotSent
 
@@ -48,13 +46,13 @@ class Sent:
         return self.state is State.CREATED and self.message is not None
 
 
-def told(kind: Kind, sent: Sent) -> str:
-    """What a person is told of it: why, and what to do."""
+def told(kind: Kind, sent: Sent, *, was_there: bool) -> str:
+    """What a person is told of it: why, and what to do; what ``was_there`` is sent again only when it is asked for."""
     said = sent.message or ""
     if sent.state is State.DOUBT:
-        return f"{said} {what_to_do(kind)}"
+        return f"{said} {what_to_do(kind, was_there=was_there)}"
     if sent.state is State.UNDONE:
-        return f"{said} Nothing was done: push the file again."
+        return f"{said} Nothing was done: push the file again{WITH_RESEND if was_there else ''}."
     if sent.state is State.EXISTS:
         return f"The service had it before: {said}"
     return f"Refused by the service: {said}" if sent.state is State.REFUSED else said
@@ -72,9 +70,10 @@ class Sender:
         }[kind]
         self._lookup = lookup
 
-    def send(self, key: str, body: Resource, *, in_doubt: bool, id_needed: bool) -> Sent:
-        """Send a row, which may be ``in_doubt`` from before; ``id_needed`` looks for an id that no answer brought."""
-        sent = self._send(body, in_doubt=in_doubt)
+    def send(self, key: str, body: Resource, *, in_doubt: bool, was_there: bool, id_needed: bool) -> Sent:
+        """Send a row, which may be ``in_doubt`` from before, or surely ``was_there``, so that "already in use" proves
+        nothing new; ``id_needed`` looks for an id that no answer brought."""
+        sent = self._send(body, in_doubt=in_doubt, was_there=was_there)
         if id_needed and sent.remote_id is None and sent.state in {State.CREATED, State.EXISTS} and self._lookup:
             try:
                 found = self._lookup.find(self._kind.type, [key]).get(key)
@@ -83,7 +82,7 @@ class Sender:
             return Sent(sent.state, found.id if found else None, sent.message, sent.warnings)
         return sent
 
-    def _send(self, body: Resource, *, in_doubt: bool) -> Sent:
+    def _send(self, body: Resource, *, in_doubt: bool, was_there: bool) -> Sent:
         for _ in range(SENDINGS):
             try:
                 created = self._create(body)
@@ -92,7 +91,7 @@ class Sender:
                 if self._kind not in UNIQUE:
                     return sent
             except Rejected as error:
-                return self._refused(error, in_doubt=in_doubt)
+                return self._refused(error, in_doubt=in_doubt, was_there=was_there)
             except ApiError as error:
                 state = State.DOUBT if in_doubt else State.UNDONE
                 return Sent(state, message=str(error), stops=None if isinstance(error, PASSING) else error)
@@ -100,10 +99,13 @@ class Sender:
                 return Sent(State.CREATED, created.id, warnings=created.warnings)
         return sent
 
-    def _refused(self, error: Rejected, *, in_doubt: bool) -> Sent:
+    def _refused(self, error: Rejected, *, in_doubt: bool, was_there: bool) -> Sent:
         if error.status in NO_SUCH_PATH:
             return Sent(State.DOUBT if in_doubt else State.UNDONE, message=str(error), stops=error)
-        words = in_words(error.problems)
+        words = in_words(error.problems) if error.problems else str(error)
         if already_in_use(error, self._kind.key):
-            return Sent(State.CREATED, message=PROOF) if in_doubt else Sent(State.EXISTS, message=words)
+            proves = in_doubt and not was_there
+            return Sent(State.CREATED, message=PROOF) if proves else Sent(State.EXISTS, message=words)
+        if in_doubt and not any(problem.key for problem in error.problems):
+            return Sent(State.DOUBT, message=f"Sent before without an answer, and refused now: {words}")
         return Sent(State.REFUSED, message=words)
