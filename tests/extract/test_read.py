@@ -11,7 +11,7 @@ import pytest
 from starlette.responses import Response
 
 from tests.conftest import NOW
-from wms_sync.api.errors import ProtocolError, ServiceFailed
+from wms_sync.api.errors import PagingBroken, Rejected, ServiceFailed
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.plan import MARGIN
 from wms_sync.extract.read import PAGES_PER_WINDOW
@@ -198,13 +198,35 @@ def test_a_record_that_changes_during_the_read_belongs_to_the_next_window(bench,
 
 
 def test_guards_stop_the_run_and_keep_what_was_read(bench, sandbox):
-    seen = []
+    bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1})
+    pages = []
 
     def repeat(page):
-        seen.append(page)
-        return seen[6] if len(seen) > 7 else page
+        if len(page["collection"]) > 1:
+            pages.append(page)
+        return pages[5] if len(pages) > 6 else page
 
     sandbox.sandbox.rewrite = repeat
-    with bench.api() as api, pytest.raises((ProtocolError, WindowIncomplete)):
+    with bench.api() as api, pytest.raises(PagingBroken):
         bench.reading(api).sync()
-    assert bench.store.windows("loaded") == ()
+    [kept] = bench.store.windows("landed")
+    assert len(set(landed_ids(bench))) == kept.count_reported
+    assert bench.store.covered() == (kept.interval,)
+
+
+def test_a_page_cursor_that_the_service_refuses_is_not_asked_for_again(bench, sandbox):
+    pages = []
+
+    def spoil_one(page):
+        if len(page["collection"]) > 1:
+            pages.append(page)
+            if len(pages) == 3:
+                page["next"] += "&fields:nonsense=all"
+        return page
+
+    sandbox.sandbox.rewrite = spoil_one
+    with bench.api() as api, pytest.raises(Rejected):
+        bench.reading(api).sync()
+    with bench.api() as api:
+        bench.reading(api).sync()
+    assert len(set(landed_ids(bench))) == 600

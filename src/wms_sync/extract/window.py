@@ -1,7 +1,8 @@
 """Reading one window to its end: page by page, each a checkpoint, then the proof that it is complete.
 
 While a page is written the next is fetched. After a kill the window goes on at its last recorded page cursor. Where a
-listing cannot be followed the window is given up: a page cursor that led astray must not be asked for again.
+listing cannot be followed the window is given up: a page cursor that led astray, or that the service refuses, must not
+be asked for again.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Protocol
 
-from wms_sync.api.errors import PagingBroken
+from wms_sync.api.errors import PagingBroken, Rejected
 from wms_sync.api.shipments import Page, Pager
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.progress import Tally
@@ -72,7 +73,7 @@ class WindowReader:
         if last is None or last.next_cursor is not None:
             try:
                 self._read_on(window, len(landed), last.next_cursor if last else None, last.last_id if last else None)
-            except PagingBroken:
+            except (PagingBroken, Rejected):
                 self._store.abandon(window.id)
                 raise
         read = self._store.window(window.id)
