@@ -50,5 +50,6 @@ lock:
 	.venv-lock/bin/python -m pip freeze --exclude wms-sync > .requirements/dev.txt
 	rm -rf .venv-lock
 
+# not data: that is what an operator has
 clean:
-	rm -rf .venv .venv-bench data bench-data .soak .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-bench bench-data .soak .mypy_cache .ruff_cache .pytest_cache

@@ -107,6 +107,12 @@ def test_make_targets_in_the_readme_exist():
     assert set(re.findall(r"`?make ([a-z]+)", README)) <= targets
 
 
+def test_cleaning_leaves_the_data_folder():
+    recipe = re.search(r"^clean:\n\trm -rf (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert recipe is not None
+    assert Settings.model_fields["data_dir"].default.name not in recipe[1].split()
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "sql").rglob("*.sql")), ids=str)
 def test_an_sql_file_holds_one_statement_and_says_what_it_is(path):
     text = path.read_text(encoding="utf-8")
