@@ -6,8 +6,11 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 
+import pytest
+
 from tests.conftest import turn_at
 from wms_sync.intervals import Interval
+from wms_sync.state.errors import StateUrlError
 from wms_sync.state.store import StateStore, Window
 
 ELSEWHERE = """
@@ -31,6 +34,12 @@ def test_what_is_written_after_a_second_opening_is_there_for_others(tmp_path):
     assert counted(tmp_path / "state.db") == 1
     store.close()
     turn.close()
+
+
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
+def test_a_state_store_that_would_forget_everything_is_refused(url):
+    with pytest.raises(StateUrlError, match="names no file"):
+        StateStore(url)
 
 
 def counted(path) -> int:

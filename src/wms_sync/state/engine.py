@@ -43,10 +43,14 @@ def _engine(url: str, durable: Durable) -> Engine:
             "password written %40, %3A and %2F."
         ) from None
     if parsed.get_backend_name() == "sqlite":
-        if parsed.database:
-            path = Path(parsed.database)
-            make_private(path.parent)
-            make_private_file(path)  # SQLite gives its log the same mode
+        if parsed.database in {None, "", ":memory:"}:
+            raise StateUrlError(
+                "WMS_STATE_URL names no file, and what is kept in memory is not remembered between runs: write "
+                "sqlite:///path/state.db, or leave it unset."
+            )
+        path = Path(str(parsed.database))
+        make_private(path.parent)
+        make_private_file(path)  # SQLite gives its log the same mode
         event.listen(engine, "connect", _sqlite_pragmas(durable))
     return engine
 
