@@ -16,9 +16,14 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from wms_sync.cron import checked_cron
 from wms_sync.errors import SettingsError
 
 PREFIX = "WMS_"
+EARLIEST = date(1970, 1, 1)
+LONGEST_OVERLAP_SECONDS = 366 * 86_400
+LONGEST_RETENTION_DAYS = 36_525
+LEAST_MEMORY = 300 * 1000**2
 
 
 class Settings(BaseSettings):
@@ -39,13 +44,13 @@ class Settings(BaseSettings):
     merchant_api_key: SecretStr | None = None
     data_dir: Path = Path("data")
     state_url: SecretStr | None = None
-    start_date: date = date(2024, 1, 1)
+    start_date: date = Field(default=date(2024, 1, 1), ge=EARLIEST)
     page_size: int = Field(default=1000, ge=1, le=1000)
     max_parallel_requests: int = Field(default=4, ge=1, le=64)
-    overlap_seconds: int = Field(default=600, ge=0)
+    overlap_seconds: int = Field(default=600, ge=0, le=LONGEST_OVERLAP_SECONDS)
     audit_pages: int = Field(default=1, ge=0)
     include_addresses: bool = False
-    raw_retention_days: int | None = Field(default=None, ge=1)
+    raw_retention_days: int | None = Field(default=None, ge=1, le=LONGEST_RETENTION_DAYS)
     api_version: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}$")
     schedule_cron: str = "0 2 * * *"
     schedule_timezone: str = "UTC"
@@ -60,19 +65,42 @@ class Settings(BaseSettings):
     def _origin_is_safe(cls, value: str | None) -> str | None:
         return None if value is None else checked_base_url(value)
 
+    @field_validator("start_date")
+    @classmethod
+    def _has_begun(cls, value: date) -> date:
+        if value > datetime.now(UTC).date():
+            raise ValueError("is in the future: it must be today (UTC) or a day before, since nothing else can be read")
+        return value
+
+    @field_validator("schedule_cron")
+    @classmethod
+    def _schedule_is_one(cls, value: str) -> str:
+        return checked_cron(value)
+
+    @field_validator("memory_limit")
+    @classmethod
+    def _memory_is_enough(cls, value: str) -> str:
+        number, unit = value.rstrip("KMGTiB "), value.lstrip("0123456789. ")
+        if float(number) * (1024 if "i" in unit else 1000) ** (1 + "KMGT".index(unit[0])) < LEAST_MEMORY:
+            raise ValueError("must be at least 300MB")
+        return value
+
     @field_validator("schedule_timezone")
     @classmethod
     def _zone_exists(cls, value: str) -> str:
         try:
             ZoneInfo(value)
-        except (ZoneInfoNotFoundError, ValueError) as error:
+        except (ZoneInfoNotFoundError, ValueError, OSError) as error:  # Europe is a folder
             raise ValueError("is not a time zone name such as UTC or Europe/Berlin") from error
         return value
 
     @field_validator("data_dir", "master_data_dir")
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
-        return None if value is None else value.expanduser().absolute()
+        try:
+            return None if value is None else value.expanduser().absolute()
+        except RuntimeError:
+            raise ValueError("begins with ~ and a name that has no home folder here: write the whole path") from None
 
     @classmethod
     def load(cls, **overrides: object) -> Self:
@@ -142,6 +170,10 @@ def checked_base_url(value: str) -> str:
         raise ValueError("must be the bare address of the instance, without path, credentials or query")
     if url.scheme == "http" and not _is_loopback(url.hostname):
         raise ValueError("must be https: plain http would send the token in the clear (allowed to loopback only)")
+    try:
+        _ = url.port
+    except ValueError:
+        raise ValueError("has a port that is no number of 0 to 65535") from None
     default_port = {"http": ":80", "https": ":443"}[url.scheme]
     return f"{url.scheme}://{url.netloc.lower().removesuffix(default_port)}"
 

@@ -35,9 +35,9 @@ def test_trouble_ahead_is_told_by_the_refresh_and_nothing_is_lost(bench):
     assert refresh(bench.settings, bench.store, run_id="test", say=say).rows["shipments"] == 600
 
 
-def test_out_of_memory_names_the_setting(bench, sandbox, settings_for):
+def test_out_of_memory_names_the_setting(bench):
     read_with_ahead(bench)
-    tight = settings_for(sandbox, memory_limit="20MB")
+    tight = bench.settings.model_copy(update={"memory_limit": "20MB"})  # less than can be set
     with pytest.raises(AnalyticsError, match="WMS_MEMORY_LIMIT"):
         refresh(tight, bench.store, run_id="test", say=say)
     assert refresh(bench.settings, bench.store, run_id="test", say=say).published

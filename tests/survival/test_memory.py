@@ -29,7 +29,7 @@ from wms_sync.sandbox.server import SandboxServer
 MIB = 1024 * 1024
 ROOM, TOO_LITTLE = 350 * MIB, 150 * MIB
 BLANKS = b" " * (3 * MIB)
-SETTINGS = {"WMS_PAGE_SIZE": "1", "WMS_MEMORY_LIMIT": "200MB"}
+SETTINGS = {"WMS_PAGE_SIZE": "1", "WMS_MEMORY_LIMIT": "300MB"}
 CGROUPS = (
     (Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes"),  # of the first version
     (Path("/sys/fs/cgroup"), "memory.max"),
