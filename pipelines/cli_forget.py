@@ -21,7 +21,7 @@ def forget_orders(settings: Settings, names: Sequence[str]) -> None:
     operation = Operation(settings, say=lambda line: click.echo(line, err=True))
     with operation.writing("forget", logging.getLogger(__name__)) as store:
         if names:
-            done = forget(settings, store, orders_named(settings, names), click.echo)
+            done = forget(settings, store, orders_named(settings, names, click.echo), click.echo)
             for line in _lines(done):
                 click.echo(line)
 
@@ -34,7 +34,7 @@ def _unfinished(settings: Settings) -> bool:
 def _lines(done: Forgotten) -> Iterator[str]:
     yield f"forgot    {len(done.orders)} orders: {', '.join(map(str, done.orders))}"
     yield (
-        f"removed   {done.rows} rows from {done.databases} databases; rewrote {done.pages} raw pages and "
+        f"cleaned   {done.rows} rows in {done.databases} databases; rewrote {done.pages} raw pages and "
         f"{done.parquet_files} Parquet files"
     )
     yield "          later reads and rebuilds do not bring it back; copies elsewhere and open connections keep theirs"

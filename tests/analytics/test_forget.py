@@ -29,10 +29,18 @@ MARK = "Zaphodina-Quxley-%s-77"
 
 
 def marked(envelope: dict[str, Any]) -> dict[str, Any]:
-    """Every address and candidate tells by its street which order it is of."""
+    """Whoever stands in an order or is named by it tells which order it is of; every other id is written as text."""
     included = envelope["included"]
     for order in included.get("Order", ()):
         mark = MARK % order["id"]
+        order["buyer"] = {"first_name": mark}
+        order["automation_data"] = {"told": [{"email": mark}], "steps": 2}
+        included.setdefault("Customer", []).append({"type": "Customer", "id": order["id"], "email": mark})
+        order["customer"] = {"type": "Customer", "id": order["id"]}
+        changes = {one["id"] for one in order.get("status_history") or ()}
+        for change in included.get("OrderStatusHistory", ()):
+            if change["id"] in changes:
+                change["user"] = {"type": "User", "id": 7, "email": mark}
         held = [order.get("shipping_address"), order.get("original_address")]
         ids = {one["id"] for one in held if one}
         proposed = {one["id"] for one in order.get("address_candidates") or ()}
@@ -42,6 +50,9 @@ def marked(envelope: dict[str, Any]) -> dict[str, Any]:
         for candidate in included.get("OrderAddressCandidate", ()):
             if candidate["id"] in proposed:
                 candidate["street"] = mark
+        if order["id"] % 2:
+            for one in (order, *filter(None, held)):
+                one["id"] = str(one["id"])
     return envelope
 
 
@@ -140,9 +151,25 @@ def forgotten(bench: Bench, *orders: int) -> Forgotten:
     return forget(bench.settings, bench.store, orders, silent)
 
 
+def rows_naming(bench: Bench, order: int) -> dict[str, int]:
+    """By table of the published file, the rows that hold the mark of an order."""
+    with published(bench) as connection:
+        names = connection.execute("select schema_name, table_name from duckdb_tables()").fetchall()
+        query = "select count(*) from (from {}) as held where contains(held::varchar, $mark)"
+        counted = {
+            f"{schema}.{table}": connection.execute(
+                query.format(f'"{schema}"."{table}"'), {"mark": MARK % order}
+            ).fetchall()[0][0]
+            for schema, table in names
+        }
+    return {name: count for name, count in counted.items() if count}
+
+
 def test_nothing_of_a_forgotten_order_is_left_in_any_file(stored):
     order, other, *_ = orders_with_addresses(stored)
     before, kept_before = holding(stored, order), holding(stored, other)
+    named = rows_naming(stored, order)
+    assert set(named) >= {"pii.order_addresses", "main.orders", "main.order_status_history"}
     assert {part.split("/")[0] for part in before} == {"raw", "parquet", "work", "analytics.duckdb"}
     assert (MARK % order).encode() in stored.layout.published.read_bytes(), "the search of raw bytes would find it"
     counted = rows(stored)
@@ -157,7 +184,10 @@ def test_nothing_of_a_forgotten_order_is_left_in_any_file(stored):
     left = rows(stored)
     lost = {name: count - left[name] for name, count in counted.items() if left[name] != count}
     assert set(lost) <= {"pii.order_addresses", "pii.order_address_candidates"}
-    assert done.rows == 2 * sum(lost.values())
+    assert done.rows == 2 * sum(named.values())
+    with published(stored) as connection:
+        kept = "select automation_data->>'steps' from orders where id = ?"
+        assert connection.execute(kept, [order]).fetchall() == [("2",)], "what is not personal of a value stays"
     assert not list(stored.layout.work.glob("forgetting*"))
     assert_recorded(stored)
 
@@ -246,10 +276,10 @@ def test_orders_are_named_by_id_unique_id_or_reference(stored):
     with published(stored) as connection:
         id_, unique_id, order_ref = connection.execute("select id, unique_id, order_ref from orders").fetchall()[0]
     for name in (str(id_), unique_id, order_ref):
-        assert orders_named(stored.settings, [name]) == (id_,)
-    assert orders_named(stored.settings, ["424242424242"]) == (424242424242,)
+        assert orders_named(stored.settings, [name], silent) == (id_,)
+    assert orders_named(stored.settings, ["424242424242"], silent) == (424242424242,)
     with pytest.raises(UnknownOrderError, match="no-such-order"):
-        orders_named(stored.settings, ["no-such-order"])
+        orders_named(stored.settings, ["no-such-order"], silent)
 
 
 def test_a_name_of_several_orders_means_none(stored):
@@ -257,7 +287,7 @@ def test_a_name_of_several_orders_means_none(stored):
         first, second = [row[0] for row in connection.execute("select id from orders order by id limit 2").fetchall()]
         connection.execute("update orders set order_ref = 'the same' where id in (?, ?)", [first, second])
     with pytest.raises(UnknownOrderError, match=f"{first} .*{second} "):
-        orders_named(stored.settings, ["the same"])
+        orders_named(stored.settings, ["the same"], silent)
 
 
 def test_a_forgotten_order_stays_so_when_the_list_of_them_is_lost_in_one_place_after_the_other(stored):

@@ -29,12 +29,14 @@ def test_it_says_what_it_removed(forget):
     told = forget("4711", "4712")
     assert told.exit_code == 0, told.output
     assert "forgot    2 orders: 4711, 4712" in told.output
-    assert "removed   0 rows from 0 databases; rewrote 0 raw pages and 0 Parquet files" in told.output
+    assert "no order with the id 4711 is in the tables; it is remembered all the same" in told.output
+    assert "cleaned   0 rows in 0 databases; rewrote 0 raw pages and 0 Parquet files" in told.output
 
 
-def test_an_unknown_name_and_no_name_are_wrong_usage(forget):
-    unknown = forget("no-such-order")
-    assert (unknown.exit_code, "no-such-order" in unknown.output) == (2, True)
+@pytest.mark.parametrize("name", ["no-such-order", "9223372036854775808", "9" * 5000], ids=lambda name: name[:20])
+def test_an_unknown_name_and_no_name_are_wrong_usage(forget, name):
+    unknown = forget(name)
+    assert (unknown.exit_code, name in unknown.output) == (2, True)
     assert forget().exit_code == 2
 
 

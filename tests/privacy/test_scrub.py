@@ -192,6 +192,65 @@ def test_only_the_orders_that_are_forgotten_lose_their_addresses():
     assert without_orders(as_bytes(document), {99}) is None
 
 
+SHIPPING = {"shipping_address": {"type": "OrderAddress", "id": 5}}
+FORGOTTEN: dict[str, tuple[str, dict[str, Any]]] = {
+    "its id is text": ('"3"', page(SHIPPING, OrderAddress=[ADDRESS])),
+    "its id has a point": ("3.0", page(SHIPPING, OrderAddress=[ADDRESS])),
+    "its id has zeros before it": ('"003"', page(SHIPPING, OrderAddress=[ADDRESS])),
+    "a reference is text": ("3", page({"shipping_address": {"id": "5"}}, OrderAddress=[ADDRESS])),
+    "an included id is text": ("3", page(SHIPPING, OrderAddress=[ADDRESS | {"id": "5"}])),
+    "a reference is a bare id": ("3", page({"shipping_address": 5}, OrderAddress=[ADDRESS])),
+    "an address that nobody refers to": ("3", page(OrderAddress=[ADDRESS])),
+    "an address as a list of lines": ("3", page({"shipping_address": ["Jane", "1 Main St"]})),
+    "an address under another key": ("3", page({"billing_address": ADDRESS})),
+    "whoever it refers to": ("3", page({"by": {"type": "User", "id": 9}}, User=[{"id": "9", "email": "Jane@x.test"}])),
+    "whoever its history refers to": (
+        "3",
+        page(
+            {"status_history": [{"type": "OrderStatusHistory", "id": 8}]},
+            OrderStatusHistory=[{"id": 8, "user": {"type": "User", "id": 9}}],
+            User=[{"type": "User", "id": 9, "last_name": "Jane"}],
+        ),
+    ),
+    "it is not in a list": ("3", page() | {"included": {"Order": {"0": {"type": "Order", "id": 3, "by": ADDRESS}}}}),
+    "it stands in its shipment": (
+        "4",
+        page() | {"collection": [{"id": 1, "order": {"id": "3", "shipping_address": ADDRESS}}]},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FORGOTTEN)
+def test_a_forgotten_order_loses_its_persons_however_it_names_itself_and_them(case):
+    """Beside it stands an order with a person of its own, and a company's contact: they stay."""
+    id_, document = FORGOTTEN[case]
+    other = {
+        "type": "Order",
+        "id": 40,
+        "shipping_address": {"type": "OrderAddress", "id": "50"},
+        "email": "Joan@x.test",
+    }
+    document["collection"].append({"type": "Shipment", "id": 2, "order": {"type": "Order", "id": 40}})
+    included = document["included"]
+    orders = included["Order"]
+    orders.update({"1": other}) if isinstance(orders, dict) else orders.append(other)
+    included.setdefault("OrderAddress", []).append(ADDRESS | {"id": 50, "first_name": "Joan"})
+    included["Merchant"] = [{"type": "Merchant", "id": 5, "email": "Joan@x.test"}]
+    content = as_bytes(document).replace(b'{"type": "Order", "id": 3', b'{"type": "Order", "id": %s' % id_.encode())
+    clean = without_orders(content, {3})
+    assert clean is not None
+    assert b"Jane" not in clean
+    assert clean.count(b"Joan") == content.count(b"Joan")
+    assert without_orders(clean, {3}) is None
+
+
+def test_an_order_with_the_email_of_a_person_keeps_what_tables_know_of_it():
+    known = {"type": "Order", "id": 3, "status": "new", "items": [{"id": 4, "sku": "A"}], "custom_fields": {"email": 1}}
+    document = page(known | {"email": "Jane@example.test", "nickname": "Jane"})
+    for clean in (without_persons(as_bytes(document)), without_orders(as_bytes(document), {3})):
+        assert json.loads(clean or b"")["included"]["Order"] == [known]
+
+
 def test_the_types_are_read_as_duckdb_reads_them():
     with duckdb.connect() as connection:
         create_types(connection)

@@ -2,8 +2,9 @@
 
 The ids are remembered first; from then on no page lands with anything personal of these orders (``extract/cleaner``).
 Then every file is looked at, whatever the tables say of it: raw pages are rewritten without it, Parquet files and both
-databases without its rows. A database is written anew, because DuckDB leaves deleted rows in the file. Each step does
-nothing where nothing is left to do, so one that was interrupted is finished by the next run, whichever that is.
+databases without its rows in schema ``pii``, and without persons in the free-form values of its other rows. A database
+is written anew, because DuckDB leaves deleted rows in the file. Each step does nothing where nothing is left to do, so
+one that was interrupted is finished by the next run, whichever that is.
 """
 
 from __future__ import annotations
@@ -29,10 +30,12 @@ from wms_sync.extract.raw import open_again, rewrite_manifest
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.page import read_raw
 from wms_sync.layout import Layout
-from wms_sync.privacy.scrub import without_orders
+from wms_sync.privacy.fields import COMPANYS_OWN
+from wms_sync.privacy.scrub import scrubbed, without_orders
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import Turn
+from wms_sync.whole_numbers import whole
 
 Say = Callable[[str], object]
 OLD = "old"
@@ -40,7 +43,10 @@ OLD = "old"
 
 @dataclass(frozen=True)
 class Forgotten:
-    """What was removed, and from how many files; nothing at all where it was removed before."""
+    """What was removed, and from how many files; nothing at all where it was removed before.
+
+    ``rows`` went from the databases, or lost the persons in a value.
+    """
 
     orders: tuple[int, ...]
     pages: int
@@ -49,10 +55,10 @@ class Forgotten:
     rows: int
 
 
-def orders_named(settings: Settings, names: Sequence[str]) -> tuple[int, ...]:
+def orders_named(settings: Settings, names: Sequence[str], say: Say) -> tuple[int, ...]:
     """The orders that are meant by id, ``unique_id`` or ``order_ref``. The caller holds the writer's lock.
 
-    An id need not be known: what comes later is not stored either. Raises ``UnknownOrderError``.
+    An id need not be known: what comes later is not stored either; ``say`` is told. Raises ``UnknownOrderError``.
     """
     found: dict[str, list[str]] = {}
     ids: set[int] = set()
@@ -68,9 +74,17 @@ def orders_named(settings: Settings, names: Sequence[str]) -> tuple[int, ...]:
         meant = found.get(name, [])
         if len(meant) > 1:
             raise UnknownOrderError(f"{name} names several orders: {'; '.join(meant)}. Name one by its unique_id.")
-        if not meant and not name.isdecimal():
-            raise UnknownOrderError(f"No order in the tables has the unique_id or order_ref {name}. Give its id.")
-    return tuple(sorted(ids | {int(name) for name in names if name not in found}))
+        if meant:
+            continue
+        id_ = whole(name)
+        if id_ is None or id_ < 0:
+            raise UnknownOrderError(
+                f"No order in the tables has the unique_id or order_ref {name}, and no order can have it as its id. "
+                "Give its id."
+            )
+        ids.add(id_)
+        say(f"no order with the id {id_} is in the tables; it is remembered all the same: its persons will not land")
+    return tuple(sorted(ids))
 
 
 def forget(settings: Settings, store: StateStore, order_ids: Collection[int], say: Say) -> Forgotten:
@@ -80,7 +94,7 @@ def forget(settings: Settings, store: StateStore, order_ids: Collection[int], sa
     _remove_leftovers(store.turn, layout)
     pages = _clean_pages(layout, store, everyone, say)
     with duckdb.connect() as connection:
-        _name_forgotten(connection, everyone)
+        _prepare(connection, everyone)
         parquet_files = _clean_parquet(store.turn, layout, connection)
     say(f"rewrote {parquet_files} Parquet files")
     new = bool(store.forgotten(unfinished=True))
@@ -90,8 +104,18 @@ def forget(settings: Settings, store: StateStore, order_ids: Collection[int], sa
     return Forgotten(tuple(sorted(order_ids)), pages, parquet_files, sum(map(bool, rows)), sum(rows))
 
 
-def _personal_tables() -> list[Table]:
-    return [table for table in tables() if table.schema == "pii" and table.root == "orders"]
+def _concerned() -> list[Table]:
+    """The tables that may hold what is personal of an order: as rows, or in free-form values."""
+    return [table for table in tables() if table.root == "orders" and (_is_personal(table) or _free_form(table))]
+
+
+def _is_personal(table: Table) -> bool:
+    return table.schema == "pii"
+
+
+def _free_form(table: Table) -> list[str]:
+    """The columns that hold whatever the service puts there, persons too."""
+    return [column.name for column in table.columns if column.type == "json" and column.name not in COMPANYS_OWN]
 
 
 def _remove_leftovers(turn: Turn, layout: Layout) -> None:
@@ -134,27 +158,60 @@ def _clean_pages(layout: Layout, store: StateStore, everyone: Collection[int], s
     return rewritten
 
 
-def _name_forgotten(connection: duckdb.DuckDBPyConnection, everyone: Collection[int]) -> None:
+def _prepare(connection: duckdb.DuckDBPyConnection, everyone: Collection[int]) -> None:
     connection.execute("create temp table forgotten as select unnest($1::bigint[]) as order_id", [sorted(everyone)])
+    connection.create_function("scrubbed", scrubbed, ["VARCHAR"], "VARCHAR")
 
 
 def _clean_parquet(turn: Turn, layout: Layout, connection: duckdb.DuckDBPyConnection) -> int:
     rewritten = 0
     counted: dict[str, dict[str, int]] = {}
-    for table in _personal_tables():
+    for table in _concerned():
         files = _files(layout, table)
         if files:
-            query = sql_files.read("forget/holding.sql").format(key=quote(table.root_key))
+            query = sql_files.read("forget/holding.sql").format(
+                key=quote(table.root_key), personal=_persons(table, _columns_of(connection, files))
+            )
             holding = connection.execute(query, {"files": files}).fetchall()
             for (file,) in holding:
                 _clean_file(turn, connection, table, Path(file))
             rewritten += len(holding)
-        left = _files(layout, table)
-        query = sql_files.read("forget/counted.sql")
-        counted[table.slug] = dict(connection.execute(query, {"files": left}).fetchall()) if left else {}
+        if _is_personal(table):
+            left = _files(layout, table)
+            query = sql_files.read("forget/counted.sql")
+            counted[table.slug] = dict(connection.execute(query, {"files": left}).fetchall()) if left else {}
     for window_id in flattened_windows(layout):
         _recount(turn, layout, window_id, counted)
     return rewritten
+
+
+def _columns_of(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> set[str]:
+    query = sql_files.read("forget/parquet_columns.sql")
+    return {column for (column,) in connection.execute(query, {"files": files}).fetchall()}
+
+
+def _persons(table: Table, there: Collection[str]) -> str:
+    """The condition that a row of an order is, or holds, what is personal; ``there`` are the columns that it has."""
+    values = [f"held.{quote(column)}" for column in _free_form(table) if column in there]
+    return " or ".join(f"{value}::varchar <> scrubbed({value})" for value in values) or str(_is_personal(table))
+
+
+def _kept(table: Table, there: Collection[str], source: str) -> str:
+    """The select of what stays, and in which columns."""
+    columns = [column for column in table.column_names if column in there]
+    return sql_files.read("forget/kept.sql").format(
+        columns=", ".join(f"{_cleaned(table, column)} as {quote(column)}" for column in columns),
+        source=source,
+        key=quote(table.root_key),
+        kept="forgotten.order_id is null" if _is_personal(table) else "true",
+    )
+
+
+def _cleaned(table: Table, column: str) -> str:
+    value = f"held.{quote(column)}"
+    if column not in _free_form(table):
+        return value
+    return f"case when forgotten.order_id is null then {value} else scrubbed({value})::json end"
 
 
 def _files(layout: Layout, table: Table) -> list[str]:
@@ -163,9 +220,7 @@ def _files(layout: Layout, table: Table) -> list[str]:
 
 def _clean_file(turn: Turn, connection: duckdb.DuckDBPyConnection, table: Table, path: Path) -> None:
     temporary = turn.temporary(path.name)
-    kept = sql_files.read("forget/kept.sql").format(
-        columns="held.*", source=f"read_parquet({literal(str(path))})", key=quote(table.root_key)
-    )
+    kept = _kept(table, _columns_of(connection, [str(path)]), f"read_parquet({literal(str(path))})")
     copied = connection.execute(f"copy ({kept}) to $temporary (format parquet)", {"temporary": str(temporary)})
     row = copied.fetchone()
     if row is not None and row[0]:
@@ -218,37 +273,36 @@ def _clean_database(settings: Settings, turn: Turn, path: Path, everyone: Collec
 
 
 def _held(source: Path, everyone: Collection[int]) -> int:
-    """The rows of these orders in schema ``pii``."""
+    """The rows that are, or hold, what is personal of these orders."""
     with duckdb.connect(source, read_only=True) as connection:
-        _name_forgotten(connection, everyone)
+        _prepare(connection, everyone)
         present = _present_columns(connection, "current_database()")
-        return sum(_count(connection, table) for table in _personal_tables() if (table.schema, table.name) in present)
+        concerned = [(table, present.get((table.schema, table.name))) for table in _concerned()]
+        return sum(_count(connection, table, there) for table, there in concerned if there)
 
 
-def _count(connection: duckdb.DuckDBPyConnection, table: Table) -> int:
-    query = sql_files.read("forget/held.sql").format(table=table.qualified, key=quote(table.root_key))
+def _count(connection: duckdb.DuckDBPyConnection, table: Table, there: Collection[str]) -> int:
+    query = sql_files.read("forget/held.sql").format(
+        table=table.qualified, key=quote(table.root_key), personal=_persons(table, there)
+    )
     row = connection.execute(query).fetchone()
     return int(row[0]) if row else 0
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, source: Path, everyone: Collection[int]) -> None:
     """Everything that stays, into the empty tables of a new database."""
-    _name_forgotten(connection, everyone)
+    _prepare(connection, everyone)
     connection.execute(f"attach {literal(str(source))} as {quote(OLD)} (read_only)")
     present = _present_columns(connection, literal(OLD))
+    concerned = _concerned()
     for table in (*tables(), *ops_tables()):
         there = present.get((table.schema, table.name), set())
         columns = ", ".join(quote(column) for column in table.column_names if column in there)
         if columns:
-            connection.execute(f"insert into {table.qualified} ({columns}) {_kept(table, columns)}")
+            stored = f"{quote(OLD)}.{table.qualified}"
+            kept = _kept(table, there, stored) if table in concerned else f"select {columns} from {stored}"
+            connection.execute(f"insert into {table.qualified} ({columns}) {kept}")
     connection.execute(f"detach {quote(OLD)}")
-
-
-def _kept(table: Table, columns: str) -> str:
-    source = f"{quote(OLD)}.{table.qualified}"
-    if table not in _personal_tables():
-        return f"select {columns} from {source}"
-    return sql_files.read("forget/kept.sql").format(columns=columns, source=source, key=quote(table.root_key))
 
 
 def _present_columns(connection: duckdb.DuckDBPyConnection, name: str) -> dict[tuple[str, str], set[str]]:

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 from wms_sync.flatten.findings import Drift, Misfit, shown, writable
 from wms_sync.flatten.shape import ENVELOPE, PRODUCTS, Many, Node, Shape, Thing, Value
 from wms_sync.flatten.tolerant_json import Parsed
-from wms_sync.flatten.values import expected, whole, why_not
+from wms_sync.flatten.values import expected, why_not
+from wms_sync.whole_numbers import whole
 
 # Which of these texts does the DuckDB type not take? Asked once a type and page.
 Unreadable = Callable[[str, list[str]], Iterable[str]]

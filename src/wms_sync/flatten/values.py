@@ -12,10 +12,9 @@ from typing import Any
 
 from wms_sync.flatten.findings import Oddity
 from wms_sync.flatten.gate import DATE
+from wms_sync.whole_numbers import whole
 
-_WHOLE = re.compile(r"-?[0-9]{1,19}")
 _DATE = re.compile(DATE)
-_INT64 = range(-(2**63), 2**63)
 _DECIMAL_LIMIT = 10**14  # DECIMAL(18,4) holds fourteen digits before the point
 _EXPECTED = {
     "BIGINT": "a whole number",
@@ -47,13 +46,6 @@ def expected(duckdb_type: str) -> str:
     return f"{_EXPECTED[duckdb_type]} was expected"
 
 
-def whole(value: Any) -> int | None:  # noqa: ANN401 - any JSON
-    """The whole number that a value is, or is written as: 12, "12" and 12.0 are 12, and 12.5 is none."""
-    if isinstance(value, bool) or not _is_whole(value):
-        return None
-    return int(value)
-
-
 def unwritable(value: Any) -> str | None:  # noqa: ANN401 - any JSON
     """Why a value cannot be written as JSON, if so."""
     try:
@@ -66,11 +58,7 @@ def unwritable(value: Any) -> str | None:  # noqa: ANN401 - any JSON
 
 
 def _is_whole(value: Any) -> bool:  # noqa: ANN401 - any JSON
-    if isinstance(value, str):
-        return _WHOLE.fullmatch(value) is not None and int(value) in _INT64
-    if isinstance(value, float):
-        return value.is_integer() and abs(value) <= 2**53
-    return isinstance(value, int) and not isinstance(value, bool) and value in _INT64
+    return whole(value) is not None
 
 
 def _is_flag(value: Any) -> bool:  # noqa: ANN401 - any JSON

@@ -1,14 +1,16 @@
 """The one table of what is personal: the same fields that schema ``pii`` holds.
 
 Of the kinds listed, every field but those named here is personal, also one that the service adds later. Any other
-object that has one of the ``PERSON`` keys speaks of a person as a whole. Custom fields and free texts (notes,
-comments) are the company's own and kept as they came.
+object that has one of the ``PERSON`` keys speaks of a person as a whole, but for what its type knows: an order with an
+email address is still an order. Custom fields and free texts (notes, comments) are the company's own and kept as they
+came.
 """
 
 from __future__ import annotations
 
 from wms_sync.privacy.types import fields_of
 
+ADDRESS = "OrderAddress"
 CANDIDATE = "OrderAddressCandidate"
 LOCATION = "RetailerShipToLocation"
 
@@ -19,15 +21,15 @@ CANDIDATE_KEPT = ("address_id", "region_code", "country_code", "classification")
 LOCATION_KEPT = tuple(name for name in fields_of("retailer_ship_to_location") if name not in {*REFERENCE, *CONTACT})
 
 KEPT: dict[str, frozenset[str]] = {
-    "OrderAddress": frozenset(REFERENCE),
+    ADDRESS: frozenset(REFERENCE),
     CANDIDATE: frozenset({*REFERENCE, *CANDIDATE_KEPT}),
     LOCATION: frozenset({*REFERENCE, *LOCATION_KEPT}),
 }
 """What is not personal of each kind that holds personal fields."""
 
 PLACES = {
-    "shipping_address": "OrderAddress",
-    "original_address": "OrderAddress",
+    "shipping_address": ADDRESS,
+    "original_address": ADDRESS,
     "address_candidates": CANDIDATE,
     "retailer_ship_to_location": LOCATION,
     "mark_for_location": LOCATION,
@@ -36,3 +38,6 @@ PLACES = {
 
 COMPANYS_OWN = frozenset({"custom_fields"})
 """Their keys are made up by whoever runs the instance."""
+
+SHARED = frozenset(kind for kind in fields_of("included") if not kind.startswith(("Order", "Shipment")))
+"""Kinds that no order has to itself: who stands there is the company's, whatever order refers to it."""

@@ -8,31 +8,39 @@ reads it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from decimal import Decimal
 from typing import Any
 
 import msgspec
 
-from wms_sync.privacy.fields import CANDIDATE, COMPANYS_OWN, KEPT, PERSON, PLACES, REFERENCE
+from wms_sync.privacy.fields import ADDRESS, CANDIDATE, COMPANYS_OWN, KEPT, LOCATION, PERSON, PLACES, REFERENCE, SHARED
+from wms_sync.privacy.types import fields_of_kind
 from wms_sync.privacy.watched import is_cleared
 from wms_sync.shallow_json import cut_to_depth
-
-ADDRESSES = ("shipping_address", "original_address")
-CANDIDATES = "address_candidates"
+from wms_sync.whole_numbers import whole
 
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
 
 
-class _Orders(msgspec.Struct):
-    class Order(msgspec.Struct, gc=False):
-        id: int
+class _Order(msgspec.Struct, gc=False):
+    id: Any = None
 
-    class Included(msgspec.Struct):
-        Order: list[_Orders.Order] | None = None
 
-    included: Included | None = None
+class _Shipment(msgspec.Struct, gc=False):
+    order: _Order | int | str | float | None = None
+
+
+class _Included(msgspec.Struct):
+    Order: list[_Order] | None = None
+
+
+class _Page(msgspec.Struct):
+    """Where a page of the right shape names orders."""
+
+    collection: list[_Shipment] | None = None
+    included: _Included | None = None
 
 
 def without_persons(content: bytes) -> bytes | None:
@@ -47,6 +55,12 @@ def without_orders(content: bytes, forgotten: Collection[int]) -> bytes | None:
     return _edited(content, lambda page: _forget(page, forgotten))
 
 
+def scrubbed(text: str) -> str:
+    """A value as JSON, without anything personal."""
+    clean = _edited(text.encode(), scrub)
+    return text if clean is None else clean.decode()
+
+
 def scrub(value: Any, kind: str | None = None) -> bool:  # noqa: ANN401 - any JSON
     """Take what is personal out of a parsed value, in place; whether there was any. ``kind`` is where it stands."""
     if isinstance(value, list):
@@ -57,19 +71,25 @@ def scrub(value: Any, kind: str | None = None) -> bool:  # noqa: ANN401 - any JS
     changed = _strip(value, _kept(value, kind))
     for key, inner in value.items():
         place = PLACES.get(key) or (key if key in KEPT else None)
-        if place not in {None, "RetailerShipToLocation"} and isinstance(inner, str):
-            value[key], changed = None, True  # an address written as one text
+        if place not in {None, LOCATION} and _has_text(inner):
+            value[key], changed = None, True  # an address written as text
         elif key not in COMPANYS_OWN and isinstance(inner, dict | list):
             changed = scrub(inner, place) or changed
     return changed
 
 
+def _has_text(value: Any) -> bool:  # noqa: ANN401 - any JSON
+    return isinstance(value, str) or (isinstance(value, list) and any(isinstance(one, str) for one in value))
+
+
 def _kept(value: dict[str, Any], kind: str | None) -> Collection[str] | None:
     """The keys that may stay; None where all may."""
     stated = value.get("type")
-    kept = KEPT.get(stated if isinstance(stated, str) and stated in KEPT else kind or "")
+    if not isinstance(stated, str):
+        stated = ""
+    kept = KEPT.get(stated if stated in KEPT else kind or "")
     if kept is None and not PERSON.isdisjoint(value):
-        return REFERENCE
+        return fields_of_kind(stated) or REFERENCE
     return kept
 
 
@@ -81,31 +101,82 @@ def _strip(value: dict[str, Any], kept: Collection[str] | None) -> bool:
 
 
 def _forget(page: Any, forgotten: Collection[int]) -> bool:  # noqa: ANN401 - any JSON
-    """Scrub the addresses of these orders, those that stand in them and those that they refer to."""
-    included = page.get("included") if isinstance(page, dict) else None
-    if not isinstance(included, dict):
+    """Scrub these orders, what says that it is theirs, and whatever they refer to under ``included``.
+
+    Of addresses and candidates there, only those stay that something else on the page refers to: an order may name its
+    own in a way that nobody follows.
+    """
+    left = [(key, one) for key, one in _objects(page) if _is_theirs(key, one, forgotten)]
+    if not left:
         return False
-    orders = [one for one in _objects(included, "Order") if one.get("id") in forgotten]
-    held = [order.get(place) for order in orders for place in ADDRESSES]
-    proposed = [one for order in orders for one in order.get(CANDIDATES) or ()]
-    found = [scrub(held, "OrderAddress"), scrub(proposed, CANDIDATE)]
-    for kind, references in (("OrderAddress", held), (CANDIDATE, proposed)):
-        ids = {one.get("id") for one in references if isinstance(one, dict)}
-        found += [scrub(one, kind) for one in _objects(included, kind) if one.get("id") in ids]
+    included = _included(page)
+    theirs: set[int] = set()
+    found: list[bool] = []
+    while left:
+        kind, one = left.pop()
+        theirs.add(id(one))
+        for name in _references(one):
+            left += [(name[0], referred) for referred in included.pop(name, ())]
+        found.append(scrub(one, kind))
+    addresses = [(name, one) for name, listed in included.items() for one in listed if name[0] in {ADDRESS, CANDIDATE}]
+    claimed = set(_references(page, leaving=theirs | {id(one) for _, one in addresses}))
+    found += [scrub(one, name[0]) for name, one in addresses if name not in claimed]
     return any(found)
 
 
-def _objects(included: dict[str, Any], kind: str) -> list[dict[str, Any]]:
-    return [one for one in included.get(kind) or () if isinstance(one, dict)]
+def _is_theirs(key: str, value: dict[str, Any], forgotten: Collection[int]) -> bool:
+    """Whether it is one of these orders, or names one as its own, as a shipment does."""
+    named = [value.get("order_id"), value.get("order")]
+    if "Order" in (key, value.get("type")):
+        named.append(value)
+    return any(whole(one.get("id") if isinstance(one, dict) else one) in forgotten for one in named)
+
+
+def _objects(value: Any, leaving: Collection[int] = ()) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: ANN401 - any JSON
+    """Every object with the key that it, or the list that it is in, stands under; some are left out by their id()."""
+    left = [("", value)]
+    while left:
+        key, value = left.pop()
+        if isinstance(value, list):
+            left += [(key, one) for one in value if isinstance(one, dict | list)]
+        elif isinstance(value, dict) and id(value) not in leaving:
+            yield key, value
+            left += [(name, one) for name, one in value.items() if isinstance(one, dict | list)]
+
+
+_Name = tuple[Any, int | None]
+"""Kind and id."""
+
+
+def _references(value: Any, leaving: Collection[int] = ()) -> Iterator[_Name]:  # noqa: ANN401 - any JSON
+    """What a value, and every object in it, refers to or is."""
+    for key, one in _objects(value, leaving):
+        id_ = whole(one.get("id"))
+        if id_ is not None:
+            yield (one["type"] if isinstance(one.get("type"), str) else None, id_)
+            yield (PLACES.get(key), id_)
+
+
+def _included(page: Any) -> dict[_Name, list[dict[str, Any]]]:  # noqa: ANN401 - any JSON
+    """The objects under ``included`` that an order may have to itself, by what refers to them."""
+    included = page.get("included") if isinstance(page, dict) else None
+    found: dict[_Name, list[dict[str, Any]]] = {}
+    for kind, listed in included.items() if isinstance(included, dict) else ():
+        objects = listed.values() if isinstance(listed, dict) else listed or ()
+        for one in objects if kind not in {*SHARED, "Order"} else ():
+            if isinstance(one, dict):
+                found.setdefault((kind, whole(one.get("id"))), []).append(one)
+    return found
 
 
 def _may_hold(content: bytes, forgotten: Collection[int]) -> bool:
     try:
-        page = msgspec.json.decode(content, type=_Orders)
+        page = msgspec.json.decode(content, type=_Page)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return True
-    orders = page.included.Order if page.included is not None else None
-    return not {order.id for order in orders or ()}.isdisjoint(forgotten)
+    orders: list[Any] = [shipment.order for shipment in page.collection or ()]
+    orders += page.included.Order or () if page.included is not None else ()
+    return any(whole(one.id if isinstance(one, _Order) else one) in forgotten for one in orders)
 
 
 def _edited(content: bytes, edit: Callable[[Any], bool]) -> bytes | None:

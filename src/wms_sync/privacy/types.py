@@ -18,6 +18,15 @@ def fields_of(name: str) -> dict[str, str]:
 
 
 @cache
+def fields_of_kind(kind: str) -> frozenset[str]:
+    """The fields of a kind by the service's name for it, ``Order``; none of a kind that the types do not know."""
+    if kind == "Shipment":  # under ``included`` it is not read
+        return frozenset(fields_of("shipment"))
+    name = fields_of("included").get(kind, "")
+    return frozenset(fields_of(name.removesuffix("[]").strip('"'))) if name else frozenset()
+
+
+@cache
 def _all() -> dict[str, dict[str, str]]:
     texts = [f"{sql_files.read(path)};" for path in sql_files.listed("types")]
     return {
