@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from wms_sync.analytics.database import opened
+from wms_sync.analytics.database import opened, published, row_counts
 from wms_sync.analytics.forgotten import refuse_lost
 from wms_sync.analytics.recovery import is_behind
 from wms_sync.analytics.retention import dropped_windows
@@ -61,6 +61,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
         ("state", _state),
         ("forgotten orders", _forgotten),
         ("lock", _lock),
+        ("published", _published),
         ("tables", _tables),
         ("ledger", _ledger),
         ("master data", _master_data),
@@ -70,6 +71,8 @@ def examine(settings: Settings) -> Iterator[Finding]:
             yield from look(settings)
         except (WmsSyncError, OSError) as error:
             yield Finding(subject, "fail", str(error))
+        except Exception as error:  # noqa: BLE001 - a defect, or something that broke in a way nobody thought of
+            yield Finding(subject, "fail", f"{type(error).__name__}: {error}")
 
 
 def _settings(settings: Settings) -> Iterator[Finding]:
@@ -123,8 +126,8 @@ def _disk(settings: Settings) -> Iterator[Finding]:
     folder = next(path for path in (settings.data_dir, *settings.data_dir.parents) if path.exists())
     free = shutil.disk_usage(folder).free
     layout = Layout(settings.data_dir)
-    published = layout.published.stat().st_size if layout.published.exists() else 0
-    enough = free >= LOW_DISK_BYTES + 2 * published
+    copy = layout.published.stat().st_size if layout.published.exists() else 0
+    enough = free >= LOW_DISK_BYTES + 2 * copy
     yield Finding("disk", "ok" if enough else "warn", f"{free / 1024**3:.1f} GB free in {folder}")
 
 
@@ -154,6 +157,16 @@ def _lock(settings: Settings) -> Iterator[Finding]:
             yield Finding("lock", "ok", f"{kind.many} are being pushed: {holder}")
     if (newest := newest_turn(settings.database_url)) is not None:
         yield Finding("turn", "ok", f"number {newest.epoch}, the newest, is or was of {newest}")
+
+
+def _published(settings: Settings) -> Iterator[Finding]:
+    layout = Layout(settings.data_dir)
+    if not layout.published.exists():
+        yield Finding("published", "ok", "nothing yet")
+        return
+    with published(layout) as connection:
+        rows = row_counts(connection)
+    yield Finding("published", "ok", f"the published file opens; {rows['shipments']} shipments in it")
 
 
 def _tables(settings: Settings) -> Iterator[Finding]:

@@ -7,9 +7,19 @@ import sys
 from pathlib import Path
 
 import duckdb
+import pytest
 
+from tests.conftest import Bench
 from tests.survival.counts import PUBLISHINGS
-from tests.test_sync import synced
+from tests.test_sync import say, synced
+from wms_sync.analytics.errors import DatabaseOpenError
+from wms_sync.analytics.explain import explain
+from wms_sync.analytics.refresh import refresh
+from wms_sync.doctor import examine
+from wms_sync.master_data.file_push import plan_file
+from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.plan import Action
+from wms_sync.status import status
 
 OPENING = """
 import sys, time, duckdb
@@ -32,6 +42,13 @@ while True:
     asked += 1
     print(asked, rows, flush=True)
     time.sleep(0.1)
+"""
+CHANGING = """
+import sys, time, duckdb
+connection = duckdb.connect(sys.argv[1])
+connection.execute("delete from retailers")
+print("changed", flush=True)
+time.sleep(600)
 """
 SHIPMENTS, NEW = 600, 10
 """In the sandbox at first, and before each publishing."""
@@ -108,3 +125,43 @@ def test_a_log_left_by_an_analyst_who_opened_the_file_for_writing_does_no_harm(b
 def rows_published(bench) -> int:
     with duckdb.connect(bench.layout.published, read_only=True) as connection:
         return int(connection.execute("select count(*) from shipments").fetchall()[0][0])
+
+
+def looked_at(bench: Bench, tmp_path: Path) -> tuple[dict[str, int], int, list[Action]]:
+    """What status, explain and a plan take from the published file."""
+    with duckdb.connect(bench.layout.working_database, read_only=True) as connection:
+        found = connection.execute("select min(shipments.id), min(code) from shipments, retailers").fetchall()
+    [(shipment, code)] = found
+    (tmp_path / "given.csv").write_text(f"code,name\n{code},Shown\n")
+    explained = explain(bench.settings, bench.store, str(shipment))
+    plan = plan_file(bench.settings, Kind.RETAILERS, tmp_path / "given.csv")
+    return status(bench.settings, bench.store).rows, len(explained.versions), [step.action for step in plan.steps]
+
+
+def test_an_analyst_who_writes_into_the_published_file_hinders_nobody(bench, tmp_path):
+    synced(bench)
+    before = looked_at(bench, tmp_path)
+    assert before[2] == [Action.ALREADY_THERE]
+    analyst = reader(bench.layout.published, CHANGING)
+    try:
+        assert looked_at(bench, tmp_path) == before
+    finally:
+        analyst.kill()
+        analyst.communicate()
+    assert not list(bench.layout.work.glob("reading-*"))
+
+
+def test_a_damaged_database_is_named_by_its_place_and_made_again(bench):
+    synced(bench)
+    published, working = bench.layout.published, bench.layout.working_database
+    for path in (published, working):
+        path.write_bytes(b"no database" * 1000)
+    with pytest.raises(DatabaseOpenError, match=f"^{published} cannot be read.*{published}"):
+        status(bench.settings, bench.store)
+    assert [one.subject for one in examine(bench.settings) if one.verdict == "fail"] == ["published", "tables"]
+    with pytest.raises(DatabaseOpenError, match=f"working file {working} cannot.*{working}") as error:
+        refresh(bench.settings, bench.store, run_id="test", say=say)
+    assert str(bench.layout.turns) not in str(error.value)
+    published.rename(published.with_suffix(".damaged"))
+    synced(bench)
+    assert rows_published(bench) == SHIPMENTS

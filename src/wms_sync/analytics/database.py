@@ -7,6 +7,8 @@ migration. A changed type does: ``wms-sync rebuild``.
 from __future__ import annotations
 
 import os
+import secrets
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +20,7 @@ import pyarrow as pa
 from wms_sync import sql_files
 from wms_sync.analytics.errors import DatabaseOpenError, SchemaChangedError
 from wms_sync.catalogue import Table, literal, marts, ops_tables, quote, tables
-from wms_sync.durable import make_private
+from wms_sync.durable import make_private, make_private_file
 from wms_sync.layout import Layout
 
 TableColumns = dict[str, tuple[str, str | None]]
@@ -32,8 +34,11 @@ THREADS = max(1, (os.cpu_count() or 1) // 2)
 
 
 @contextmanager
-def opened(path: Path, *, memory_limit: str) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The database at ``path``, made or completed as needed; checkpointed and closed at the end."""
+def opened(path: Path, *, memory_limit: str, called: Path | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The database at ``path``, made or completed as needed; checkpointed and closed at the end.
+
+    ``called`` is what people know it by, where it was taken into a turn's folder.
+    """
     make_private(path.parent)
     spill = make_private(path.parent / "spill")
     settings = {
@@ -47,9 +52,11 @@ def opened(path: Path, *, memory_limit: str) -> Iterator[duckdb.DuckDBPyConnecti
     try:
         connection = duckdb.connect(path, config=settings)  # type: ignore[arg-type]
     except duckdb.Error as error:
+        shown = called or path
         raise DatabaseOpenError(
-            f"The working file {path} cannot be opened ({type(error).__name__}: {error}). If another program holds it, "
-            "end that; if it is damaged, delete it: it is made again from the published file or by `wms-sync rebuild`."
+            f"The working file {shown} cannot be opened ({_told(error, path, shown)}). If another program holds it, "
+            "end that; if it is damaged, delete it if it is still there, and run again: it is made again from the "
+            "published file, or by `wms-sync rebuild`."
         ) from None
     try:
         connection.execute("set timezone = 'UTC'")
@@ -62,10 +69,49 @@ def opened(path: Path, *, memory_limit: str) -> Iterator[duckdb.DuckDBPyConnecti
 
 @contextmanager
 def published(layout: Layout) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The published file, which must exist, opened to be read; times are UTC."""
-    with duckdb.connect(layout.published, read_only=True) as connection:
-        connection.execute("set timezone = 'UTC'")
+    """The published file, which must exist, opened to be read, whoever has it open; times are UTC."""
+    with reading(layout, layout.published) as connection:
         yield connection
+
+
+@contextmanager
+def reading(layout: Layout, path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database of ours, which must exist, opened to be read; times are UTC. Raises ``DatabaseOpenError``.
+
+    An analyst who has the published file open for writing locks all others out of it; then a copy is read.
+    """
+    try:
+        with _connected(layout, path) as connection:
+            connection.execute("set timezone = 'UTC'")
+            yield connection
+    except duckdb.IOException as error:  # a query may be what finds the damage
+        raise _unreadable(path, str(error)) from None
+
+
+def _connected(layout: Layout, path: Path) -> duckdb.DuckDBPyConnection:
+    try:
+        return duckdb.connect(path, read_only=True)
+    except duckdb.IOException:
+        copy = make_private_file(make_private(layout.work) / f"reading-{secrets.token_hex(4)}.duckdb")
+    try:
+        shutil.copyfile(path, copy)  # as of the last checkpoint; what is newer is in a log beside the file
+        return duckdb.connect(copy, read_only=True)
+    except (duckdb.IOException, OSError) as error:
+        raise _unreadable(path, _told(error, copy, path)) from None
+    finally:
+        copy.unlink()  # and it is there until it is closed
+
+
+def _unreadable(path: Path, told: str) -> DatabaseOpenError:
+    return DatabaseOpenError(
+        f"{path} cannot be read ({told}). If another program is changing it, close that and try again; if it is "
+        "damaged, move it away and run `wms-sync sync`, which publishes the tables again."
+    )
+
+
+def _told(error: Exception, path: Path, shown: Path) -> str:
+    """The words of an error with the name that a file is known by."""
+    return f"{type(error).__name__}: {error}".replace(str(path), str(shown))
 
 
 def records(result: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:

@@ -33,7 +33,7 @@ class SchemaChangedError(AnalyticsError):
 
 
 class DatabaseOpenError(AnalyticsError):
-    """The working file cannot be opened."""
+    """The working or the published file cannot be opened, or is damaged."""
 
 
 class UnknownShipmentError(AnalyticsError):

@@ -65,7 +65,7 @@ def orders_named(settings: Settings, names: Sequence[str], say: Say) -> tuple[in
     layout = Layout(settings.data_dir)
     tables = next((path for path in (layout.working_database, layout.published) if path.exists()), None)
     if names and tables is not None:
-        with duckdb.connect(tables, read_only=True) as connection:
+        with database.reading(layout, tables) as connection:
             query = sql_files.read("queries/named_orders.sql")
             for name, id_, unique_id, order_ref in connection.execute(query, {"names": list(names)}).fetchall():
                 found.setdefault(name, []).append(f"{id_} (unique_id {unique_id}, order_ref {order_ref})")

@@ -12,8 +12,10 @@ import duckdb
 import pyarrow as pa
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import records, replace_rows
-from wms_sync.state.ledger import Entry, PushLedger, Sighting, State
+from wms_sync.analytics.database import reading, records, replace_rows
+from wms_sync.analytics.errors import DatabaseOpenError
+from wms_sync.layout import Layout
+from wms_sync.state.ledger import CLOCKS_DIFFER, Entry, PushLedger, Sighting, State
 
 _MOMENT = pa.timestamp("us", tz="UTC")
 _SCHEMA = pa.schema(
@@ -44,25 +46,25 @@ def write_push_ledger(connection: duckdb.DuckDBPyConnection, ledger: PushLedger,
     replace_rows(connection, "push_ledger", ledger.all(), _SCHEMA)
     if service is None:
         return 0
-    rows = connection.execute(sql_files.read("known/pushed_and_seen.sql"), {"service": service}).fetchall()
+    given = {"service": service, "clocks_differ": CLOCKS_DIFFER}
+    rows = connection.execute(sql_files.read("known/pushed_and_seen.sql"), given).fetchall()
     if rows:
         ledger.seen([Sighting(service, kind, key, id_, seen_at) for kind, key, id_, seen_at in rows])
         replace_rows(connection, "push_ledger", ledger.all(), _SCHEMA)
     return len(rows)
 
 
-def restore_push_ledger(database: Path, ledger: PushLedger) -> int:
+def restore_push_ledger(layout: Layout, database: Path, ledger: PushLedger) -> int:
     """Take in what the working or the published file knows of creates and the ledger does not; returns how many.
 
     A state store that was deleted knows none, one that was put back from an old copy knows less. What was sent after
     the file was written is not in it: those things are found in the service or are in doubt.
     """
     try:
-        with duckdb.connect(database, read_only=True) as connection:
-            connection.execute("set timezone = 'UTC'")
+        with reading(layout, database) as connection:
             return ledger.take_in(_entries(connection))
-    except duckdb.Error:
-        return 0  # there is none, or an analyst holds it; what is wrong with it is said by whoever needs it
+    except (duckdb.Error, DatabaseOpenError):
+        return 0  # there is none; what is wrong with it is said by whoever needs it
 
 
 def _entries(connection: duckdb.DuckDBPyConnection) -> list[Entry]:

@@ -43,7 +43,7 @@ def recover(settings: Settings, store: StateStore, say: Say) -> None:
             restore_audits(layout, audits)
     database = layout.working_database if layout.working_database.exists() else layout.published
     with PushLedger(settings.database_url, store.turn) as ledger:
-        restored = restore_push_ledger(database, ledger)
+        restored = restore_push_ledger(layout, database, ledger)
     if restored:
         say(f"took {restored} creates into the ledger again, as the tables show them")
     found = _from_manifests(store, unknown)

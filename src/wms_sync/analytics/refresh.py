@@ -130,7 +130,8 @@ class Refresh:
         )
 
     def _finish(self, path: Path) -> RefreshReport:
-        with database.opened(path, memory_limit=self._settings.memory_limit) as connection:
+        shown = self._layout.working_database
+        with database.opened(path, memory_limit=self._settings.memory_limit, called=shown) as connection:
             landed = self._load(connection)
             write_windows(connection, self._store, landed)
             with PushLedger(self._settings.database_url, self._turn) as ledger:

@@ -76,6 +76,13 @@ class PushReport:
             if one.outcome not in GOOD or one.warnings:
                 told = f"line {one.line}: {one.outcome} {one.key}".rstrip()
                 yield f"{told}: {one.row['why']}"
+        by_sku = sorted(step.line for step in self.plan.steps if step.is_by_sku)
+        if by_sku:
+            some = ", ".join(map(str, by_sku[:10])) + (" ..." if len(by_sku) > 10 else "")
+            yield (
+                f"{len(by_sku):,} are already there by nothing but their sku (line {some}): a plan (--dry-run) says "
+                "whose they are. Push those that are another merchant's in a file of their own with --resend."
+            )
         if self.rejects is not None:
             yield f"Correct the rejected rows in {self.rejects} and push that file."
         if self.applied.stopped is not None:
@@ -150,7 +157,7 @@ def _plan(
 ) -> Plan:
     service = settings.require_base_url()
     layout = Layout(settings.data_dir)
-    restore_push_ledger(layout.published, ledger)
+    restore_push_ledger(layout, layout.published, ledger)
     checked = check(read_csv(path), kind)
     known = read_known(checked, service=service, ledger=ledger, layout=layout, lookup=lookup)
     return make_plan(checked, known, resend=resend)

@@ -10,15 +10,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol
 
-import duckdb
-
 from wms_sync import sql_files
+from wms_sync.analytics.database import published
 from wms_sync.layout import Layout
 from wms_sync.master_data.check import Checked
 from wms_sync.master_data.kinds import Kind
-from wms_sync.state.ledger import THERE, UNSURE, Entry, PushLedger
+from wms_sync.state.ledger import CLOCKS_DIFFER, THERE, UNSURE, Entry, PushLedger
 
 QUERIES = {
     "Retailer": "known/retailers.sql",
@@ -43,6 +43,7 @@ class Found:
     type: str
     status: str | None = None
     belongs_to: str | None = None
+    created_at: datetime | None = None
 
     def __str__(self) -> str:
         return " ".join((self.type, str(self.id) if self.id else "of unknown id", *self._owner()))
@@ -55,8 +56,8 @@ class Found:
 class Lookup(Protocol):
     """Somebody who can be asked for single things by natural key."""
 
-    def find(self, type_: str, keys: Iterable[str]) -> Mapping[str, Found]:
-        """Those that are there, by key; what is missing is not proven to be absent."""
+    def find(self, type_: str, keys: Iterable[str]) -> Mapping[str, tuple[Found, ...]]:
+        """All that are there, by key; what is missing is not proven to be absent."""
 
 
 Things = dict[tuple[str, str], tuple[Found, ...]]
@@ -91,15 +92,23 @@ def read_known(
                 if entry.state in THERE:
                     things[other, key] = _ours(of_entry(entry, other), things.get((other, key), ()))
     if lookup is not None:
+        unknown = {
+            other: {key for key in keys if _is_unknown(things.get((other, key)))} for other, keys in named.items()
+        }
         open_own = {key for key, entry in entries.items() if _is_open(entry)}
-        asked = {**named, type_: named.get(type_, set()) - own | open_own}
-        _look_up(lookup, asked, things)
+        _look_up(lookup, {**unknown, type_: unknown.get(type_, set()) - own | open_own}, things)
     return Known(service, entries, things)
 
 
 def of_entry(entry: Entry, type_: str) -> Found:
     """A thing as the ledger remembers it; the type of a product is in its body."""
     return Found(entry.remote_id, json.loads(entry.body).get("type", type_))
+
+
+def made_since(moment: datetime, shown: Iterable[Found]) -> tuple[Found, ...]:
+    """What must be what was sent at ``moment``: the only one that the service made since then; else nothing."""
+    made = tuple(one for one in shown if one.created_at is not None and one.created_at >= moment - CLOCKS_DIFFER)
+    return made if len(made) == 1 else ()
 
 
 def _ours(remembered: Found, shown: tuple[Found, ...]) -> tuple[Found, ...]:
@@ -122,24 +131,27 @@ def _is_open(entry: Entry) -> bool:
     return entry.state in UNSURE or (entry.state in THERE and entry.remote_id is None)
 
 
+def _is_unknown(found: tuple[Found, ...] | None) -> bool:
+    return not found or found[0].id is None
+
+
 def _shown(layout: Layout, wanted: Keys) -> Things:
     """What the published file shows. It is open for a moment only."""
     things: Things = {}
     if not layout.published.exists():
         return things
-    with duckdb.connect(layout.published, read_only=True) as connection:
+    with published(layout) as connection:
         for type_ in wanted.keys() & QUERIES.keys():
             query = sql_files.read(QUERIES[type_])
             rows: list[Any] = connection.execute(query, {"keys": sorted(wanted[type_])}).fetchall()
-            for key, id_, type_shown, status, belongs_to in rows:
-                found = Found(id_, type_shown or type_, status, belongs_to)
-                things[type_, key] = (*things.get((type_, key), ()), found)
+            for key, id_, type_shown, *rest in rows:
+                things[type_, key] = (*things.get((type_, key), ()), Found(id_, type_shown or type_, *rest))
     return things
 
 
 def _look_up(lookup: Lookup, asked: Keys, things: Things) -> None:
-    """Ask for what the other sources do not know, or not the id of."""
+    """Ask for what the other sources do not know, not the id of, or not for certain."""
     for type_, keys in asked.items():
-        unknown = sorted(key for key in keys if (type_, key) not in things or things[type_, key][0].id is None)
-        for key, found in lookup.find(type_, unknown).items() if unknown else ():
-            things[type_, key] = (found,)
+        for key, found in lookup.find(type_, sorted(keys)).items():
+            by_id = {one.id: one for one in (*found, *things.get((type_, key), ())) if one.id is not None}
+            things[type_, key] = tuple(by_id.values()) or found
