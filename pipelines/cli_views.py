@@ -50,7 +50,8 @@ def refresh_lines(report: RefreshReport) -> Iterator[str]:
 
 def status_lines(found: Status) -> Iterator[str]:
     """``wms-sync status`` for a person."""
-    yield f"sync cursor   {_moment(found.sync_cursor) if found.sync_cursor else 'nothing synced yet'}"
+    unknown = "not known: the state store was lost" if found.state_is_behind else "nothing synced yet"
+    yield f"sync cursor   {_moment(found.sync_cursor) if found.sync_cursor else unknown}"
     if found.lag_seconds is not None:
         yield f"lag           {_duration(found.lag_seconds)}"
     yield f"published     {_moment(found.published_at) if found.published_at else 'never'}"

@@ -132,10 +132,15 @@ def _disk(settings: Settings) -> Iterator[Finding]:
 
 
 def _state(settings: Settings) -> Iterator[Finding]:
+    layout = Layout(settings.data_dir)
     with StateStore(settings.database_url) as store:
-        windows = store.windows()
-        dropped = dropped_windows(Layout(settings.data_dir), store)
-    yield Finding("state", "ok", f"{len(windows)} windows remembered; schema {MIGRATIONS[-1][0]}")
+        windows, behind = store.windows(), is_behind(layout, store)
+        dropped = dropped_windows(layout, store)
+    if behind:
+        lost = "it was lost or is an old copy: the next run takes in again what is on disk"
+        yield Finding("state", "warn", f"{len(windows)} windows remembered, which is too few: {lost}")
+    else:
+        yield Finding("state", "ok", f"{len(windows)} windows remembered; schema {MIGRATIONS[-1][0]}")
     if dropped:
         gone = f"of {len(dropped)} windows are dropped; a rebuild takes these from their Parquet files"
         yield Finding("raw pages", "ok", gone)
@@ -185,7 +190,11 @@ def _tables(settings: Settings) -> Iterator[Finding]:
 def _ledger(settings: Settings) -> Iterator[Finding]:
     with PushLedger(settings.database_url) as ledger:
         sent, doubtful, unseen = sum(ledger.counts().values()), len(ledger.unsure()), ledger.unseen()
-    if doubtful:
+    with StateStore(settings.database_url) as store:
+        behind = is_behind(Layout(settings.data_dir), store)
+    if behind:
+        yield Finding("ledger", "warn", f"{sent} creates remembered, which may be too few: see state")
+    elif doubtful:
         told = f"{doubtful} of {sent} creates are in doubt: `wms-sync status` lists them with what to do"
         yield Finding("ledger", "warn", told)
     else:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from wms_sync import sql_files
 from wms_sync.analytics.database import published, records, row_counts
 from wms_sync.analytics.missing import knows_missing
+from wms_sync.analytics.recovery import is_behind
 from wms_sync.analytics.retention import dropped_windows
 from wms_sync.extract.plan import missing, sync_cursor
 from wms_sync.extract.read import BEFORE_START
@@ -65,8 +66,9 @@ class LastAudit:
 class Status:
     """Everything ``wms-sync status`` shows. Times are UTC; ``lag_seconds`` is None before the first sync.
 
-    ``pushes`` counts creates by kind and state of the ledger; ``unseen`` are created retailers and products that no
-    shipment has shown yet; ``pushing`` are the pushes that go on now.
+    ``state_is_behind`` where the state store was lost or is an old copy: until the next run windows and pushes are too
+    few. ``pushes`` counts creates by kind and state of the ledger; ``unseen`` are created retailers and products that
+    no shipment has shown yet; ``pushing`` are the pushes that go on now.
     """
 
     sync_cursor: datetime | None
@@ -74,6 +76,7 @@ class Status:
     covered: tuple[Interval, ...]
     gaps: tuple[Interval, ...]
     windows: dict[str, int]
+    state_is_behind: bool
     last_loads: tuple[dict[str, object], ...]
     last_audit: LastAudit | None
     rows: dict[str, int]
@@ -107,6 +110,7 @@ def status(settings: Settings, store: StateStore) -> Status:
         covered=covered,
         gaps=gaps,
         windows=_by_state(store),
+        state_is_behind=is_behind(layout, store),
         last_loads=published.last_loads,
         last_audit=published.last_audit,
         rows=published.rows,
@@ -177,7 +181,7 @@ def _by_state(store: StateStore) -> dict[str, int]:
     return counted
 
 
-def _needs_a_hand(found: Status, settings: Settings, store: StateStore) -> Iterator[str]:
+def _coverage_needs(found: Status) -> Iterator[str]:
     if found.sync_cursor is None:
         yield "Nothing is synced yet: run `wms-sync sync`."
     for gap in found.gaps:
@@ -188,6 +192,16 @@ def _needs_a_hand(found: Status, settings: Settings, store: StateStore) -> Itera
         yield f"{found.windows['landed']} windows are on disk and not in the tables: run `wms-sync sync`."
     if found.windows.get("reading") and found.writer is None:
         yield f"{found.windows['reading']} windows were begun and not finished: the next run goes on with them."
+
+
+def _needs_a_hand(found: Status, settings: Settings, store: StateStore) -> Iterator[str]:
+    if found.state_is_behind:
+        yield (
+            "The state store was lost or is an old copy: what is told of windows and pushes is too little. Run "
+            "`wms-sync sync`: it takes in again what is on disk, and asks only for what is not there."
+        )
+    else:
+        yield from _coverage_needs(found)
     if found.quarantined:
         yield f"{found.quarantined} values did not fit their type: see ops.quarantine."
     if found.unknown_keys:

@@ -7,15 +7,19 @@ import json
 import duckdb
 import pytest
 
+from pipelines.cli_views import status_lines
 from tests.conftest import NOW
 from tests.test_sync import say, synced
 from wms_sync.analytics.errors import UnknownShipmentError
 from wms_sync.analytics.explain import Explanation, explain, explanation_lines
 from wms_sync.analytics.flattening import Flattening
 from wms_sync.analytics.refresh import refresh
+from wms_sync.doctor import examine
 from wms_sync.extract.read import Reading
 from wms_sync.flatten.page import Page
 from wms_sync.intervals import interval
+from wms_sync.state.store import StateStore
+from wms_sync.status import status
 
 
 def explained(bench, name) -> Explanation:
@@ -165,3 +169,25 @@ def test_a_gap_and_records_without_an_id_are_named_as_places_where_it_may_be(ben
 def test_before_the_first_sync_it_says_to_run_one(bench):
     with pytest.raises(UnknownShipmentError, match="wms-sync sync"):
         explained(bench, "5")
+
+
+def test_while_the_state_store_is_lost_nothing_is_said_that_is_not_so(bench):
+    synced(bench)
+    (shipment,) = one_row(bench, "select min(id) from shipments")
+    before = explained(bench, shipment)
+    bench.store.close()
+    for path in bench.layout.root.glob("state.db*"):
+        path.unlink()
+    bench.store = StateStore(bench.settings.database_url)
+
+    assert [one.origin.file for one in explained(bench, shipment).versions] == [
+        one.origin.file for one in before.versions
+    ]
+    with pytest.raises(UnknownShipmentError, match="was lost"):
+        explained(bench, 999999999)
+    found = status(bench.settings, bench.store)
+    [told] = found.needs_a_hand
+    assert "was lost" in told
+    assert not [line for line in status_lines(found) if "othing" in line]
+    warned = {one.subject: one.message for one in examine(bench.settings) if one.verdict == "warn"}
+    assert {"state", "ledger"} <= set(warned)

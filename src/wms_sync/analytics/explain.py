@@ -18,6 +18,7 @@ from wms_sync import sql_files
 from wms_sync.analytics.database import published, records
 from wms_sync.analytics.errors import UnknownShipmentError
 from wms_sync.analytics.missing import knows_missing
+from wms_sync.analytics.recovery import is_behind
 from wms_sync.intervals import Interval, subtract
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
@@ -116,7 +117,6 @@ class _Explaining:
         self._connection = connection
         self._files = [str(path) for path in sorted((layout.parquet / "shipments").glob("*.parquet"))]
         self._windows = {window.id: window for window in store.windows()}
-        self._pages: dict[str, dict[int, str]] = {}
 
     def explain(self, name: str) -> Explanation:
         """Everything about the one shipment that the name means."""
@@ -155,6 +155,9 @@ class _Explaining:
         yield f"No page that was read holds a shipment with the id or unique_id {name}."
         if not self._files:
             yield "There are no Parquet files: `wms-sync rebuild` makes them from the raw pages."
+        if is_behind(self._layout, self._store):
+            yield "What time is covered is not known: the state store was lost or is an old copy. Run `wms-sync sync`."
+            return
         if not covered:
             yield "No time is covered yet: run `wms-sync sync`."
             return
@@ -193,10 +196,8 @@ class _Explaining:
         return Origin(window_id, page, self._file(window_id, page), run_id, row["extracted_at"])
 
     def _file(self, window_id: str, number: int) -> str | None:
-        if window_id not in self._pages:
-            self._pages[window_id] = {page.number: page.file for page in self._store.pages(window_id)}
-        path = self._layout.window(window_id) / self._pages[window_id].get(number, "")
-        return str(path.relative_to(self._layout.root)) if path.is_file() else None
+        paths = self._layout.window(window_id).glob(f"page-{number:05d}.*")
+        return next((str(path.relative_to(self._layout.root)) for path in paths), None)
 
     def _rows(self, query: str, **parameters: object) -> list[dict[str, Any]]:
         if parameters.get("files") == []:
