@@ -203,7 +203,7 @@ def test_a_damaged_page_that_is_not_in_the_tables_yet_is_asked_for_again(bench, 
     bench.store.close()
 
 
-def test_a_damaged_page_of_a_half_read_window_is_asked_for_again(bench, sandbox):
+def read_half(bench: Bench, sandbox: SandboxServer) -> None:
     left = [14]
 
     def fail(_: object) -> Response | None:
@@ -214,6 +214,21 @@ def test_a_damaged_page_of_a_half_read_window_is_asked_for_again(bench, sandbox)
     with bench.api() as api, pytest.raises(ServiceFailed):
         bench.reading(api).sync()
     sandbox.sandbox.intercept = None
+
+
+def test_pages_that_only_a_lost_state_store_knew_are_taken_away(bench, sandbox):
+    """Nobody goes on with them, and no retention would ever find them."""
+    recover(bench.settings, bench.store, say)
+    read_half(bench, sandbox)
+    bench = without_state(bench)
+    assert "half read" in night(bench)[-1]
+    assert {folder.name for folder in bench.layout.raw.iterdir()} == {window.id for window in bench.store.windows()}
+    assert_equal(bench, sandbox)
+    bench.store.close()
+
+
+def test_a_damaged_page_of_a_half_read_window_is_asked_for_again(bench, sandbox):
+    read_half(bench, sandbox)
     [window] = [window for window in bench.store.windows("reading") if window.pages][:1]
     do_harm("altered", bench.layout.window(window.id) / bench.store.pages(window.id)[0].file)
     assert window.id in night(bench)[0]

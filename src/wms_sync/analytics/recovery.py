@@ -51,6 +51,8 @@ def recover(settings: Settings, store: StateStore, say: Say) -> None:
         found += _from_receipts(layout, store)
     if found:
         say(f"took {found} windows into the state store again, from their manifests and receipts; nothing is re-read")
+    if left := _take_half_read_away(layout, store):
+        say(f"took the pages of {left} windows away that were half read when the state store was lost")
     if store.forgotten(unfinished=True):
         forget(settings, store, (), say)
         say("finished what `wms-sync forget` began")
@@ -96,6 +98,15 @@ def _from_receipts(layout: Layout, store: StateStore) -> int:
     for window in lost:
         store.adopt(window)
     return len(lost)
+
+
+def _take_half_read_away(layout: Layout, store: StateStore) -> int:
+    """Pages of windows that neither the state store nor a manifest knows: nobody goes on with them."""
+    known = {window.id for window in store.windows()}
+    left = [folder for folder in layout.raw.glob("*") if folder.name not in known and any(folder.glob("page-*"))]
+    for folder in left:
+        store.turn.take_away(folder)
+    return len(left)
 
 
 def _look_at_pages(layout: Layout, store: StateStore, window: Window, say: Say) -> None:
