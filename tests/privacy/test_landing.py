@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from tests.conftest import NOW
 from tests.unpacked import files_holding
-from wms_sync.analytics.refresh import refresh
+from wms_sync.analytics.refresh import rebuild, refresh
 from wms_sync.extract.raw import damage
 from wms_sync.sandbox.app import SHIPMENTS, Sandbox
 from wms_sync.sandbox.config import SandboxConfig
@@ -152,3 +152,9 @@ def test_with_addresses_persons_lie_in_schema_pii_and_nowhere_else(sandbox, benc
         part.split("/")[1] for part in files_holding(bench.layout.parquet.parent, NAME.encode()) if "parquet/" in part
     }
     assert all(folder.startswith("pii_") for folder in folders)
+    bench.settings = settings_for(sandbox)
+    said: list[str] = []
+    rebuild(bench.settings, bench.store, run_id="test", say=said.append)
+    assert [line for line in said if line.startswith("schema pii is left empty, because WMS_INCLUDE_ADDRESSES is off")]
+    with duckdb.connect(bench.layout.published, read_only=True) as connection:
+        assert connection.execute("select count(*) from pii.order_addresses").fetchall() == [(0,)]

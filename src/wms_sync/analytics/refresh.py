@@ -21,7 +21,7 @@ from wms_sync.analytics.checks import CheckOutcome, run_checks
 from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
 from wms_sync.analytics.flattened import flattened_window, is_flattened
 from wms_sync.analytics.flattening import Flattening
-from wms_sync.analytics.merge import Batch, Merger, receipts
+from wms_sync.analytics.merge import PERSONAL, Batch, Merger, receipts
 from wms_sync.analytics.missing import mark_missing, note_returned
 from wms_sync.analytics.publish import publish
 from wms_sync.analytics.push_ledger import write_push_ledger
@@ -95,6 +95,11 @@ class Refresh:
     def rebuild(self) -> RefreshReport:
         """Make every table again from the raw pages, in a file of its own that then takes the working file's place."""
         self._flatten(again=True)
+        if not self._settings.include_addresses and any(self._layout.parquet.glob(f"{PERSONAL}_*/*.parquet")):
+            self._say(
+                f"schema {PERSONAL} is left empty, because WMS_INCLUDE_ADDRESSES is off; raw pages and Parquet files keep "
+                "the persons that they have"
+            )
         return self._finish(self._turn.temporary("rebuild.duckdb"))
 
     def _flatten(self, *, again: bool) -> None:
