@@ -29,30 +29,38 @@ MARK = "Zaphodina-Quxley-%s-77"
 
 
 def marked(envelope: dict[str, Any]) -> dict[str, Any]:
-    """Whoever stands in an order or is named by it tells which order it is of; every other id is written as text."""
+    """Addresses, candidates and free-form values tell which order they are of; every other id is written as text."""
     included = envelope["included"]
     for order in included.get("Order", ()):
         mark = MARK % order["id"]
-        order["buyer"] = {"first_name": mark}
+        held = [one for one in (order.get("shipping_address"), order.get("original_address")) if one]
+        of_order = {
+            "OrderAddress": ({one["id"] for one in held}, {"first_name": mark, "street": [mark]}),
+            "OrderAddressCandidate": (ids_of(order.get("address_candidates")), {"street": mark}),
+            "OrderStatusHistory": (ids_of(order.get("status_history")), {"user": {"id": 7, "email": mark}}),
+        }
+        for kind, (ids, values) in of_order.items():
+            for one in included.get(kind, ()):
+                if one["id"] in ids:
+                    one |= values
         order["automation_data"] = {"told": [{"email": mark}], "steps": 2}
-        included.setdefault("Customer", []).append({"type": "Customer", "id": order["id"], "email": mark})
-        order["customer"] = {"type": "Customer", "id": order["id"]}
-        changes = {one["id"] for one in order.get("status_history") or ()}
-        for change in included.get("OrderStatusHistory", ()):
-            if change["id"] in changes:
-                change["user"] = {"type": "User", "id": 7, "email": mark}
-        held = [order.get("shipping_address"), order.get("original_address")]
-        ids = {one["id"] for one in held if one}
-        proposed = {one["id"] for one in order.get("address_candidates") or ()}
-        for address in included.get("OrderAddress", ()):
-            if address["id"] in ids:
-                address |= {"first_name": mark, "street": [mark]}
-        for candidate in included.get("OrderAddressCandidate", ()):
-            if candidate["id"] in proposed:
-                candidate["street"] = mark
         if order["id"] % 2:
-            for one in (order, *filter(None, held)):
+            for one in (order, *held):
                 one["id"] = str(one["id"])
+    return envelope
+
+
+def ids_of(references: list[dict[str, Any]] | None) -> set[int]:
+    return {one["id"] for one in references or ()}
+
+
+def marked_in_new_places(envelope: dict[str, Any]) -> dict[str, Any]:
+    """Persons stand under keys too that no type knows, in the order and where it refers to."""
+    included = marked(envelope)["included"]
+    for order in included.get("Order", ()):
+        mark = MARK % order["id"]
+        order |= {"buyer": {"first_name": mark}, "customer": {"type": "Customer", "id": order["id"]}}
+        included.setdefault("Customer", []).append({"type": "Customer", "id": int(order["id"]), "email": mark})
     return envelope
 
 
@@ -60,7 +68,7 @@ def marked(envelope: dict[str, Any]) -> dict[str, Any]:
 def service() -> Iterator[SandboxServer]:
     config = SandboxConfig(shipments=120, seed=5, days=20, now=NOW, families=40)
     with SandboxServer(Sandbox(config)) as server:
-        server.sandbox.rewrite = marked
+        server.sandbox.rewrite = marked_in_new_places
         yield server
 
 
