@@ -6,7 +6,8 @@ select
     merchants.id,
     'Merchant' as "type",
     null as status,
-    null as belongs_to
+    null as belongs_to,
+    null as created_at
 from merchants
 where merchants.code in (select unnest($keys))
 order by merchants.id

@@ -7,7 +7,8 @@ select
     products.id,
     products."type",
     null as status,
-    merchants.code as belongs_to
+    merchants.code as belongs_to,
+    products.created_at
 from products
 left join merchants
     on products.merchant_id = merchants.id

@@ -1,12 +1,14 @@
 -- grain: one row a thing of the ledger that the tables show and that was not seen before
 -- keys: kind, key
 -- source: ops.push_ledger, retailers, products
--- notes: by id, or by natural key where no answer told the id; location tags are in no page
+-- notes: by id, or by natural key where no answer told the id; location tags are in no page; a code is one retailer's
+--     alone, but a sku proves a product only where it is the only one that was made since the create was sent
 with shown as (
     select
         'retailers' as kind,
         retailers.id,
         retailers.code as key,
+        null as created_at,
         retailers._extracted_at
     from retailers
     union all
@@ -14,6 +16,7 @@ with shown as (
         'products' as kind,
         products.id,
         products.sku as key,
+        products.created_at,
         products._extracted_at
     from products
 ),
@@ -22,7 +25,8 @@ unseen as (
     select
         push_ledger.kind,
         push_ledger.key,
-        push_ledger.remote_id
+        push_ledger.remote_id,
+        push_ledger.intended_at
     from ops.push_ledger
     where
         push_ledger.service = $service
@@ -52,14 +56,17 @@ matched as (
         on
             unseen.kind = shown.kind
             and unseen.key = shown.key
-    where unseen.remote_id is null
+    where
+        unseen.remote_id is null
+        and (unseen.kind = 'retailers' or shown.created_at >= unseen.intended_at - $clocks_differ)
 )
 
 select
     kind,
     key,
-    max(id) as id,
-    min(_extracted_at) as seen_at
+    any_value(id) as id,
+    any_value(_extracted_at) as seen_at
 from matched
 group by kind, key
+having count(*) = 1
 order by kind, key

@@ -6,7 +6,8 @@ select
     retailers.id,
     'Retailer' as "type",
     retailers.status,
-    null as belongs_to
+    null as belongs_to,
+    retailers.created_at
 from retailers
 where retailers.code in (select unnest($keys))
 order by retailers.id

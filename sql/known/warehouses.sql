@@ -18,7 +18,8 @@ select
     named.id,
     'Warehouse' as "type",
     null as status,
-    null as belongs_to
+    null as belongs_to,
+    null as created_at
 from named
 where named.key in (select unnest($keys))
 order by named.id

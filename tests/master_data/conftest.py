@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +91,18 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
         synced(Bench(settings, store))
         store.close()
         return Layout(folder).published
+
+
+@pytest.fixture
+def sandbox(server: SandboxServer) -> SandboxServer:
+    """One whose clock is this machine's: only what was made since a product was sent proves that it was."""
+    server.sandbox = Sandbox(replace(CONFIG, now=datetime.now(UTC)))
+    return server
+
+
+@pytest.fixture
+def settings_for(settings_for: Callable[..., Settings]) -> Callable[..., Settings]:
+    return partial(settings_for, start_date=datetime.now(UTC).date() - timedelta(days=30))
 
 
 @pytest.fixture

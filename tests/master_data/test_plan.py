@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import duckdb
 import pytest
@@ -183,12 +183,79 @@ def test_a_sku_that_another_merchant_has_too_names_the_one_that_was_created_from
     assert step.ids == {("Product", "OURS"): {"type": "PackagingInfill", "id": 77}}
 
 
+def made(desk, shown, sku: str, *moments: datetime) -> None:
+    """Let the published file show as many products of this sku, made at these moments."""
+    with duckdb.connect(desk.sync_has_shown(shown)) as connection:
+        ids = connection.execute("select id from products where type = 'Product' limit ?", [len(moments)]).fetchall()
+        for (id_,), moment in zip(ids, moments, strict=True):
+            connection.execute("update products set sku = ?, created_at = ? where id = ?", [sku, moment, id_])
+
+
+@pytest.mark.parametrize(
+    ("days", "action"),
+    [
+        ((-1,), Action.IN_DOUBT),
+        ((-1, 1), Action.ALREADY_THERE),
+        ((1, 2), Action.IN_DOUBT),
+        ((1,), Action.ALREADY_THERE),
+    ],
+)
+def test_a_product_in_doubt_is_proven_by_the_only_one_that_was_made_since(desk, shown, days, action):
+    made(desk, shown, "OURS", *(MOMENT + timedelta(days=day) for day in days))
+    desk.record(entry(desk, "OURS", State.DOUBT, kind="products", body='{"name":"Ours","sku":"OURS","type":"Product"}'))
+    path = desk.file("sku,name", "OURS,Ours")
+    [step] = desk.plan(PRODUCTS, path).steps
+    assert (step.action, step.sends, step.proven is not None) == (action, False, action is Action.ALREADY_THERE)
+    assert ("does not prove" in step.why) == (action is Action.IN_DOUBT)
+    assert desk.plan(PRODUCTS, path, resend=True).sends == (action is Action.IN_DOUBT)
+
+
+def test_a_product_that_is_there_by_its_sku_alone_is_told_and_created_when_asked(desk, shown):
+    made(desk, shown, "100", MOMENT)
+    path = desk.file("sku,name", "100,Ours")
+    report = desk.push(PRODUCTS, path)
+    assert report.counts == {Outcome.ALREADY_THERE: 1}
+    assert "nothing but their sku (line 2)" in "\n".join(report.lines())
+    assert "of merchant m" in report.rows()[0]["why"]
+    desk.record(entry(desk, "Q", State.DOUBT, kind="products"))
+    both = desk.file("sku,name", "100,Ours", "Q,Q", name="both.csv")
+    assert [step.key for step in desk.plan(PRODUCTS, both, resend=True).steps if step.sends] == ["Q"]
+    assert desk.push(PRODUCTS, path, resend=True).counts == {Outcome.CREATED: 1}
+    assert desk.push(PRODUCTS, path, resend=True).counts == {Outcome.ALREADY_THERE: 1}
+
+
+def test_what_is_named_in_the_same_file_is_ours_and_not_what_another_merchant_has(desk, shown):
+    made(desk, shown, "OURS", MOMENT)
+    desk.record(entry(desk, "OURS", State.CREATED, kind="products", remote_id=77, settled_at=MOMENT))
+    lines = (
+        "type,sku,name,container_options.associated_product_skus",
+        "PackagingContainer,BOX,Box,OURS",
+        ",OURS,Ours,",
+    )
+    steps = {step.key: step for step in desk.plan(PRODUCTS, desk.file(*lines)).steps}
+    assert steps["BOX"].ids == {("Product", "OURS"): {"type": "Product", "id": 77}}
+
+
 def test_the_merchant_api_is_asked_for_what_nothing_else_knows(desk):
     desk.set(**MERCHANT)
     path = desk.file("code,name,parent_retailer_code", f"a,A,{retailer_code(0)}", "b,B,")
     assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 2}
     calls = [one for one in desk.server.sandbox.requests if one.path == "/api/jsonrpc"]
     assert len(calls) == 1
+
+
+def test_the_merchant_api_is_asked_page_after_page_since_one_sku_may_be_many(desk):
+    path = desk.file("sku,name", *(f"P{number},P" for number in range(100)))
+    desk.push(PRODUCTS, path)
+    stranger = replace(desk, settings=desk.settings.model_copy(update={"data_dir": desk.folder / "elsewhere"}))
+    stranger.push(PRODUCTS, desk.file("sku,name", "P0,P", name="again.csv"))
+    desk.set(data_dir=desk.folder / "third", **MERCHANT)
+    skus = "|".join(f"P{number}" for number in range(100))
+    lines = ("type,sku,name,container_options.associated_product_skus", f"PackagingContainer,BOX,Box,{skus}")
+    [step] = desk.plan(PRODUCTS, desk.file(*lines)).steps
+    assert step.why.startswith(
+        "Names Product P0 (container_options.associated_product_skus), which the service has several"
+    )
 
 
 def record(path: str = "options.items", *, many: bool = True) -> Record:

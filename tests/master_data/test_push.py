@@ -178,7 +178,8 @@ def test_a_tag_that_was_deleted_in_the_service_is_made_again_when_asked(desk):
     kept = desk.entries()["Cold"]
     assert outcomes(desk.push(TAGS, path, resend=True)) == {"Fragile": Outcome.CREATED, "Cold": Outcome.ALREADY_THERE}
     assert desk.entries()["Fragile"].remote_id not in {gone, None}
-    assert replace(desk.entries()["Cold"], message=None) == kept
+    cold = desk.entries()["Cold"]
+    assert replace(cold, message=None, run_id=kept.run_id, attempts=1, intended_at=kept.intended_at) == kept
 
 
 @pytest.mark.parametrize("status", [429, 409, 500, 503])
@@ -221,6 +222,74 @@ def test_a_doubt_stays_one_while_the_service_only_fails(desk):
     only(desk, "Fragile", Response("", 503))
     assert desk.push(TAGS, path).counts == {Outcome.IN_DOUBT: 1}
     assert desk.entries()["Fragile"].state is State.DOUBT
+
+
+NO_KEY = {"errors": [{"type": "unable_to_process", "message": "A live record with this name already exists."}]}
+
+
+@pytest.mark.parametrize("answers", [[Disconnect()], [Response("", 503)], [AnswerLost(), None]])
+def test_what_was_there_stays_as_it_was_unless_it_is_created_again(desk, answers):
+    desk.push(RETAILERS, desk.file("code,name", "A,one"))
+    kept = desk.entries()["A"]
+    desk.server.sandbox.intercept = lambda _: answers.pop(0) if len(answers) > 1 else answers[0]
+    path = desk.file("code,name", "A,two")
+    report = desk.push(RETAILERS, path, resend=True)
+    assert report.counts.keys() & {Outcome.CREATED} == set()
+    now = desk.entries()["A"]
+    assert replace(now, message=None, run_id="run1", attempts=1, intended_at=kept.intended_at) == kept
+    assert now.version > kept.version
+    desk.server.sandbox.intercept = None
+    assert desk.push(RETAILERS, path).counts == {Outcome.CHANGED: 1}
+    if Outcome.ALREADY_THERE not in report.counts:
+        assert "ush the file again with --resend" in report.rows()[0]["why"]
+
+
+def test_what_is_refused_after_a_lost_answer_and_names_no_key_stays_in_doubt(desk):
+    answers = [AnswerLost(), JSONResponse(NO_KEY, 422)]
+    desk.server.sandbox.intercept = lambda _: answers.pop(0)
+    path = desk.file("name,color", "Fragile,red1")
+    report = desk.push(TAGS, path)
+    assert report.counts == {Outcome.IN_DOUBT: 1}
+    assert "A live record with this name already exists. Push the file again" in report.rows()[0]["why"]
+    assert desk.entries()["Fragile"].state is State.DOUBT
+    key = {"errors": [{"type": "parameters", "message": "No.", "details": [{"key": "color", "message": "Not red."}]}]}
+    desk.server.sandbox.intercept = lambda _: JSONResponse(key, 422)
+    assert desk.push(TAGS, path).counts == {Outcome.REJECTED: 1}
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (JSONResponse(NO_KEY, 409), "answered 409: A live record with this name already exists. Nothing was done"),
+        (Response("<html>", 413), "Refused by the service: POST http"),
+        (Response("<html>", 413), "answered 413: no reason given."),
+    ],
+)
+def test_a_refusal_is_told_in_the_words_of_the_service_or_by_its_status(desk, answer, told):
+    desk.server.sandbox.intercept = lambda _: answer
+    [row] = desk.push(TAGS, desk.file("name,color", "Fragile,red1")).rows()
+    assert told in row["why"]
+    assert "WMS_BASE_URL" not in row["why"]
+
+
+def test_what_was_not_sent_after_all_is_newer_than_its_intent(desk):
+    """A sync may have published the intent; its copy must not make a doubt of what was taken back."""
+    only(desk, "P1", JSONResponse(NO_KEY, 422))
+    path = desk.file("sku,name", *(f"P{number},P" for number in range(30)))
+    desk.push(PRODUCTS, desk.file("sku,name", "P1,P", name="first.csv"))
+    before = desk.entries()["P1"]
+    stop = threading.Event()
+
+    def stop_it(_: Request) -> Response:
+        stop.set()
+        return Response("", 429, headers={"Retry-After": "4"})
+
+    desk.set(max_parallel_requests=1)
+    desk.server.sandbox.intercept = stop_it
+    desk.push(PRODUCTS, path, stop=stop)
+    after = desk.entries()["P1"]
+    assert (after.state, after.attempts) == (State.UNDONE, 2)
+    assert after.version > before.version
 
 
 def test_a_child_waits_while_the_id_of_its_parent_is_not_known_and_goes_when_it_can_be_asked_for(desk):

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from tests.test_sync import say, synced
 from wms_sync.analytics.refresh import refresh
 from wms_sync.master_data.kinds import Kind
-from wms_sync.sandbox.faults import AnswerLost
+from wms_sync.sandbox.faults import AnswerLost, Disconnect
 from wms_sync.state.ledger import State
 
 
@@ -21,23 +21,32 @@ def published(bench) -> dict[str, tuple[str, int | None, bool]]:
 
 
 @pytest.fixture
-def pushed(desk):
-    """Two retailers and two products, of which one each got no answer to its creation; and a tag."""
-    lost = {b'"r2"', b'"P2"'}
+def old(shown) -> str:
+    """The sku of a product that the service has had for long."""
+    with duckdb.connect(shown, read_only=True) as connection:
+        [(sku,)] = connection.execute("select min(sku) from products where type = 'Product'").fetchall()
+    return str(sku)
+
+
+@pytest.fixture
+def pushed(desk, old):
+    """Two retailers and two products, of which one each got no answer to its creation; and a tag. Nor came an answer
+    for one whose sku another product has, and it was not created."""
+    lost = {b'"r2"': AnswerLost(), b'"P2"': AnswerLost(), f'"{old}"'.encode(): Disconnect()}
 
     async def lose(request: Request) -> Response | None:
         body = await request.body()
-        return AnswerLost() if any(one in body for one in lost) else None
+        return next((fault for one, fault in lost.items() if one in body), None)
 
     desk.server.sandbox.intercept = lose
     desk.push(Kind.RETAILERS, desk.file("code,name", "r1,R1", "r2,R2"))
-    desk.push(Kind.PRODUCTS, desk.file("sku,name", "P1,P1", "P2,P2"))
+    desk.push(Kind.PRODUCTS, desk.file("sku,name", "P1,P1", "P2,P2", f"{old},Ours"))
     desk.push(Kind.LOCATION_TAGS, desk.file("name,color", "t1,red1"))
     desk.server.sandbox.intercept = None
     return desk
 
 
-def test_what_was_created_comes_back_with_shipments(pushed, bench):
+def test_what_was_created_comes_back_with_shipments(pushed, old, bench):
     service = pushed.server.sandbox
     synced(bench)
     ids = {key: entry.remote_id for key, entry in pushed.entries().items()}
@@ -47,6 +56,7 @@ def test_what_was_created_comes_back_with_shipments(pushed, bench):
         "P1": ("created", ids["P1"], False),
         "P2": ("doubt", None, False),
         "t1": ("created", ids["t1"], False),
+        old: ("doubt", None, False),
     }
 
     service.advance(seconds=3600, new=10)
@@ -61,10 +71,11 @@ def test_what_was_created_comes_back_with_shipments(pushed, bench):
     made = {one["code"]: one["id"] for one in service.retailers()}
     made |= {one["sku"]: one["id"] for one in service.products()}
     entries = pushed.entries()
+    assert entries[old].state is State.DOUBT, "a product that is older proves nothing"
     assert {key: entry.remote_id for key, entry in entries.items() if key in made} == made
-    assert {entry.state for entry in entries.values()} == {State.CREATED}
+    assert {entry.state for key, entry in entries.items() if key != old} == {State.CREATED}
     assert {key for key, entry in entries.items() if entry.seen_at is not None} == set(made)
-    seen = {key: ("created", entry.remote_id, key in made) for key, entry in entries.items()}
+    seen = {key: (entry.state.value, entry.remote_id, key in made) for key, entry in entries.items()}
     assert published(bench) == seen
 
     refresh(bench.settings, bench.store, run_id="again", say=say)

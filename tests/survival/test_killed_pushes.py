@@ -11,7 +11,8 @@ import csv
 import shutil
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -77,7 +78,7 @@ def desk(template: Path, sandbox: SandboxServer, tmp_path: Path) -> Callable[[st
     """An installation that was synced, before a service where nothing was created yet."""
 
     def make(name: str) -> Installation:
-        sandbox.sandbox = Sandbox(CONFIG)
+        sandbox.sandbox = Sandbox(replace(CONFIG, now=datetime.now(UTC)))  # a doubt is settled by both clocks
         shutil.copytree(template, tmp_path / name)
         for path in (tmp_path / name).glob("state.db*"):
             path.unlink()

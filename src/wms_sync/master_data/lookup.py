@@ -6,15 +6,17 @@ are not in the specification: a list, or an object with ``results``; ids as ``re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from datetime import UTC, datetime
+from itertools import count, islice
 from typing import Any
 
 from wms_sync.api.merchant import MerchantApi
 from wms_sync.master_data.known import Found
 
 KEYS_PER_CALL = 100
+ROWS_PER_PAGE = 100
 
 
 @dataclass(frozen=True)
@@ -36,24 +38,34 @@ class MerchantLookup:
     def __init__(self, api: MerchantApi) -> None:
         self._api = api
 
-    def find(self, type_: str, keys: Iterable[str]) -> Mapping[str, Found]:
-        """Those that are there, by key."""
+    def find(self, type_: str, keys: Iterable[str]) -> Mapping[str, tuple[Found, ...]]:
+        """All that are there, by key: of one sku there may be several."""
         method = METHODS.get(type_)
         if method is None:
             return {}
         wanted = iter(keys)
-        found: dict[str, Found] = {}
+        found: dict[str, tuple[Found, ...]] = {}
         while part := list(islice(wanted, KEYS_PER_CALL)):
-            result = self._api.call(method.name, [{method.key: {"in": part}}, {"limit": len(part)}])
-            found |= {key: one for key, one in _read(result, method, type_) if key in part}
+            for row in self._rows(method, part):
+                key = row.get(method.key)
+                if key in part:
+                    one = Found(_id(row, method), _type(row, type_), row.get("status"), created_at=_created_at(row))
+                    found[key] = (*found.get(key, ()), one)
         return found
 
-
-def _read(result: Any, method: _Method, type_: str) -> Iterator[tuple[str, Found]]:  # noqa: ANN401
-    rows = result.get("results", ()) if isinstance(result, dict) else result
-    for row in rows if isinstance(rows, list) else ():
-        if isinstance(row, dict) and isinstance(row.get(method.key), str):
-            yield row[method.key], Found(_id(row, method), _type(row, type_), row.get("status"))
+    def _rows(self, method: _Method, keys: list[str]) -> list[Mapping[str, Any]]:
+        """Page after page, until one is not full or, from a service that minds no ``page``, has nothing new."""
+        rows: list[Mapping[str, Any]] = []
+        for page in count(1):
+            options = {"limit": ROWS_PER_PAGE, "page": page}
+            result = self._api.call(method.name, [{method.key: {"in": keys}}, options])
+            listed = result.get("results") if isinstance(result, dict) else result
+            shown = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
+            new = [row for row in shown if row not in rows]
+            rows += new
+            if len(shown) < ROWS_PER_PAGE or not new:
+                break
+        return rows
 
 
 def _id(row: Mapping[str, Any], method: _Method) -> int | None:
@@ -64,3 +76,11 @@ def _id(row: Mapping[str, Any], method: _Method) -> int | None:
 def _type(row: Mapping[str, Any], type_: str) -> str:
     shown = row.get("type")
     return shown if isinstance(shown, str) and shown.startswith(("Packaging", "Product")) else type_
+
+
+def _created_at(row: Mapping[str, Any]) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(row.get("created_at"))  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

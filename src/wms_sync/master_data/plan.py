@@ -23,7 +23,7 @@ from typing import Any
 from wms_sync.master_data.check import Checked, Offence, Record, Reference
 from wms_sync.master_data.content import Change, Remote, changes, content
 from wms_sync.master_data.kinds import Kind
-from wms_sync.master_data.known import NAMED_BY_ID, Found, Known, of_entry
+from wms_sync.master_data.known import NAMED_BY_ID, Found, Known, made_since, of_entry
 from wms_sync.state.ledger import THERE, UNSURE, Entry, State
 
 UNIQUE = frozenset({Kind.LOCATION_TAGS, Kind.RETAILERS})
@@ -52,7 +52,9 @@ class Step:
     """One row of the file, or of its header. ``why`` says to a person why, and what to do.
 
     ``ids`` are the references that are resolved; ``waits_for`` are keys of rows of this file whose ids come with the
-    push. ``entry`` is what the ledger has; ``proven`` what it should have by what the service shows.
+    push. ``entry`` is what the ledger has; ``proven`` what it should have by what the service shows; ``found`` what
+    the key means to those that name it. ``is_by_sku`` where nothing but a sku, which other merchants may have too, says
+    that the service has it.
     """
 
     line: int
@@ -67,6 +69,8 @@ class Step:
     waits_for: tuple[str, ...] = ()
     entry: Entry | None = None
     proven: Entry | None = None
+    found: tuple[Found, ...] = ()
+    is_by_sku: bool = False
 
     @property
     def row(self) -> dict[str, Any]:
@@ -144,6 +148,8 @@ class _Planner:
         self._kind = kind
         self._known = known
         self._resend = resend
+        # not beside a doubt: who settles one does not mean every product that was there before
+        self._resend_by_sku = resend and not any(one.state in UNSURE for one in known.entries.values())
         self._decided: dict[str, Step] = {}
 
     def decide(self, record: Record) -> Step:
@@ -154,17 +160,39 @@ class _Planner:
 
     def _step(self, record: Record) -> Step:
         entry = self._known.entries.get(record.key)
-        step = Step(record.line, record.key, Action.CREATE, record=record, content=content(record), entry=entry)
         shown = self._known.found(self._kind.type, record.key)
-        if shown:
-            return self._there(replace(step, proven=_proven(entry, shown[0])), _among(shown))
-        if entry is None or entry.state in {State.REFUSED, State.UNDONE}:
-            return replace(step, sends=True)
+        proof = shown if self._kind in UNIQUE else _ours(entry, shown)
+        remembered = (of_entry(entry, self._kind.type),) if entry is not None and entry.state in THERE else ()
+        step = Step(
+            record.line,
+            record.key,
+            Action.CREATE,
+            record=record,
+            content=content(record),
+            entry=entry,
+            found=proof or remembered,
+        )
+        if proof:
+            return self._there(replace(step, proven=_proven(entry, proof[0])), _among(proof))
+        if entry is None or entry.state not in OURS:
+            if shown:
+                return self._by_sku(replace(step, found=shown), _among(shown))
+            if entry is None or entry.state is not State.EXISTS:
+                return replace(step, sends=True)
         if entry.state in UNSURE:
-            return self._in_doubt(step, entry)
-        if self._resend and self._kind in UNIQUE:
-            return replace(step, sends=True, why="Created before, and sent again as you asked.")
+            return self._in_doubt(step, entry, shown)
+        if self._resend and (self._kind in UNIQUE or entry.state is State.EXISTS):
+            return replace(step, sends=True, why=f"{_remembered(entry)}, and sent again as you asked.")
         return self._there(step, _remembered(entry))
+
+    def _by_sku(self, step: Step, where: str) -> Step:
+        if self._resend_by_sku:
+            return replace(step, sends=True, why=f"{where}. Sent all the same, as you asked.")
+        why = (
+            f"{where}. Its fields were not compared. If that is another merchant's, push this row in a file of its own "
+            "with --resend."
+        )
+        return replace(step, action=Action.ALREADY_THERE, why=why, is_by_sku=True)
 
     def _there(self, step: Step, where: str) -> Step:
         if step.entry is None or step.entry.state not in OURS:
@@ -176,8 +204,10 @@ class _Planner:
         why = f"{where}. Changed since: {told}. The interface has no update: change it in the service itself."
         return replace(step, action=Action.CHANGED, why=why, changes=changed)
 
-    def _in_doubt(self, step: Step, entry: Entry) -> Step:
+    def _in_doubt(self, step: Step, entry: Entry, shown: Sequence[Found]) -> Step:
         sent = f"Sent on {entry.intended_at:%Y-%m-%d %H:%M} UTC without an answer"
+        if shown:
+            sent += f" ({_among(shown)}, which does not prove that it is this one)"
         if self._kind in UNIQUE:
             why = f"{sent}. It is sent again: the service refuses a second {self._kind.one} of this {self._kind.key}."
             return replace(step, action=Action.IN_DOUBT, why=why, sends=True)
@@ -208,15 +238,12 @@ class _Planner:
         if reference.kind in NAMED_BY_ID:
             return {"type": reference.kind, "id": int(key)}
         what = f"{reference.kind} {key} ({reference.column})"
-        found = self._known.found(reference.kind, key)
         parent = self._decided.get(key) if reference.kind == self._kind.type else None
-        if not found and parent is not None:
-            if parent.sends:
-                return None
-            if parent.action is Action.REJECTED:
-                return _Unresolved(Action.REJECTED, f"Names {what}, on line {parent.line}, which is rejected itself.")
-            if parent.entry is not None and parent.entry.state in THERE:
-                found = (of_entry(parent.entry, reference.kind),)
+        if parent is not None and parent.sends:
+            return None
+        found = parent.found if parent is not None else self._known.found(reference.kind, key)
+        if not found and parent is not None and parent.action is Action.REJECTED:
+            return _Unresolved(Action.REJECTED, f"Names {what}, on line {parent.line}, which is rejected itself.")
         return _one(found, what, parent)
 
 
@@ -258,6 +285,16 @@ def _one(found: Sequence[Found], what: str, parent: Step | None) -> Remote | _Un
             "shown it, or set WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY, so that it can be asked for.",
         )
     return {"type": found[0].type, "id": found[0].id}
+
+
+def _ours(entry: Entry | None, shown: Sequence[Found]) -> tuple[Found, ...]:
+    """What the service shows of a product that was created from here. Its sku alone is no proof: another merchant may
+    have the same one, or the service had it before."""
+    if entry is None or entry.state not in OURS:
+        return ()
+    if entry.remote_id is None:
+        return made_since(entry.intended_at, shown)
+    return tuple(one for one in shown if one.id == entry.remote_id)
 
 
 def _proven(entry: Entry | None, shown: Found) -> Entry | None:

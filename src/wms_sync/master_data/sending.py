@@ -7,7 +7,8 @@ is done then, or "already in use" proves that it was done the first time.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from wms_sync.api.creates import Created, Creates, Resource, already_in_use
 from wms_sync.api.errors import (
@@ -20,7 +21,7 @@ from wms_sync.api.errors import (
 )
 from wms_sync.api.statuses import NO_SUCH_PATH, in_words
 from wms_sync.master_data.kinds import Kind
-from wms_sync.master_data.known import Lookup
+from wms_sync.master_data.known import Lookup, made_since
 from wms_sync.master_data.plan import UNIQUE, WITH_RESEND, what_to_do
 from wms_sync.state.ledger import State
 
@@ -73,13 +74,16 @@ class Sender:
     def send(self, key: str, body: Resource, *, in_doubt: bool, was_there: bool, id_needed: bool) -> Sent:
         """Send a row, which may be ``in_doubt`` from before, or surely ``was_there``, so that "already in use" proves
         nothing new; ``id_needed`` looks for an id that no answer brought."""
+        began = datetime.now(UTC)
         sent = self._send(body, in_doubt=in_doubt, was_there=was_there)
         if id_needed and sent.remote_id is None and sent.state in {State.CREATED, State.EXISTS} and self._lookup:
             try:
-                found = self._lookup.find(self._kind.type, [key]).get(key)
+                found = self._lookup.find(self._kind.type, [key]).get(key, ())
             except ApiError:
-                found = None  # what waits for the id says so
-            return Sent(sent.state, found.id if found else None, sent.message, sent.warnings)
+                found = ()  # what waits for the id says so
+            if self._kind not in UNIQUE:
+                found = made_since(began, found)
+            return replace(sent, remote_id=found[0].id if found else None)
         return sent
 
     def _send(self, body: Resource, *, in_doubt: bool, was_there: bool) -> Sent:

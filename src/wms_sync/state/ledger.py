@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -48,6 +48,10 @@ THERE = frozenset({State.CREATED, State.EXISTS})
 UNSURE = frozenset({State.INTENDED, State.DOUBT})
 SHOWN = ("retailers", "products")
 """Kinds that shipments show."""
+
+CLOCKS_DIFFER = timedelta(minutes=10)
+"""How far this machine's clock may be ahead of the service's where a product proves to be what was sent: one of its sku
+that is older than that is another merchant's, or was there before."""
 
 
 @dataclass(frozen=True)
