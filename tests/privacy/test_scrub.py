@@ -46,6 +46,7 @@ UNASKED: dict[str, dict[str, Any]] = {
     "an address inside the order": page({"shipping_address": {"id": 5, "company": "Jane Ltd"}}),
     "the original address": page({"original_address": ADDRESS}),
     "an address as one text": page({"shipping_address": "Jane, 1 Main St"}),
+    "an address as a list of lines": page({"shipping_address": ["Jane", "1 Main St"]}),
     "a field of an address that is new": page(OrderAddress=[{"type": "OrderAddress", "id": 5, "nickname": "Jane"}]),
     "an included candidate": page(OrderAddressCandidate=[CANDIDATE | {"street": "Jane's Way"}]),
     "a candidate inside the order": page({"address_candidates": [{"id": 6, "city": "Jane"}]}),
@@ -235,7 +236,9 @@ def test_a_forgotten_order_loses_its_persons_however_it_names_itself_and_them(ca
     orders = included["Order"]
     orders.update({"1": other}) if isinstance(orders, dict) else orders.append(other)
     included.setdefault("OrderAddress", []).append(ADDRESS | {"id": 50, "first_name": "Joan"})
-    included["Merchant"] = [{"type": "Merchant", "id": 5, "email": "Joan@x.test"}]
+    own = {"order": {"id": 3}, "email": {"value": "Joan@x.test"}}
+    included["Merchant"] = [{"type": "Merchant", "id": 5, "email": "Joan@x.test", "custom_fields": own}]
+    included["Zone"] = 7
     content = as_bytes(document).replace(b'{"type": "Order", "id": 3', b'{"type": "Order", "id": %s' % id_.encode())
     clean = without_orders(content, {3})
     assert clean is not None

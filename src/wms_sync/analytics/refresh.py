@@ -97,8 +97,8 @@ class Refresh:
         self._flatten(again=True)
         if not self._settings.include_addresses and any(self._layout.parquet.glob(f"{PERSONAL}_*/*.parquet")):
             self._say(
-                f"schema {PERSONAL} is left empty, because WMS_INCLUDE_ADDRESSES is off; raw pages and Parquet files keep "
-                "the persons that they have"
+                f"schema {PERSONAL} is left empty, because WMS_INCLUDE_ADDRESSES is off; raw pages and Parquet files "
+                "keep the persons that they have"
             )
         return self._finish(self._turn.temporary("rebuild.duckdb"))
 

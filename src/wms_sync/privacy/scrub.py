@@ -138,10 +138,10 @@ def _objects(value: Any, leaving: Collection[int] = ()) -> Iterator[tuple[str, d
     while left:
         key, value = left.pop()
         if isinstance(value, list):
-            left += [(key, one) for one in value if isinstance(one, dict | list)]
+            left += [(key, one) for one in value]
         elif isinstance(value, dict) and id(value) not in leaving:
             yield key, value
-            left += [(name, one) for name, one in value.items() if isinstance(one, dict | list)]
+            left += [(name, one) for name, one in value.items() if name not in COMPANYS_OWN]
 
 
 _Name = tuple[Any, int | None]
@@ -162,8 +162,9 @@ def _included(page: Any) -> dict[_Name, list[dict[str, Any]]]:  # noqa: ANN401 -
     included = page.get("included") if isinstance(page, dict) else None
     found: dict[_Name, list[dict[str, Any]]] = {}
     for kind, listed in included.items() if isinstance(included, dict) else ():
-        objects = listed.values() if isinstance(listed, dict) else listed or ()
-        for one in objects if kind not in {*SHARED, "Order"} else ():
+        if kind in SHARED or kind == "Order" or not isinstance(listed, dict | list):
+            continue
+        for one in listed.values() if isinstance(listed, dict) else listed:
             if isinstance(one, dict):
                 found.setdefault((kind, whole(one.get("id"))), []).append(one)
     return found
