@@ -19,11 +19,16 @@ KILLED = (
 
 
 def mark_dead(instance: dg.DagsterInstance, layout: Layout) -> list[str]:
-    """Mark the runs of this data folder whose process did not come to its end; their ids."""
+    """Mark the runs of this data folder whose process did not come to its end; their ids.
+
+    A run that this history does not know is in another one, which comes by with a later run.
+    """
     marked = []
-    for run_id in lock.dead(layout):
-        run = instance.get_run_by_id(run_id)
-        if run is not None and run.status in UNFINISHED:
+    for mark in lock.dead(layout):
+        if (run := instance.get_run_by_id(mark.name)) is None:
+            continue
+        if run.status in UNFINISHED:
             instance.report_run_failed(run, KILLED)
-            marked.append(run_id)
+            marked.append(run.run_id)
+        mark.unlink(missing_ok=True)
     return marked

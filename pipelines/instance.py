@@ -1,6 +1,6 @@
 """A home for Dagster: the folder of `DAGSTER_HOME` with a `dagster.yaml` that suits this pipeline.
 
-Used by `make ui`, the demo and the tests. An instance of your own needs none of it; it is worth copying from.
+Used by `make ui`, the command line and the tests. A `dagster.yaml` of your own stays; this one is worth copying from.
 """
 
 from __future__ import annotations

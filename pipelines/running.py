@@ -6,8 +6,6 @@ With `DAGSTER_HOME` the run is in Dagster's history, where its UI shows it; with
 from __future__ import annotations
 
 import os
-import signal
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,9 +21,10 @@ from pipelines import jobs, master_data
 from pipelines.days import DayRange
 from pipelines.dead_runs import mark_dead
 from pipelines.definitions import build
-from pipelines.instance import HOME_VARIABLE, without_history
+from pipelines.instance import HOME_VARIABLE, prepare_home, without_history
 from pipelines.operation import Operation, Say
 from pipelines.shipment_pages import Mode, run_config
+from pipelines.stopping import sigterm_interrupts
 from wms_sync.analytics.refresh import RefreshReport
 from wms_sync.errors import WmsSyncError
 from wms_sync.extract.progress import Watcher
@@ -137,8 +136,7 @@ def run_job(
     job = build(operation.settings, operation).resolve_job_def(job_name)
     config = {**SILENT, **(run_config(mode) if days is not None else config or {})}
     layout, run_id = Layout(operation.settings.data_dir), str(uuid4())
-    with _instance(instance) as used, _sigterm_interrupts(), alive(layout, run_id):
-        mark_dead(used, layout)
+    with _instance(instance) as used, sigterm_interrupts(), _marked(used, layout, run_id):
         try:
             result = job.execute_in_process(
                 run_config=config, instance=used, run_id=run_id, tags=dict(days.tags) if days is not None else None
@@ -161,18 +159,19 @@ def _instance(given: dg.DagsterInstance | None) -> Iterator[dg.DagsterInstance]:
     if given is not None:
         yield given
         return
-    with dg.DagsterInstance.get() if os.environ.get(HOME_VARIABLE) else without_history() as instance:
+    home = os.environ.get(HOME_VARIABLE)
+    if home:
+        os.environ[HOME_VARIABLE] = str(prepare_home(Path(home)))  # Dagster takes nothing but an absolute path
+    with dg.DagsterInstance.get() if home else without_history() as instance:
         yield instance
 
 
 @contextmanager
-def _sigterm_interrupts() -> Iterator[None]:
-    """A polite kill ends the run like Ctrl-C does: pages in flight are finished, the run is marked."""
-    if threading.current_thread() is not threading.main_thread():
+def _marked(instance: dg.DagsterInstance, layout: Layout, run_id: str) -> Iterator[None]:
+    """Where there is a history: marks what was killed before, and will be marked itself should it be killed."""
+    if instance.is_ephemeral:
         yield
         return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
+    with alive(layout, run_id):
+        mark_dead(instance, layout)
         yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -1,4 +1,4 @@
-"""Ending a push politely: what is under way is finished and recorded, and there is a report.
+"""Ending politely: a kill that asks is a Ctrl-C, and of a push what is under way is finished, recorded and reported.
 
 Dagster raises an interrupt wherever the code is. Before the first request of a push that is right; from then on it
 would leave the run without what it did. A termination in Dagster's UI arrives as the same signal as Ctrl-C.
@@ -9,12 +9,27 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any, Self
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 STANDARD_ERROR = 2
 TOLD = b"Stopping: what is under way is finished and recorded.\n"
+
+
+@contextmanager
+def sigterm_interrupts() -> Iterator[None]:
+    """A polite kill ends the block like Ctrl-C does: `KeyboardInterrupt`. Only the main thread hears of it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class Stopping:

@@ -64,17 +64,14 @@ def writer(layout: Layout, *, what: str = WRITER) -> Holder | None:
 
 @contextmanager
 def alive(layout: Layout, name: str) -> Iterator[None]:
-    """Leaves the name among the ``dead`` if the process does not come to the end of the block."""
+    """Leaves a mark of this name among the ``dead`` if the process does not come to the end of the block."""
     with _held(make_private(layout.work / "alive") / name, _me(name)):
         yield
 
 
-def dead(layout: Layout) -> Iterator[str]:
-    """The names whose process is gone; each is told until the loop over them has gone on behind it."""
-    for mark in sorted((layout.work / "alive").glob("*")):
-        if _holder(mark) is None:
-            yield mark.name
-            mark.unlink(missing_ok=True)
+def dead(layout: Layout) -> Iterator[Path]:
+    """The marks whose process is gone, by name; each is told until who knows the name takes it away."""
+    return (mark for mark in sorted((layout.work / "alive").glob("*")) if _holder(mark) is None)
 
 
 def _me(purpose: str) -> Holder:

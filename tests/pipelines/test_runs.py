@@ -15,16 +15,16 @@ import pytest
 from pipelines import coverage, definitions, jobs, tables
 from pipelines.days import PAGES, DayRange
 from pipelines.dead_runs import KILLED, mark_dead
-from pipelines.instance import prepare_home
 from pipelines.operation import Operation
 from pipelines.running import NotPublished, run_backfill, run_job, run_rebuild, run_sync, run_tables
 from pipelines.shipment_pages import Mode, run_config
 from tests.pipelines.conftest import TOKEN
 from wms_sync.api.errors import Unauthorized
+from wms_sync.durable import make_private
 from wms_sync.errors import SettingsError
 from wms_sync.extract.progress import Progress
 from wms_sync.layout import Layout
-from wms_sync.lock import alive
+from wms_sync.lock import alive, dead
 from wms_sync.sandbox.server import SandboxServer
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
@@ -165,10 +165,10 @@ def slow_service(service: SandboxServer) -> Iterator[SandboxServer]:
 
 
 def killed(settings: Settings, store: StateStore, home: Path, how: signal.Signals) -> bytes:
-    """A sync in a process of its own, with a history, killed after its first page. What it said."""
+    """A sync in a process of its own, with a home that it makes, killed after its first page. What it said."""
     environment = {
         "PATH": "",
-        "DAGSTER_HOME": str(home),
+        "DAGSTER_HOME": home.name,
         "WMS_BASE_URL": str(settings.base_url),
         "WMS_API_TOKEN": TOKEN,
         "WMS_DATA_DIR": str(settings.data_dir),
@@ -176,7 +176,7 @@ def killed(settings: Settings, store: StateStore, home: Path, how: signal.Signal
         "WMS_PAGE_SIZE": "5",
     }
     code = "from pipelines.running import run_sync; from wms_sync.settings import Settings; run_sync(Settings.load())"
-    process = subprocess.Popen([sys.executable, "-c", code], env=environment, cwd=home, stderr=subprocess.PIPE)
+    process = subprocess.Popen([sys.executable, "-c", code], env=environment, cwd=home.parent, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
     while not any(window.pages for window in store.windows()) and time.monotonic() < deadline:
         assert process.poll() is None, process.communicate()
@@ -186,7 +186,7 @@ def killed(settings: Settings, store: StateStore, home: Path, how: signal.Signal
 
 
 def test_a_polite_kill_marks_the_run_and_the_next_goes_on(make_settings, slow_service, store, tmp_path, monkeypatch):
-    settings, home = make_settings(page_size=5), prepare_home(tmp_path / "home")
+    settings, home = make_settings(page_size=5), tmp_path / "home"
     assert b"KeyboardInterrupt" in killed(settings, store, home, signal.SIGTERM)
 
     monkeypatch.setenv("DAGSTER_HOME", str(home))
@@ -203,12 +203,14 @@ def test_a_polite_kill_marks_the_run_and_the_next_goes_on(make_settings, slow_se
 def test_a_run_that_was_killed_outright_is_marked_by_the_next(
     make_settings, slow_service, store, tmp_path, monkeypatch
 ):
-    settings, home = make_settings(page_size=5), prepare_home(tmp_path / "home")
+    settings, home = make_settings(page_size=5), tmp_path / "home"
     killed(settings, store, home, signal.SIGKILL)
+    slow_service.sandbox.intercept = None
+    run_tables(settings)  # without a history, so it cannot know of that one
 
     monkeypatch.setenv("DAGSTER_HOME", str(home))
-    slow_service.sandbox.intercept = None
     with dg.DagsterInstance.get() as instance:
+        assert not instance.telemetry_enabled
         [run] = instance.get_runs()
         assert run.status == dg.DagsterRunStatus.STARTED
         run_sync(settings)
@@ -225,3 +227,10 @@ def test_a_run_is_not_taken_for_dead_while_its_process_lives(settings, instance)
     with alive(layout, run.run_id):
         assert mark_dead(instance, layout) == []
     assert mark_dead(instance, layout) == []  # it came to its end: what became of it is its own to say
+
+
+def test_a_dead_run_of_another_history_is_left_to_that(settings, instance):
+    layout = Layout(settings.data_dir)
+    make_private(layout.work / "alive").joinpath("run-of-another-home").touch()
+    assert mark_dead(instance, layout) == []
+    assert [mark.name for mark in dead(layout)] == ["run-of-another-home"]
