@@ -181,7 +181,7 @@ class _Planner:
                 return replace(step, sends=True)
         if entry.state in UNSURE:
             return self._in_doubt(step, entry, shown)
-        if self._resend and (self._kind in UNIQUE or entry.state is State.EXISTS):
+        if self._resend if self._kind in UNIQUE else self._resend_by_sku and entry.state is State.EXISTS:
             return replace(step, sends=True, why=f"{_remembered(entry)}, and sent again as you asked.")
         return self._there(step, _remembered(entry))
 
