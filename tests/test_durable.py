@@ -7,7 +7,9 @@ import stat
 
 import pytest
 
-from wms_sync.durable import make_private, share_with_group, write_whole
+from wms_sync.doctor import examine
+from wms_sync.durable import Inaccessible, make_private, share_with_group, write_whole
+from wms_sync.settings import Settings
 
 
 @pytest.mark.parametrize(
@@ -32,3 +34,14 @@ def test_folders_are_private_all_the_way_down(tmp_path):
         os.umask(before)
     assert [stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.parents[:2])] == [0o700] * 3
     assert stat.S_IMODE((folder / "file").stat().st_mode) == 0o600
+
+
+def test_a_folder_that_cannot_be_made_is_named_and_the_doctor_says_so_too(tmp_path):
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    (data / "work").touch()
+    with pytest.raises(Inaccessible, match=f"^{data}/work cannot be used .*look at its kind"):
+        make_private(data / "work" / "queue")
+    settings = Settings.load(_env_file=None, data_dir=data)
+    failed = {one.subject: one.message for one in examine(settings) if one.verdict == "fail"}
+    assert failed["disk"].startswith(f"{data}/work cannot be used (not a folder)")

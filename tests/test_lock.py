@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from wms_sync.durable import Inaccessible
 from wms_sync.layout import Layout
 from wms_sync.lock import writer, writing
 
@@ -85,3 +86,17 @@ def test_another_thing_is_done_at_the_same_time(tmp_path):
             assert pushing.purpose == "pushing"
             assert "the night" in str(writer(Layout(tmp_path)))
         writing_tables.kill()
+
+
+@pytest.mark.parametrize("in_the_way", ["work", "work/writer.lock"])
+def test_what_cannot_be_used_is_named(tmp_path, in_the_way):
+    path = tmp_path / in_the_way
+    if path.name == "work":
+        path.touch()
+    else:
+        path.mkdir(parents=True)
+    with (
+        pytest.raises(Inaccessible, match=f"^{path} cannot be used"),
+        writing(Layout(tmp_path), "night", waiting=pytest.fail),
+    ):
+        pass

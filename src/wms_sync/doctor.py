@@ -20,6 +20,7 @@ from wms_sync.api.errors import Rejected
 from wms_sync.api.merchant import MerchantApi
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.api.shipments import ShipmentListing
+from wms_sync.durable import refuse_unwritable
 from wms_sync.errors import WmsSyncError
 from wms_sync.layout import Layout
 from wms_sync.lock import writer
@@ -123,9 +124,11 @@ def _merchant(settings: Settings) -> Iterator[Finding]:
 
 
 def _disk(settings: Settings) -> Iterator[Finding]:
-    folder = next(path for path in (settings.data_dir, *settings.data_dir.parents) if path.exists())
-    free = shutil.disk_usage(folder).free
     layout = Layout(settings.data_dir)
+    for folder in (layout.root, layout.work, layout.raw, layout.parquet):
+        refuse_unwritable(folder)
+    folder = next(path for path in (layout.root, *layout.root.parents) if path.exists())
+    free = shutil.disk_usage(folder).free
     copy = layout.published.stat().st_size if layout.published.exists() else 0
     enough = free >= LOW_DISK_BYTES + 2 * copy
     yield Finding("disk", "ok" if enough else "warn", f"{free / 1024**3:.1f} GB free in {folder}")

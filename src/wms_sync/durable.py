@@ -3,13 +3,55 @@
 from __future__ import annotations
 
 import os
+import pwd
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from wms_sync.errors import WmsSyncError
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 _OTHERS = 0o077
 _GROUPS_OWN = stat.S_ISGID | stat.S_IRGRP | stat.S_IXGRP
+
+
+class Inaccessible(WmsSyncError, OSError):
+    """A file or folder of the data folder that this process may not use. Whoever expects an ``OSError`` gets one."""
+
+    def __init__(self, path: Path, reason: str | None) -> None:
+        there = next(one for one in (path, *path.parents) if os.path.lexists(one))
+        owner, me = _user(there.lstat().st_uid), _user(os.geteuid())
+        advice = f"belongs to {owner}: run as {owner}, or give it to {me}, as whom this runs (chown -R)."
+        if owner == me:
+            advice = "is what is there: look at its kind, its rights, its file system and the room on that."
+        super().__init__(f"{path} cannot be used ({reason}). {there} {advice}")
+
+
+def _user(number: int) -> str:
+    with suppress(KeyError):
+        return pwd.getpwuid(number).pw_name
+    return f"user {number}"
+
+
+@contextmanager
+def accessing(path: Path) -> Iterator[None]:
+    """What the system refuses inside the block is said as a matter of this path; that it is not there is not."""
+    try:
+        yield
+    except (Inaccessible, FileNotFoundError):
+        raise
+    except OSError as error:
+        raise Inaccessible(path, error.strerror) from None
+
+
+def refuse_unwritable(folder: Path) -> None:
+    """Raises ``Inaccessible`` for a folder that nothing could be made in, or that could not be made."""
+    there = next(one for one in (folder, *folder.parents) if os.path.lexists(one))
+    if not there.is_dir():
+        raise Inaccessible(folder, "not a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise Inaccessible(folder, "no right to write")
 
 
 def keep_private() -> None:
@@ -19,9 +61,10 @@ def keep_private() -> None:
 
 def make_private(folder: Path) -> Path:
     """The folder, made if missing together with those above it, readable by its owner only."""
-    if not folder.is_dir():
-        make_private(folder.parent)
-        folder.mkdir(exist_ok=True, mode=PRIVATE_FOLDER)
+    with accessing(folder):
+        if not folder.is_dir():
+            make_private(folder.parent)
+            folder.mkdir(exist_ok=True, mode=PRIVATE_FOLDER)
     return folder
 
 

@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
-from wms_sync.durable import PRIVATE_FILE, make_private
+from wms_sync.durable import PRIVATE_FILE, accessing, make_private
 from wms_sync.layout import Layout
 
 WRITER = "writer"
@@ -117,7 +117,8 @@ def _held(ticket: Path, me: Holder) -> Iterator[None]:
 
 
 def _open(path: Path) -> IO[bytes]:
-    return open(os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE), "r+b")  # noqa: PTH123 - for the mode
+    with accessing(path):
+        return open(os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE), "r+b")  # noqa: PTH123 - for the mode
 
 
 def _sign(file: IO[bytes], me: Holder) -> None:
@@ -138,7 +139,7 @@ def _try_lock(file: IO[bytes]) -> bool:
 def _holder(path: Path) -> Holder | None:
     """Who holds the lock on this file; None when nobody does."""
     try:
-        with path.open("rb") as file:
+        with accessing(path), path.open("rb") as file:
             return None if _try_lock(file) else _read(file.read())
     except FileNotFoundError:
         return None
