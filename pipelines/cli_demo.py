@@ -1,4 +1,7 @@
-"""``wms-sync demo``: the main jobs on the sandbox: from nothing to tables, and from CSV files into the service."""
+"""``wms-sync demo``: the main jobs on the sandbox: from nothing to tables, and from CSV files into the service.
+
+Its runs are kept nowhere: made-up shipments are nothing for the history of a ``DAGSTER_HOME``.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
+import dagster as dg
 import duckdb
 import httpx
 from rich.console import Console
@@ -15,6 +19,7 @@ from rich.table import Table
 
 from pipelines.cli_push_views import plan_lines
 from pipelines.cli_runs import run_push, run_sync
+from pipelines.instance import without_history
 from pipelines.local_sandbox import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, local_sandbox
 from wms_sync import sql_files
 from wms_sync.durable import make_private
@@ -41,19 +46,19 @@ QUERIES = (
 def run_demo(data_dir: Path) -> int:
     """Sandbox, first sync, changes, second sync, push, third sync, some queries."""
     _empty(data_dir)
-    with local_sandbox(shipments=SHIPMENTS, seed=SEED, days=DAYS) as base_url:
+    with local_sandbox(shipments=SHIPMENTS, seed=SEED, days=DAYS) as base_url, without_history() as instance:
         settings = _settings(data_dir, base_url)
         _title(f"1. First sync: {SHIPMENTS:,} shipments from the sandbox at {base_url}")
-        codes = [run_sync(settings)]
+        codes = [run_sync(settings, instance=instance)]
         _title("2. Time passes: shipments change, packages come and go, orders change")
         _let_time_pass(base_url, CHANGES)
         _title("3. Second sync: only what changed, and ten minutes of overlap")
-        codes.append(run_sync(settings))
+        codes.append(run_sync(settings, instance=instance))
         _title("4. The other way: retailers, products and location tags from CSV files, each planned and then pushed")
-        codes += _push_samples(settings)
+        codes += _push_samples(settings, instance)
         _title("5. Shipments of what was pushed, and a third sync that brings it back")
         _let_time_pass(base_url, USES)
-        codes.append(run_sync(settings))
+        codes.append(run_sync(settings, instance=instance))
     published = Layout(settings.data_dir).published
     _title("6. What an analyst sees")
     _show(published)
@@ -75,12 +80,12 @@ def _settings(data_dir: Path, base_url: str) -> Settings:
     )
 
 
-def _push_samples(settings: Settings) -> Iterator[int]:
+def _push_samples(settings: Settings, instance: dg.DagsterInstance) -> Iterator[int]:
     for kind in Kind:
         for path in files_of(SAMPLES, kind):
             for line in plan_lines(plan_file(settings, kind, path), limit=settings.push_limit):
                 click.echo(line)
-            yield run_push(settings, kind, path, resend=False)
+            yield run_push(settings, kind, path, resend=False, instance=instance)
 
 
 def _title(text: str) -> None:

@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 
 import click
+import dagster as dg
 
 from pipelines.cli_progress import progress, push_progress
 from pipelines.cli_views import read_lines, refresh_lines
@@ -22,10 +23,10 @@ DONE_WITH_DOUBTS = 3
 INTERRUPTED = 130
 
 
-def run_sync(settings: Settings) -> int:
+def run_sync(settings: Settings, *, instance: dg.DagsterInstance | None = None) -> int:
     """The nightly job, now."""
     with progress() as (watcher, say):
-        outcome = sync_job(settings, watcher=watcher, say=say)
+        outcome = sync_job(settings, watcher=watcher, say=say, instance=instance)
     return report(outcome)
 
 
@@ -43,10 +44,12 @@ def run_rebuild(settings: Settings) -> int:
     return report(outcome)
 
 
-def run_push(settings: Settings, kind: Kind, path: Path, *, resend: bool) -> int:
+def run_push(
+    settings: Settings, kind: Kind, path: Path, *, resend: bool, instance: dg.DagsterInstance | None = None
+) -> int:
     """One file into the service."""
     with push_progress() as (watcher, say):
-        outcome = push_job(settings, kind, path, resend=resend, watcher=watcher, say=say)
+        outcome = push_job(settings, kind, path, resend=resend, watcher=watcher, say=say, instance=instance)
     for line in outcome.lines():
         click.echo(line)
     return INTERRUPTED if outcome.applied.interrupted else outcome.exit_code

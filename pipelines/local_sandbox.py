@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from pipelines.stopping import sigterm_interrupts
 from wms_sync.errors import WmsSyncError
 
 TOKEN = "sandbox-token"  # noqa: S105 - the sandbox's, which guards made-up data
@@ -19,10 +20,10 @@ class SandboxNotStarted(WmsSyncError):
 
 @contextmanager
 def local_sandbox(*, shipments: int, seed: int, days: int) -> Iterator[str]:
-    """Run a sandbox on a free port; gives its base URL. It ends with the block, or with this process."""
+    """Run a sandbox on a free port; gives its base URL. It ends with the block, which a polite kill ends too."""
     command = [sys.executable, "-m", "wms_sync.sandbox", "--port", "0", "--shipments", str(shipments)]
     command += ["--seed", str(seed), "--days", str(days), "--token", TOKEN]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own module
+    with sigterm_interrupts(), subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own module
         try:
             ready = process.stdout.readline() if process.stdout else ""
             if not ready.startswith("sandbox: "):

@@ -1,12 +1,14 @@
 """``make ui``: Dagster's UI on your settings, or on a sandbox of its own when no instance is configured.
 
 ``python -m pipelines.ui [--port 3000]``. Dagster's home is ``DAGSTER_HOME`` when set, else a folder in the data folder.
+The sandbox has everything in a folder of its own, its home too, and of your settings takes ``WMS_PUSH_ENABLED`` alone.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -21,10 +23,11 @@ from pipelines.local_sandbox import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, 
 from wms_sync.durable import keep_private
 from wms_sync.errors import WmsSyncError
 from wms_sync.master_data.folder import SAMPLES
-from wms_sync.settings import Settings
+from wms_sync.settings import PREFIX, Settings
 
 SHIPMENTS, SEED, DAYS = 5000, 7, 30
 SANDBOX_DATA = Path("data/ui-sandbox")
+WORKSPACE = Path(__file__).parents[1] / "workspace.yaml"
 
 
 @click.command()
@@ -38,13 +41,15 @@ def main(port: int) -> None:
         click.echo(f"wms-sync: {error}", err=True)
         sys.exit(error.exit_code)
     if settings.base_url is not None:
-        sys.exit(_serve({}, settings.data_dir, port))
-    with _sandbox_settings() as environment:
-        sys.exit(_serve(environment, Path(environment["WMS_DATA_DIR"]), port))
+        home = os.environ.get(HOME_VARIABLE) or str(settings.data_dir / "dagster")
+        sys.exit(_serve({**os.environ, HOME_VARIABLE: home}, Path.cwd(), port))
+    with sandbox() as (environment, folder):
+        sys.exit(_serve(environment, folder, port))
 
 
 @contextmanager
-def _sandbox_settings() -> Iterator[Mapping[str, str]]:
+def sandbox() -> Iterator[tuple[Mapping[str, str], Path]]:
+    """A sandbox with sample files; gives the environment of its UI and the folder to start it in, which has no .env."""
     click.echo("WMS_BASE_URL is not set: the UI opens on a sandbox with made-up shipments.")
     data = SANDBOX_DATA.absolute()
     shutil.rmtree(data, ignore_errors=True)
@@ -55,24 +60,32 @@ def _sandbox_settings() -> Iterator[Mapping[str, str]]:
     click.echo("Run the job shipments first: the samples name merchants and warehouses that shipments show.")
     start = (datetime.now(UTC) - timedelta(days=DAYS)).date()
     with local_sandbox(shipments=SHIPMENTS, seed=SEED, days=DAYS) as base_url:
-        yield {
+        environment = {
+            **{name: value for name, value in os.environ.items() if _is_no_setting(name)},
             "WMS_BASE_URL": base_url,
             "WMS_API_TOKEN": TOKEN,
             "WMS_MERCHANT_USERNAME": MERCHANT_USERNAME,
             "WMS_MERCHANT_API_KEY": MERCHANT_API_KEY,
             "WMS_MASTER_DATA_DIR": str(files),
             "WMS_DATA_DIR": str(data),
-            "WMS_STATE_URL": "",
             "WMS_START_DATE": str(start),
+            HOME_VARIABLE: str(data / "dagster"),
         }
+        yield environment, data
 
 
-def _serve(environment: Mapping[str, str], data: Path, port: int) -> int:
-    home = prepare_home(Path(os.environ.get(HOME_VARIABLE) or data / "dagster"))
+def _is_no_setting(name: str) -> bool:
+    return not name.upper().startswith(PREFIX) or name.upper() == "WMS_PUSH_ENABLED"
+
+
+def _serve(environment: Mapping[str, str], folder: Path, port: int) -> int:
+    home = prepare_home(Path(environment[HOME_VARIABLE]))
     click.echo(f"Dagster at http://127.0.0.1:{port} (home {home}); Ctrl-C ends it.")
-    command = [str(Path(sys.executable).with_name("dagster")), "dev", "-w", "workspace.yaml"]
+    command = [str(Path(sys.executable).with_name("dagster")), "dev", "-w", str(WORKSPACE)]
     command += ["-h", "127.0.0.1", "-p", str(port)]
-    with subprocess.Popen(command, env={**os.environ, **environment, HOME_VARIABLE: str(home)}) as dagster:  # noqa: S603
+    with subprocess.Popen(command, env={**environment, HOME_VARIABLE: str(home)}, cwd=folder) as dagster:  # noqa: S603
+        # Ctrl-C reaches Dagster by itself; a polite kill reaches this process alone
+        signal.signal(signal.SIGTERM, lambda *_: dagster.send_signal(signal.SIGINT))
         try:
             return dagster.wait()
         except KeyboardInterrupt:

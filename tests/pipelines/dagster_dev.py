@@ -1,4 +1,7 @@
-"""A real `dagster dev` (web server, daemon, code server) in its own process group, spoken to as the UI does."""
+"""A real `dagster dev` (web server, daemon, code server) below `make ui`'s process, in a process group of its own.
+
+Spoken to as the UI does.
+"""
 
 import contextlib
 import os
@@ -17,7 +20,6 @@ import httpx
 from pipelines.days import RANGE_END, RANGE_START
 from pipelines.instance import prepare_home
 
-ROOT = Path(__file__).parents[2]
 POLL_SECONDS = 0.25
 T = TypeVar("T")
 Run = dict[str, Any]
@@ -74,8 +76,7 @@ class DagsterDev:
         }
 
     def __enter__(self) -> Self:
-        command = [sys.executable, "-m", "dagster", "dev", "-w", str(ROOT / "workspace.yaml")]
-        command += ["--host", "127.0.0.1", "--port", str(self._port)]
+        command = [sys.executable, "-m", "pipelines.ui", "--port", str(self._port)]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 command, cwd=self._home, env=self._environment, stdout=log, stderr=log, start_new_session=True
@@ -90,10 +91,20 @@ class DagsterDev:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._process.send_signal(signal.SIGINT)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(10)
-        self._kill_the_rest()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def terminate(self) -> None:
+        """A polite kill of the one process that was started; raises unless all of its group end."""
+        self._process.terminate()
+        self._process.wait(60)
+        deadline = time.monotonic() + 30
+        with contextlib.suppress(ProcessLookupError):
+            while time.monotonic() < deadline:
+                os.killpg(self._process.pid, 0)
+                time.sleep(POLL_SECONDS)
+            raise AssertionError(f"processes are left:\n{self.log}")
 
     def launch_assets(self, assets: Sequence[Sequence[str]], days: Sequence[str]) -> str:
         """What the UI does when days are chosen for selected assets; returns the id of the backfill."""
@@ -199,11 +210,6 @@ class DagsterDev:
             "repositoryLocationName": location["name"],
         }
         return True
-
-    def _kill_the_rest(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
 
 
 def _free_port() -> int:

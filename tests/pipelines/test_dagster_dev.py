@@ -147,3 +147,7 @@ def test_every_choice_of_days_is_one_run_that_reads_exactly_them_and_ends_in_fre
         (days.start, days.end) for days in (of_job, of_all, alone, landed)
     ]
     store.close()
+
+
+def test_a_polite_kill_of_the_ui_leaves_no_process(dagster: DagsterDev):
+    dagster.terminate()

@@ -3,13 +3,16 @@
 import pytest
 
 from pipelines.cli_demo import MARK, run_demo
+from pipelines.instance import HOME_VARIABLE
 from wms_sync.errors import SettingsError
 from wms_sync.state.ledger import PushLedger, State
 
 
-def test_the_demo_ends_with_every_sample_created_and_seen_again(tmp_path, capfd):
-    folder = tmp_path / "demo"
+def test_the_demo_ends_with_every_sample_created_and_seen_again(tmp_path, capfd, monkeypatch):
+    folder, home = tmp_path / "demo", tmp_path / "home of a production"
+    monkeypatch.setenv(HOME_VARIABLE, str(home))
     assert run_demo(folder) == 0
+    assert not home.exists()
     shown = capfd.readouterr().out
     assert "6 rows of products.csv as products: 6 create\n" in shown
     assert "What was pushed, and whether shipments show it" in shown
