@@ -7,6 +7,9 @@ import sys
 import httpx
 import pytest
 
+from wms_sync.sandbox.__main__ import main
+from wms_sync.sandbox.server import listen
+
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_serves_until_it_is_told_to_stop(number: signal.Signals):
@@ -23,8 +26,9 @@ def test_serves_until_it_is_told_to_stop(number: signal.Signals):
         "--token",
         "t",
     ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
+        assert process.stderr is not None
         name, address, word, token = process.stdout.readline().split()
         assert (name, word, token) == ("sandbox:", "token", "t")
         response = httpx.get(
@@ -36,3 +40,15 @@ def test_serves_until_it_is_told_to_stop(number: signal.Signals):
         process.send_signal(number)
         assert process.wait(timeout=10) in (0, -number)
         assert process.stdout.read() == ""
+        assert process.stderr.read() == ""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"), [({}, "in use"), ({"--port": "99999"}, "0-65535"), ({"--shipments": "-5"}, ">= 0")]
+)
+def test_what_it_cannot_serve_is_wrong_usage(wrong, why, capfd):
+    with listen(0) as taken:
+        options = {"--port": str(taken.getsockname()[1]), **wrong}
+        with pytest.raises(SystemExit, match="2"):
+            main([word for option in options.items() for word in option])
+    assert why in capfd.readouterr().err

@@ -1,6 +1,7 @@
 """`python -m wms_sync.sandbox`: serves the stand-in until it is stopped."""
 
 import argparse
+from contextlib import suppress
 
 from wms_sync.sandbox.app import Sandbox
 from wms_sync.sandbox.config import SandboxConfig
@@ -9,12 +10,17 @@ from wms_sync.sandbox.server import HOST, listen, make_server
 
 def main(arguments: list[str] | None = None) -> None:
     """Serves until the process is told to stop."""
-    options = _parser().parse_args(arguments)
-    config = SandboxConfig(options.shipments, options.seed, options.token, options.days)
-    listener = listen(options.port)
-    server = make_server(Sandbox(config))
-    print(f"sandbox: http://{HOST}:{listener.getsockname()[1]} token {config.token}", flush=True)  # noqa: T201 - the line that callers wait for
-    server.run(sockets=[listener])
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        config = SandboxConfig(options.shipments, options.seed, options.token, options.days)
+        listener = listen(options.port)
+    except (OSError, OverflowError, ValueError) as error:
+        parser.error(f"cannot serve {options.shipments} shipments on port {options.port}: {error}")
+    with suppress(KeyboardInterrupt):
+        server = make_server(Sandbox(config))
+        print(f"sandbox: http://{HOST}:{listener.getsockname()[1]} token {config.token}", flush=True)  # noqa: T201 - the line that callers wait for
+        server.run(sockets=[listener])
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -63,9 +63,13 @@ class _QuietServer(uvicorn.Server):
 def listen(port: int) -> socket.socket:
     """Listens at once: a client may connect before the server has started and is served when it has."""
     listener = socket.socket()
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind((HOST, port))
-    listener.listen(256)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOST, port))
+        listener.listen(256)
+    except (OSError, OverflowError):
+        listener.close()
+        raise
     return listener
 
 
