@@ -12,7 +12,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from functools import wraps
 from pathlib import Path
 from typing import Any, NoReturn
@@ -246,6 +246,8 @@ def _json_array(text: str) -> list[Any]:
 def _refuse_bad_range(settings: Settings, first: date, after: date) -> None:
     if after <= first:
         raise SettingsError(f"--to must be after --from: the range is [from, to), got {first} to {after}.")
+    if first > (today := datetime.now(UTC).date()):
+        raise SettingsError(f"--from {first} is in the future (today is {today} UTC): there is nothing to read again.")
     if first < settings.start_date:
         raise SettingsError(f"--from {first} is before WMS_START_DATE ({settings.start_date}): set that earlier first.")
 

@@ -119,12 +119,22 @@ def _read(context: dg.OpExecutionContext, config: ReadConfig, operation: Operati
                 landed=ahead.add,
             ).read(report.horizon)
             return report
-        days = context.partition_time_window
+        days = _days(context)
         return reading.backfill(days.start, days.end)
 
 
 def _purpose(context: dg.OpExecutionContext, config: ReadConfig) -> str:
     if config.mode is Mode.SYNC:
         return "sync"
-    days = context.partition_time_window
+    days = _days(context)
     return f"backfill {days.start:%Y-%m-%d} to {days.end:%Y-%m-%d}"
+
+
+def _days(context: dg.OpExecutionContext) -> dg.TimeWindow:
+    """The chosen days; Dagster launches a run without any too."""
+    if not (context.has_partition_key or context.has_partition_key_range):
+        raise dg.Failure(
+            "This run has no days to read again: choose days (partitions), or the mode SYNC for what is not covered.",
+            allow_retries=False,
+        )
+    return context.partition_time_window

@@ -115,6 +115,7 @@ def test_what_is_wrong_is_one_clear_message(run, tmp_path, changes, code, named)
         ("backfill", "--from", "2026-03-05", "--to", "2026-03-05"),
         ("backfill", "--from", "2025-01-01", "--to", "2026-03-05"),
         ("backfill", "--from", "yesterday", "--to", "2026-03-05"),
+        ("backfill", "--from", "2999-03-04", "--to", "2999-03-05"),
         ("nonsense",),
     ],
 )

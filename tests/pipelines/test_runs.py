@@ -94,6 +94,12 @@ def test_the_job_runs_as_dagster_runs_it_and_its_config_chooses_the_mode(setting
     assert published(settings) == SHIPMENTS  # all of them, and not those of the days only
 
 
+def test_a_run_without_days_says_what_to_choose(settings, instance):
+    job = definitions.build(settings).resolve_job_def(jobs.SHIPMENTS)
+    with pytest.raises(dg.Failure, match="choose days"):
+        job.execute_in_process(instance=instance)
+
+
 def test_a_blocking_check_that_fails_publishes_nothing_and_fails_the_run(settings, instance):
     run_sync(settings, instance=instance)
     before = Layout(settings.data_dir).published.stat()
