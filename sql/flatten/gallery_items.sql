@@ -22,7 +22,7 @@ resolved as (
         stated._page,
         stated.gallery_id,
         stated.position,
-        coalesce(included.item, stated.item) as item
+        completed_gallery_item(included.item, stated.item) as item
     from stated
     left join included
         on stated._page = included._page and stated.item.id = included.item.id

@@ -22,7 +22,7 @@ resolved as (
         stated._page,
         stated.order_id,
         stated.position,
-        coalesce(included.candidate, stated.candidate) as candidate
+        completed_order_address_candidate(included.candidate, stated.candidate) as candidate
     from stated
     left join included
         on stated._page = included._page and stated.candidate.id = included.candidate.id

@@ -22,7 +22,7 @@ resolved as (
         stated._page,
         stated.order_id,
         stated.position,
-        coalesce(included.instruction, stated.instruction) as instruction
+        completed_order_instruction(included.instruction, stated.instruction) as instruction
     from stated
     left join included
         on stated._page = included._page and stated.instruction.id = included.instruction.id

@@ -23,7 +23,7 @@ resolved as (
         stated._page,
         stated.order_id,
         stated.position,
-        coalesce(included.item, stated.item) as item
+        completed_order_item(included.item, stated.item) as item
     from stated
     left join included
         on stated._page = included._page and stated.item.id = included.item.id

@@ -22,7 +22,7 @@ resolved as (
         stated._page,
         stated.order_id,
         stated.position,
-        coalesce(included.entry, stated.entry) as entry
+        completed_order_status_history(included.entry, stated.entry) as entry
     from stated
     left join included
         on stated._page = included._page and stated.entry.id = included.entry.id

@@ -24,7 +24,7 @@ resolved as (
         stated.shipment_id,
         stated.package_position,
         stated.position,
-        coalesce(included.item, stated.item) as item
+        completed_shipment_package_item(included.item, stated.item) as item
     from stated
     left join included
         on stated._page = included._page and stated.item.id = included.item.id

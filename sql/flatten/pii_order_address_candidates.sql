@@ -22,7 +22,9 @@ resolved as (
         stated._page,
         stated.order_id,
         stated.position,
-        coalesce(included.candidate, stated.candidate) as candidate
+        coalesce(included.candidate.street, stated.candidate.street) as street,
+        coalesce(included.candidate.city, stated.candidate.city) as city,
+        coalesce(included.candidate.postal_code, stated.candidate.postal_code) as postal_code
     from stated
     left join included
         on stated._page = included._page and stated.candidate.id = included.candidate.id
@@ -31,9 +33,9 @@ resolved as (
 select
     order_id,
     position,
-    candidate.street,
-    candidate.city,
-    candidate.postal_code,
+    street,
+    city,
+    postal_code,
     _page
 from resolved
-where coalesce(candidate.street, candidate.city, candidate.postal_code) is not null
+where coalesce(street, city, postal_code) is not null

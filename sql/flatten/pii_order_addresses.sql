@@ -31,7 +31,7 @@ resolved as (
         stated._page,
         stated.order_id,
         stated.role,
-        coalesce(included.address, stated.address) as address
+        completed_order_address(included.address, stated.address) as address
     from stated
     left join included
         on stated._page = included._page and stated.address.id = included.address.id
@@ -55,10 +55,4 @@ select
     address.is_valid,
     _page
 from resolved
-where
-    coalesce(
-        address.first_name, address.last_name, address.company, address.city, address.region, address.postcode,
-        address.country, address.telephone, address.email, address.classification
-    ) is not null
-    or address.street is not null
-    or address.is_valid is not null
+where address is distinct from { 'type': address."type", 'id': address.id }::order_address

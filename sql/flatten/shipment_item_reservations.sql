@@ -21,8 +21,8 @@ reserved as (
         stated._page,
         stated.shipment_id,
         stated.item.id as shipment_item_id,
-        unnest(coalesce(included.item, stated.item).reservations) as reservation,
-        generate_subscripts(coalesce(included.item, stated.item).reservations, 1)::integer as position
+        unnest(coalesce(included.item.reservations, stated.item.reservations)) as reservation,
+        generate_subscripts(coalesce(included.item.reservations, stated.item.reservations), 1)::integer as position
     from stated
     left join included
         on stated._page = included._page and stated.item.id = included.item.id

@@ -1,7 +1,6 @@
 -- grain: one row a shipment item
 -- keys: shipment_id, id
 -- source: Shipment.items, with included.ShipmentItem where it is there (spec 2.4)
--- notes: an item stands in the shipment as a reference with its product; an item that is not included keeps id and product
 with stated as (
     select
         _page,
@@ -23,8 +22,7 @@ resolved as (
         stated._page,
         stated.shipment_id,
         stated.position,
-        stated.item.product,
-        coalesce(included.item, stated.item) as item
+        completed_shipment_item(included.item, stated.item) as item
     from stated
     left join included
         on stated._page = included._page and stated.item.id = included.item.id
@@ -36,8 +34,8 @@ select
     item.id,
     item."type",
     item.sku,
-    coalesce(item.product.id, product.id) as product_id,
-    coalesce(item.product."type", product."type") as product_type,
+    item.product.id as product_id,
+    item.product."type" as product_type,
     item.quantity,
     item.qty_shipped,
     item.qty_picked,

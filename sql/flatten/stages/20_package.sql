@@ -16,13 +16,22 @@ included as (
         _page,
         object as package
     from page."ShipmentPackage"
+),
+
+resolved as (
+    select
+        stated._page,
+        stated.shipment_id,
+        stated.position,
+        completed_shipment_package(included.package, stated.package) as package
+    from stated
+    left join included
+        on stated._page = included._page and stated.package.id = included.package.id
 )
 
 select
-    stated._page,
-    stated.shipment_id,
-    stated.position,
-    unnest(coalesce(included.package, stated.package))
-from stated
-left join included
-    on stated._page = included._page and stated.package.id = included.package.id
+    _page,
+    shipment_id,
+    position,
+    unnest(package)
+from resolved

@@ -12,7 +12,7 @@ with included as (
 select
     shipment._page,
     shipment.id as shipment_id,
-    unnest(coalesce(included.packing_solution, shipment.packing_solution))
+    unnest(completed_shipment_packing_solution(included.packing_solution, shipment.packing_solution))
 from shipment
 left join included
     on

@@ -1,36 +1,35 @@
 -- grain: one row a gallery of a page
 -- kept: yes
 -- source: included.Gallery, and galleries that stand in a shipment or a package with more than type and id
--- notes: the included one wins over those inside
+-- notes: each field is taken from the included one first, then from that in the shipment, then from that in a package
 with stated as (
     select
         _page,
-        object as gallery,
-        1 as precedence
+        1 as precedence,
+        unnest(object)
     from page."Gallery"
     union all
     select
         _page,
-        gallery,
-        2 as precedence
+        2 as precedence,
+        unnest(gallery)
     from shipment
     where gallery.photo_count is not null or gallery.updated_at is not null or gallery.items is not null
     union all
     select
         _page,
-        gallery,
-        3 as precedence
+        3 as precedence,
+        unnest(gallery)
     from package
     where gallery.photo_count is not null or gallery.updated_at is not null or gallery.items is not null
-),
-
-chosen as (
-    select *
-    from stated
-    qualify row_number() over (partition by _page, gallery.id order by precedence) = 1
 )
 
 select
     _page,
-    unnest(gallery)
-from chosen
+    id,
+    arg_min("type", precedence) as "type",
+    arg_min(photo_count, precedence) as photo_count,
+    arg_min(updated_at, precedence) as updated_at,
+    arg_min(items, precedence) as items
+from stated
+group by _page, id

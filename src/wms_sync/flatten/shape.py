@@ -14,6 +14,7 @@ import duckdb
 from duckdb.sqltypes import DuckDBPyType
 
 from wms_sync import sql_files
+from wms_sync.catalogue import quote
 
 ENVELOPE = ("collection", "included", "has_more", "next", "previous", "meta")
 PRODUCTS = (
@@ -25,6 +26,19 @@ PRODUCTS = (
     "PackagingSupplies",
 )
 """Kinds whose rows are in one table, under one key: they have their ids together."""
+# Stand inline, under ``included``, or partly in each.
+_IN_TWO_PLACES = (
+    "gallery_item",
+    "order_address",
+    "order_address_candidate",
+    "order_instruction",
+    "order_item",
+    "order_status_history",
+    "shipment_item",
+    "shipment_package",
+    "shipment_package_item",
+    "shipment_packing_solution",
+)
 # Their id is the key of a row, wherever they stand.
 _KEYED_BY_ID = {"Gallery", "GalleryItem", "OrderItem", "ShipmentItem"}
 
@@ -69,9 +83,19 @@ class Shape:
 
 
 def create_types(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the named types of ``sql/types``."""
+    """Create the named types of ``sql/types``, and the macros that complete an object by its other occurrence."""
     for path in sql_files.listed("types"):
         connection.execute(sql_files.read(path))
+    _create_macros(connection)
+
+
+def _create_macros(connection: duckdb.DuckDBPyConnection) -> None:
+    statement = sql_files.read("flatten/page/completed.sql")
+    structs = connection.sql(f"select {', '.join(f'null::{name}' for name in _IN_TWO_PLACES)}").types
+    for name, struct in zip(_IN_TWO_PLACES, structs, strict=True):
+        fields = (quote(field) for field, _ in _children(struct))
+        completed = ", ".join(f"{field} := coalesce(preferred.{field}, other.{field})" for field in fields)
+        connection.execute(statement.format(type=name, fields=completed))
 
 
 def shape_of(connection: duckdb.DuckDBPyConnection) -> Shape:
