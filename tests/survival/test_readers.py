@@ -151,6 +151,15 @@ def test_an_analyst_who_writes_into_the_published_file_hinders_nobody(bench, tmp
     assert not list(bench.layout.work.glob("reading-*"))
 
 
+def test_the_doctor_goes_on_behind_what_nobody_thought_of(bench):
+    """Another database in the place of ours: it opens, and has no tables."""
+    duckdb.connect(bench.layout.published).close()
+    found = {one.subject: one for one in examine(bench.settings)}
+    assert found["published"].verdict == "fail"
+    assert "CatalogException" in found["published"].message
+    assert found["master data"].verdict == "ok"
+
+
 def test_a_damaged_database_is_named_by_its_place_and_made_again(bench):
     synced(bench)
     published, working = bench.layout.published, bench.layout.working_database
