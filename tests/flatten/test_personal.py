@@ -54,8 +54,9 @@ def test_findings_name_nobody(flattener, land, tmp_path, case):
         json.dumps(page(OrderAddress=[ADDRESS])).encode()[:-9],
         json.dumps(page(OrderAddress=[ADDRESS])).encode().replace(b"Reno", b"Re\xf1o"),
         json.dumps(page(OrderAddress=[ADDRESS])).encode().replace(b'"city"', b'"first_name"'),
+        json.dumps(page({"shipping_address": {"city": "Reno", "town": NAME}})).encode().replace(b'"town"', b'"city"'),
     ],
-    ids=["no JSON", "not UTF-8", "a key twice"],
+    ids=["no JSON", "not UTF-8", "a key twice", "a key twice of an address without a name"],
 )
 def test_pieces_of_a_broken_page_name_nobody(flattener, land, tmp_path, content):
     done = flattener.flatten(land(content), window_id="w", part=1, parquet_dir=tmp_path / "parquet")

@@ -47,6 +47,7 @@ UNASKED: dict[str, dict[str, Any]] = {
     "the original address": page({"original_address": ADDRESS}),
     "an address as one text": page({"shipping_address": "Jane, 1 Main St"}),
     "an address as a list of lines": page({"shipping_address": ["Jane", "1 Main St"]}),
+    "a text among addresses": page(OrderAddress=["Jane, 1 Main St", ADDRESS]),
     "a field of an address that is new": page(OrderAddress=[{"type": "OrderAddress", "id": 5, "nickname": "Jane"}]),
     "an included candidate": page(OrderAddressCandidate=[CANDIDATE | {"street": "Jane's Way"}]),
     "a candidate inside the order": page({"address_candidates": [{"id": 6, "city": "Jane"}]}),

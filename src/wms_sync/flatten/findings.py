@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from wms_sync.privacy.fields import KEPT, PERSON, PLACES
+from wms_sync.privacy.fields import KEPT, OF_ADDRESSES, PERSON, PLACES
 from wms_sync.privacy.scrub import scrub
 from wms_sync.privacy.watched import speaks_of_somebody
 
@@ -82,7 +82,7 @@ def as_text(value: Any) -> str:  # noqa: ANN401 - any JSON
 def pairs_as_text(pairs: list[tuple[str, Any]]) -> str:
     """An object of which a key stands twice."""
     found = dict(pairs)
-    if found.get("type") in tuple(KEPT) or not PERSON.isdisjoint(found):
+    if found.get("type") in tuple(KEPT) or not (PERSON | OF_ADDRESSES).isdisjoint(found):
         return WITHHELD
     return as_text([list(pair) for pair in pairs])
 

@@ -27,6 +27,9 @@ KEPT: dict[str, frozenset[str]] = {
 }
 """What is not personal of each kind that holds personal fields."""
 
+OF_ADDRESSES = frozenset({*fields_of("order_address"), *fields_of("order_address_candidate")}) - KEPT[CANDIDATE]
+"""The fields that make an address or candidate, which may not say that it is one."""
+
 PLACES = {
     "shipping_address": ADDRESS,
     "original_address": ADDRESS,

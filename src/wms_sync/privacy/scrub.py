@@ -71,15 +71,13 @@ def scrub(value: Any, kind: str | None = None) -> bool:  # noqa: ANN401 - any JS
     changed = _strip(value, _kept(value, kind))
     for key, inner in value.items():
         place = PLACES.get(key) or (key if key in KEPT else None)
-        if place not in {None, LOCATION} and _has_text(inner):
-            value[key], changed = None, True  # an address written as text
-        elif key not in COMPANYS_OWN and isinstance(inner, dict | list):
-            changed = scrub(inner, place) or changed
+        lines = inner if isinstance(inner, list) else [inner]
+        if place not in {None, LOCATION} and any(isinstance(one, str) for one in lines):  # an address written as text
+            value[key] = [one for one in lines if not isinstance(one, str)] or None
+            changed = True
+        if key not in COMPANYS_OWN and isinstance(value[key], dict | list):
+            changed = scrub(value[key], place) or changed
     return changed
-
-
-def _has_text(value: Any) -> bool:  # noqa: ANN401 - any JSON
-    return isinstance(value, str) or (isinstance(value, list) and any(isinstance(one, str) for one in value))
 
 
 def _kept(value: dict[str, Any], kind: str | None) -> Collection[str] | None:
