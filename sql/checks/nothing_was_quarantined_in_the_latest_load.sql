@@ -5,7 +5,7 @@
 with latest as (
     select window_id
     from ops.loads
-    where run_id = (select max_by(run_id, loaded_at) from ops.loads)
+    where load_run_id = (select max_by(load_run_id, loaded_at) from ops.loads)
 )
 
 select

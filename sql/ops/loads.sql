@@ -8,6 +8,7 @@ create table ops.loads (
     to_at timestamptz not null, -- End of the window, exclusive, UTC.
     reason varchar not null, -- Why the window was read: sync, backfill or audit.
     run_id varchar not null, -- Run that read the window (Dagster's run id).
+    load_run_id varchar, -- Run that merged it into the tables; null in receipts from before this column.
     pages integer not null, -- Pages of the window.
     records bigint not null, -- Shipments on those pages.
     quarantined bigint not null, -- Values and records of the window that did not fit; see ops.quarantine.

@@ -56,5 +56,8 @@ def test_rows_that_do_not_add_up_are_not_merged_and_a_rebuild_mends_them(bench, 
             assert connection.execute("select * from ops.loads where window_id = ?", [window]).fetchall() == []
         file.write_bytes(whole)
     rewrite(file, ONE_LESS)
-    assert rebuild(bench.settings, bench.store, run_id="test", say=say).rows["shipments"] == 620
+    assert rebuild(bench.settings, bench.store, run_id="again", say=say).rows["shipments"] == 620
+    with duckdb.connect(bench.layout.published, read_only=True) as connection:
+        runs = connection.execute("select distinct run_id, load_run_id from ops.loads").fetchall()
+    assert runs == [("test", "again")]
     assert_equal(bench, sandbox)

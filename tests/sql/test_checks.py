@@ -33,14 +33,15 @@ def insert(database, slug, **values):
     database.execute(f"insert into {table(slug).qualified} ({names}) values ({marks})", list(values.values()))
 
 
-def load(database, window_id, run_id, loaded_at):
+def load(database, window_id, read_by, loaded_by, loaded_at):
     insert(
         database,
         "ops_loads",
         **{column.name: 0 for column in table("ops_loads").columns if column.type in {"integer", "bigint"}},
         **{column.name: loaded_at for column in table("ops_loads").columns if column.type == "timestamptz"},
         window_id=window_id,
-        run_id=run_id,
+        run_id=read_by,
+        load_run_id=loaded_by,
         reason="sync",
     )
 
@@ -96,9 +97,10 @@ def test_a_few_dangling_references_are_normal_and_many_are_not(database):
     assert offenders(database, "few_shipments_refer_to_a_missing_order") == [(211, 11)]
 
 
-def test_only_the_latest_run_is_asked_for_quarantine_and_drift(database):
-    for window, run, hour in (("w1", "old", 1), ("w2", "new", 2), ("w3", "new", 3)):
-        load(database, window, run, f"2024-01-01 {hour:02}:00:00+00")
+def test_all_of_the_latest_load_is_asked_for_quarantine_and_drift_whoever_read_it_and_nothing_else(database):
+    loads = (("w0", "older", None), ("w1", "old", "old"), ("w2", "killed", "new"), ("w3", "new", "new"))
+    for hour, (window, read_by, loaded_by) in enumerate(loads):
+        load(database, window, read_by, loaded_by, f"2024-01-01 {hour:02}:00:00+00")
     insert(database, "ops_quarantine", page_key="w1/00001", position=1, _window_id="w1", path="$.old")
     insert(database, "ops_schema_drift", page_key="w1/00001", path="Order.old", _window_id="w1", occurrences=1)
     assert offenders(database, "nothing_was_quarantined_in_the_latest_load") == []

@@ -33,9 +33,12 @@ def receipts(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
 class Merger:
     """Merges windows into one open database."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, parquet: Path, *, include_addresses: bool) -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, parquet: Path, *, run_id: str, include_addresses: bool
+    ) -> None:
         self._connection = connection
         self._parquet = parquet
+        self._run_id = run_id
         stored = [table for table in tables() if include_addresses or table.schema != PERSONAL]
         self._families = [
             (root, [table for table in stored if table.root == root.name])
@@ -133,6 +136,7 @@ class Merger:
             "to_at": window.to_at,
             "reason": window.reason,
             "run_id": window.run_id,
+            "load_run_id": self._run_id,
             "pages": window.pages,
             "records": window.records,
             "quarantined": flattened.quarantined,

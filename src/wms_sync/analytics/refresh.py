@@ -63,9 +63,10 @@ class RefreshReport:
 class Refresh:
     """One pass over what is not in the tables yet."""
 
-    def __init__(self, settings: Settings, store: StateStore, say: Say) -> None:
+    def __init__(self, settings: Settings, store: StateStore, run_id: str, say: Say) -> None:
         self._settings = settings
         self._store = store
+        self._run_id = run_id
         self._say = say
         self._turn = store.turn
         self._layout = Layout(settings.data_dir)
@@ -169,7 +170,12 @@ class Refresh:
         known = receipts(connection)
         windows = self._store.windows(*KNOWN)
         pending = [window for window in windows if window.id not in known]
-        merger = Merger(connection, self._layout.parquet, include_addresses=self._settings.include_addresses)
+        merger = Merger(
+            connection,
+            self._layout.parquet,
+            run_id=self._run_id,
+            include_addresses=self._settings.include_addresses,
+        )
         with Audits(self._settings.database_url, self._turn) as audits:
             for part in _batches(pending, alone=audits.open()):
                 batch = [(window, flattened_window(self._layout, window.id)) for window in part]
@@ -194,14 +200,14 @@ def refresh(settings: Settings, store: StateStore, *, run_id: str, say: Say) -> 
     """Load what is landed, check, publish. The caller holds the writer's lock."""
     say(f"refreshing the tables (run {run_id})")
     with _explained():
-        return Refresh(settings, store, say).run()
+        return Refresh(settings, store, run_id, say).run()
 
 
 def rebuild(settings: Settings, store: StateStore, *, run_id: str, say: Say) -> RefreshReport:
     """Make every table again from raw pages, without one call to the service. The caller holds the writer's lock."""
     say(f"rebuilding every table from raw pages (run {run_id})")
     with _explained():
-        return Refresh(settings, store, say).rebuild()
+        return Refresh(settings, store, run_id, say).rebuild()
 
 
 @contextmanager
