@@ -97,6 +97,20 @@ def test_a_few_dangling_references_are_normal_and_many_are_not(database):
     assert offenders(database, "few_shipments_refer_to_a_missing_order") == [(211, 11)]
 
 
+def test_a_product_that_something_names_as_another_kind_is_found(database):
+    for number, kind in ((1, "Product"), (2, "PackagingInfill"), (3, None)):
+        insert(database, "products", id=number, type=kind)
+    insert(database, "shipment_items", product_id=1, product_type="Product")
+    insert(database, "order_items", product_id=1, product_type="PackagingContainer")
+    insert(database, "package_packaging", product_id=3, product_type="PackagingSupplies")
+    insert(
+        database, "packages", container_id=4, container_type="PackagingContainer", infill_id=2, infill_type="Product"
+    )
+    insert(database, "packages", container_id=1)
+    found = offenders(database, "products_and_packaging_do_not_share_an_id")
+    assert sorted(found) == [(1, "Product", "PackagingContainer"), (2, "PackagingInfill", "Product")]
+
+
 def test_all_of_the_latest_load_is_asked_for_quarantine_and_drift_whoever_read_it_and_nothing_else(database):
     loads = (("w0", "older", None), ("w1", "old", "old"), ("w2", "killed", "new"), ("w3", "new", "new"))
     for hour, (window, read_by, loaded_by) in enumerate(loads):
