@@ -11,7 +11,7 @@ create table ops.push_ledger (
     body_sha256 varchar not null, -- SHA-256 of body, hexadecimal.
     remote_id bigint, -- Its id in the service; null where no answer told it and no shipment has shown it.
     run_id varchar not null, -- Run that sent it last (Dagster's run id).
-    attempts integer not null, -- Pushes that sent it.
+    attempts integer not null, -- Pushes that sent it, or were about to when they ended.
     message varchar, -- What the service said, or how it was settled.
     intended_at timestamptz not null, -- When it was about to be sent, by this machine's clock, UTC.
     settled_at timestamptz, -- When its outcome was known, UTC.
