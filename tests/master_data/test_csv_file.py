@@ -3,7 +3,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -155,14 +154,6 @@ def test_a_folder_and_a_missing_file_are_said(tmp_path):
         read_csv(tmp_path)
     with pytest.raises(UnreadableFile, match="there is no such file"):
         read_csv(tmp_path / "none.csv")
-
-
-def test_a_hundred_thousand_rows_take_seconds(tmp_path):
-    text = "code,name\n" + "".join(f'R{number},"Retailer, number {number}"\n' for number in range(100_000))
-    started = time.monotonic()
-    file = read(tmp_path, text)
-    assert time.monotonic() - started < 10
-    assert (len(file.frame), file.lines[-1]) == (100_000, 100_001)
 
 
 CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)

@@ -16,13 +16,11 @@ import dagster as dg
 import pytest
 from pydantic import SecretStr
 
-from pipelines.cli_push_views import plan_lines
 from pipelines.cli_views import status_lines
 from pipelines.instance import prepare_home
 from pipelines.operation import push_line
 from pipelines.running import run_push
 from wms_sync.doctor import Finding, examine
-from wms_sync.master_data.file_push import plan_file
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.outcomes import Outcome, PushProgress
 from wms_sync.sandbox.app import Sandbox
@@ -142,15 +140,6 @@ def test_a_dry_run_prints_the_plan_and_sends_nothing(run, write, service, settin
     assert "A push would send 1." in ended.stdout
     assert len(service.sandbox.retailers()) == 2
     assert set(entries(settings)) == {"old", "same"}
-
-
-def test_the_plan_of_a_file_that_is_wrong_throughout_is_printed_in_little_time(settings, write):
-    """Each of its rows once looked through the offences of all."""
-    path = write("given.csv", "name,color,sort_order", *(f"n{at},red1,first" for at in range(10_000)))
-    plan = plan_file(settings, Kind.LOCATION_TAGS, path)
-    started = time.monotonic()
-    assert len(list(plan_lines(plan, limit=1))) == 1 + 10_000 + 2
-    assert time.monotonic() - started < 1.5
 
 
 def test_rejected_rows_push_cleanly_once_they_are_corrected(run, write, service, settings):
