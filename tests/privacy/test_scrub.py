@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from time import process_time
 from typing import Any
 
 import duckdb
@@ -303,16 +302,6 @@ def with_email_in_custom_fields(content: bytes) -> bytes:
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-@pytest.mark.parametrize(
-    ("has", "times"), [(bytes, 2.2), (with_email_in_custom_fields, 4)], ids=["nobody", "custom fields"]
-)
-def test_looking_for_persons_costs_next_to_nothing(has, times):
-    """Measured 8 ms, and 14 ms where custom fields have the key of a person; the envelope alone takes 5.2 ms."""
-    content = has(large_page())
-    fastest = dict.fromkeys((False, True), 1.0)
-    for _ in range(9):
-        for watched in fastest:
-            started = process_time()
-            assert not read_envelope(content, watched=watched).suspect
-            fastest[watched] = min(fastest[watched], process_time() - started)
-    assert fastest[True] < times * fastest[False]
+@pytest.mark.parametrize("has", [bytes, with_email_in_custom_fields], ids=["nobody", "custom fields"])
+def test_a_large_page_without_persons_is_not_suspect(has):
+    assert not read_envelope(has(large_page()), watched=True).suspect
