@@ -3,6 +3,7 @@
 -- root: galleries by id
 -- newer: updated_at
 -- source: included.Gallery, or the whole gallery inside a shipment or a package (spec 2.4)
+-- notes: one whose shipment or package is gone stays; join shipments.gallery_id and packages.gallery_id for those in use
 create table galleries (
     id bigint, -- The gallery. Source: Gallery.id
     "type" varchar, -- The kind of object, as the service names it. Source: Gallery.type

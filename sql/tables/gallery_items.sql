@@ -3,6 +3,7 @@
 -- root: galleries by gallery_id
 -- newer: _extracted_at
 -- source: Gallery.items, with included.GalleryItem where it is there (spec 2.4)
+-- notes: they stay with their gallery when its shipment or package is gone; join those for what is in use
 create table gallery_items (
     gallery_id bigint, -- The gallery; joins galleries.id. Source: Gallery.id
     position integer, -- Place of the photo in the gallery, from 1. Source: order of Gallery.items
