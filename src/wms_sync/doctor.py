@@ -13,7 +13,7 @@ from typing import Literal
 
 from wms_sync.analytics.database import opened, published, row_counts
 from wms_sync.analytics.forgotten import refuse_lost
-from wms_sync.analytics.recovery import is_behind
+from wms_sync.analytics.recovery import is_behind, refuse_another_service
 from wms_sync.analytics.retention import dropped_windows
 from wms_sync.api.client import STATUS, GlobalApi
 from wms_sync.api.errors import Rejected
@@ -60,6 +60,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
         ("merchant", _merchant),
         ("disk", _disk),
         ("state", _state),
+        ("service", _service),
         ("forgotten orders", _forgotten),
         ("lock", _lock),
         ("published", _published),
@@ -147,6 +148,13 @@ def _state(settings: Settings) -> Iterator[Finding]:
     if dropped:
         gone = f"of {len(dropped)} windows are dropped; a rebuild takes these from their Parquet files"
         yield Finding("raw pages", "ok", gone)
+
+
+def _service(settings: Settings) -> Iterator[Finding]:
+    with StateStore(settings.database_url) as store:
+        refuse_another_service(settings, store)
+        held = store.service()
+    yield Finding("service", "ok", f"the data folder holds {held}" if held else "nothing was read yet")
 
 
 def _forgotten(settings: Settings) -> Iterator[Finding]:

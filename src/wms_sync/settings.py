@@ -178,6 +178,16 @@ def checked_base_url(value: str) -> str:
     return f"{url.scheme}://{url.netloc.lower().removesuffix(default_port)}"
 
 
+def is_same_service(one: str, other: str) -> bool:
+    """Whether two origins are one service. Of loopback the port does not count: a sandbox gets another each time."""
+    return _without_passing_port(one) == _without_passing_port(other)
+
+
+def _without_passing_port(base_url: str) -> str:
+    url = urlsplit(base_url)
+    return base_url.removesuffix(f":{url.port}") if _is_loopback(url.hostname or "") else base_url
+
+
 def _is_loopback(host: str) -> bool:
     if host == "localhost":
         return True

@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import published, records, row_counts
+from wms_sync.analytics.errors import AnotherServiceError
 from wms_sync.analytics.missing import knows_missing
-from wms_sync.analytics.recovery import is_behind
+from wms_sync.analytics.recovery import is_behind, refuse_another_service
 from wms_sync.analytics.retention import dropped_windows
 from wms_sync.extract.plan import missing, sync_cursor
 from wms_sync.extract.read import BEFORE_START
@@ -218,6 +219,10 @@ def _needs_a_hand(found: Status, settings: Settings, store: StateStore) -> Itera
             yield f"Of {doubtful} {kind.many} it is not known whether the service has them. {what_to_do(kind)}"
     if forgetting := len(store.forgotten(unfinished=True)):
         yield f"Forgetting {forgetting} orders was interrupted: run `wms-sync forget` to finish it."
+    try:
+        refuse_another_service(settings, store)
+    except AnotherServiceError as error:
+        yield str(error)
     if found.records_before_start:
         yield (
             f"The service has {found.records_before_start} shipments last changed before {settings.start_date}; they "

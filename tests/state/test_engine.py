@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -30,7 +31,7 @@ def test_what_is_written_after_a_second_opening_is_there_for_others(tmp_path):
     StateStore(url).close()
     assert counted(tmp_path / "state.db") == 0
     day = Interval(datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC))
-    store.begin_windows([Window.begun("w1", day, reason="sync", run_id="run", signature="s")])
+    store.begin_windows([Window.begun("w1", day, reason="sync", run_id="run", signature="s", service=None)])
     assert counted(tmp_path / "state.db") == 1
     store.close()
     turn.close()
@@ -40,6 +41,18 @@ def test_what_is_written_after_a_second_opening_is_there_for_others(tmp_path):
 def test_a_state_store_that_would_forget_everything_is_refused(url):
     with pytest.raises(StateUrlError, match="names no file"):
         StateStore(url)
+
+
+def test_windows_of_an_earlier_release_learn_to_tell_their_service(tmp_path):
+    url = f"sqlite:///{tmp_path}/state.db"
+    StateStore(url).close()
+    with sqlite3.connect(tmp_path / "state.db") as earlier:
+        earlier.execute("alter table windows drop column service")
+        earlier.execute("delete from schema_migrations where name = '0007_service_of_windows'")
+    earlier.close()
+    with StateStore(url) as store:
+        assert store.windows() == ()
+        assert store.service() is None
 
 
 def counted(path) -> int:

@@ -21,18 +21,20 @@ from tests.conftest import CONFIG, IMPATIENT, NOW, Bench, opened_store
 from tests.survival.counts import FULL_DISKS
 from tests.survival.installation import Installation
 from tests.test_sync import assert_equal, say, synced
-from wms_sync.analytics.errors import RawPagesDamagedError
+from wms_sync.analytics.errors import AnotherServiceError, RawPagesDamagedError
 from wms_sync.analytics.recovery import recover
 from wms_sync.analytics.refresh import rebuild
 from wms_sync.api.errors import ServiceFailed
+from wms_sync.doctor import examine
 from wms_sync.extract.raw import damage
 from wms_sync.lock import writer, writing
-from wms_sync.master_data.file_push import PushReport, push_file
+from wms_sync.master_data.file_push import PushReport, plan_file, push_file
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.outcomes import Outcome
 from wms_sync.sandbox.app import Sandbox
 from wms_sync.sandbox.server import SandboxServer
 from wms_sync.state.ledger import Entry, PushLedger, State
+from wms_sync.status import status
 
 ROOT = Path(__file__).parents[2]
 
@@ -185,6 +187,22 @@ def test_a_state_store_from_an_older_backup_creates_nothing_twice(bench, sandbox
 async def _refuse(sku: bytes, request: Request) -> Response | None:
     refusal = {"errors": [{"type": "application", "message": "Not today."}]}
     return JSONResponse(refusal, 422) if sku in await request.body() else None
+
+
+def test_a_data_folder_belongs_to_one_service_also_after_its_state_store_is_lost(bench, settings_for, sandbox):
+    """Another service's time counts as covered by this one's windows, and its history would be passed over."""
+    night(bench)
+    bench = without_state(bench)
+    bench.settings = settings_for(sandbox, base_url="https://other.example.com")
+    with pytest.raises(AnotherServiceError, match=rf"{sandbox.base_url}.*https://other\.example\.com.*WMS_DATA_DIR"):
+        recover(bench.settings, bench.store, say)
+    with pytest.raises(AnotherServiceError):
+        plan_file(bench.settings, Kind.RETAILERS, bench.settings.data_dir / "by-the-tables-of-another.csv")
+    assert "WMS_DATA_DIR" in "".join(status(bench.settings, bench.store).needs_a_hand)
+    assert [one.verdict for one in examine(bench.settings) if one.subject == "service"] == ["fail"]
+    for same in (None, "http://127.0.0.1:9", sandbox.base_url.replace("http", "HTTP")):
+        recover(settings_for(sandbox, base_url=same), bench.store, say)
+    bench.store.close()
 
 
 def test_a_damaged_page_that_is_not_in_the_tables_yet_is_asked_for_again(bench, sandbox):

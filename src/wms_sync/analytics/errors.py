@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from wms_sync.errors import WmsSyncError
+from wms_sync.errors import SettingsError, WmsSyncError
 
 
 class AnalyticsError(WmsSyncError):
@@ -55,4 +55,14 @@ class ForgottenOrdersLostError(AnalyticsError):
             "known any more, and their persons would be stored again. Nothing was read or loaded. Put back a copy of "
             "this file, or of the state store, or write the file yourself: the ids of the orders that were forgotten "
             "as a JSON list, such as [4711, 4712], or [] if none ever was."
+        )
+
+
+class AnotherServiceError(SettingsError):
+    """The data folder holds another service than the one that is set."""
+
+    def __init__(self, held: str, base_url: str) -> None:
+        super().__init__(
+            f"This data folder holds {held}, and WMS_BASE_URL is {base_url}: both in one would be neither. Nothing was "
+            f"read, loaded or sent. Give {base_url} a WMS_DATA_DIR of its own (and a WMS_STATE_URL, where that is set)."
         )

@@ -15,6 +15,7 @@ from pathlib import Path
 from wms_sync import sql_files
 from wms_sync.analytics.audit import restore_audits
 from wms_sync.analytics.database import published, records
+from wms_sync.analytics.errors import AnotherServiceError
 from wms_sync.analytics.flattened import is_flattened, refuse_damaged
 from wms_sync.analytics.forget import forget
 from wms_sync.analytics.forgotten import bring_together
@@ -22,7 +23,7 @@ from wms_sync.analytics.push_ledger import restore_push_ledger
 from wms_sync.extract.raw import manifests, open_again, read_manifest
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.layout import Layout
-from wms_sync.settings import Settings
+from wms_sync.settings import Settings, is_same_service
 from wms_sync.state.audits import Audits
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.store import StateStore, Window
@@ -58,6 +59,14 @@ def recover(settings: Settings, store: StateStore, say: Say) -> None:
         say("finished what `wms-sync forget` began")
     for window in store.windows("reading", "landed"):
         _look_at_pages(layout, store, window, say)
+    refuse_another_service(settings, store)
+
+
+def refuse_another_service(settings: Settings, store: StateStore) -> None:
+    """Raises ``AnotherServiceError`` where windows were read from another service than the one that is set."""
+    held = store.service()
+    if held and settings.base_url and not is_same_service(held, settings.base_url):
+        raise AnotherServiceError(held, settings.base_url)
 
 
 def is_behind(layout: Layout, store: StateStore) -> bool:

@@ -161,6 +161,7 @@ class AuditReading:
             reason="audit",
             run_id=self._run_id,
             signature=f"after={after}&{self._listing.signature}",
+            service=self._settings.base_url,
         )
         self._store.begin_windows([window])
         return window

@@ -185,7 +185,14 @@ class Reading:
     def _begin(self, reason: Reason, part: Interval) -> Window:
         stamp = f"{part.start:%Y%m%dT%H%M%SZ}-{part.end:%Y%m%dT%H%M%SZ}"
         window_id = f"{stamp}-{secrets.token_hex(3)}"
-        return Window.begun(window_id, part, reason=reason, run_id=self._run_id, signature=self._listing.signature)
+        return Window.begun(
+            window_id,
+            part,
+            reason=reason,
+            run_id=self._run_id,
+            signature=self._listing.signature,
+            service=self._settings.base_url,
+        )
 
     def _read_all(self, windows: Sequence[Window]) -> None:
         parallel = self._settings.max_parallel_requests

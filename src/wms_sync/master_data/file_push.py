@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from wms_sync.analytics.push_ledger import restore_push_ledger
+from wms_sync.analytics.recovery import refuse_another_service
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.merchant import MerchantApi
 from wms_sync.api.retrying import RetryPolicy
@@ -31,6 +32,7 @@ from wms_sync.master_data.push import Push
 from wms_sync.master_data.rejects import write_rejects
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushLedger
+from wms_sync.state.store import StateStore
 from wms_sync.state.turns import taking_turn
 
 Say = Callable[[str], None]
@@ -156,6 +158,8 @@ def _plan(
     settings: Settings, ledger: PushLedger, kind: Kind, path: Path, lookup: Lookup | None, *, resend: bool
 ) -> Plan:
     service = settings.require_base_url()
+    with StateStore(settings.database_url) as store:
+        refuse_another_service(settings, store)  # whose tables would tell what this one has, and by which id
     layout = Layout(settings.data_dir)
     restore_push_ledger(layout, layout.published, ledger)
     checked = check(read_csv(path), kind)

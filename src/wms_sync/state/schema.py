@@ -22,6 +22,7 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    inspect,
     select,
 )
 
@@ -61,6 +62,7 @@ windows = Table(
     Column("landed_at", UtcDateTime),
     Column("loaded_at", UtcDateTime),
     Column("read_seconds", Float),
+    Column("service", Text),
     Index("windows_by_state", "state"),
 )
 
@@ -170,6 +172,12 @@ def _creating(*tables: Table) -> Callable[[Connection], None]:
     return partial(METADATA.create_all, tables=tables)
 
 
+def _service_of_windows(connection: Connection) -> None:
+    """Tables that the first step has made just now have the column."""
+    if "service" not in {column["name"] for column in inspect(connection).get_columns(windows.name)}:
+        connection.exec_driver_sql("alter table windows add column service text")
+
+
 MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (
     ("0001_windows_and_pages", _creating(windows, pages, observations)),
     ("0002_push_ledger", _creating(push_ledger)),
@@ -177,6 +185,7 @@ MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (
     ("0004_audits", _creating(audits)),
     ("0005_turns", _creating(turns)),
     ("0006_missing_shipments", _creating(missing_shipments)),
+    ("0007_service_of_windows", _service_of_windows),
 )
 """Ordered; a step that was released is never edited, only followed by another."""
 

@@ -24,7 +24,10 @@ KNOWN = ("landed", "loaded")
 
 @dataclass(frozen=True)
 class Window:
-    """One row of ``windows``: an interval of ``updated_at`` and how far it is."""
+    """One row of ``windows``: an interval of ``updated_at`` of a service, and how far it is.
+
+    Windows of earlier releases do not tell their ``service``, the base URL.
+    """
 
     id: str
     from_at: datetime
@@ -41,9 +44,12 @@ class Window:
     landed_at: datetime | None
     loaded_at: datetime | None
     read_seconds: float | None
+    service: str | None = None
 
     @classmethod
-    def begun(cls, window_id: str, whole: Interval, *, reason: Reason, run_id: str, signature: str) -> Self:
+    def begun(
+        cls, window_id: str, whole: Interval, *, reason: Reason, run_id: str, signature: str, service: str | None
+    ) -> Self:
         """A window of which nothing is read yet."""
         return cls(
             id=window_id,
@@ -61,6 +67,7 @@ class Window:
             landed_at=None,
             loaded_at=None,
             read_seconds=None,
+            service=service,
         )
 
     @property
@@ -116,6 +123,12 @@ class StateStore(Guarded):
         query = query.where(windows.c.state.in_(states), windows.c.reason != "audit")
         with self._engine.connect() as connection:
             return union(Interval(start, end) for start, end in connection.execute(query))
+
+    def service(self) -> str | None:
+        """The service that windows were read from; None before the first."""
+        query = select(windows.c.service).where(windows.c.service.is_not(None)).order_by(windows.c.started_at.desc())
+        with self._engine.connect() as connection:
+            return connection.scalar(query.limit(1))
 
     def highest_id(self) -> int:
         """The highest id of a shipment on a page of a window that is known; 0 without any."""
