@@ -80,8 +80,7 @@ class Settings(BaseSettings):
     @field_validator("memory_limit")
     @classmethod
     def _memory_is_enough(cls, value: str) -> str:
-        number, unit = value.rstrip("KMGTiB "), value.lstrip("0123456789. ")
-        if float(number) * (1024 if "i" in unit else 1000) ** (1 + "KMGT".index(unit[0])) < LEAST_MEMORY:
+        if memory_bytes(value) < LEAST_MEMORY:
             raise ValueError("must be at least 300MB")
         return value
 
@@ -176,6 +175,12 @@ def checked_base_url(value: str) -> str:
         raise ValueError("has a port that is no number of 0 to 65535") from None
     default_port = {"http": ":80", "https": ":443"}[url.scheme]
     return f"{url.scheme}://{url.netloc.lower().removesuffix(default_port)}"
+
+
+def memory_bytes(limit: str) -> int:
+    """How much a memory limit such as ``500MB`` or ``1.5 GiB`` is."""
+    number, unit = limit.rstrip("KMGTiB "), limit.lstrip("0123456789. ")
+    return int(float(number) * (1024 if "i" in unit else 1000) ** (1 + "KMGT".index(unit[0])))
 
 
 def is_same_service(one: str, other: str) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from sqlalchemy import text
 
 from tests.conftest import turn_at
 from tests.postgres import postgres_where_installed
+from wms_sync.state.engine import opened
 from wms_sync.state.turns import Turn
 
 
@@ -30,3 +32,12 @@ def url(request, tmp_path) -> str:
         return f"sqlite:///{tmp_path}/deep/state.db"
     server: str = request.getfixturevalue("postgres_url")
     return server
+
+
+def take_migration_back(url: str, name: str, undoing: str) -> None:
+    """Leave a state store as a release before the migration made it; ``undoing`` is the statement that does so."""
+    engine = opened(url)
+    with engine.begin() as connection:
+        connection.execute(text(undoing))
+        connection.execute(text("delete from schema_migrations where name = :name"), {"name": name})
+    engine.dispose()

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import text
 
+from tests.state.conftest import take_migration_back
 from wms_sync.state.audits import Audit, Audits, Missing, Outcome
-from wms_sync.state.engine import opened
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -56,10 +56,6 @@ def test_what_is_taken_in_replaces_what_is_known_of_the_same_audits(audits):
 
 
 def test_a_store_from_before_anything_was_marked_learns_it(url, turn):
-    engine = opened(url)
-    with engine.begin() as connection:
-        connection.execute(text("drop table missing_shipments"))
-        connection.execute(text("delete from schema_migrations where name = '0006_missing_shipments'"))
-    engine.dispose()
+    take_migration_back(url, "0006_missing_shipments", "drop table missing_shipments")
     with Audits(url, turn) as audits:
         assert audits.missing() == {}

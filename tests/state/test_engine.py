@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -10,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.conftest import turn_at
+from tests.state.conftest import take_migration_back
 from wms_sync.intervals import Interval
 from wms_sync.state.errors import StateUrlError
 from wms_sync.state.store import StateStore, Window
@@ -45,11 +45,7 @@ def test_a_state_store_that_would_forget_everything_is_refused(url):
 
 def test_windows_of_an_earlier_release_learn_to_tell_their_service(tmp_path):
     url = f"sqlite:///{tmp_path}/state.db"
-    StateStore(url).close()
-    with sqlite3.connect(tmp_path / "state.db") as earlier:
-        earlier.execute("alter table windows drop column service")
-        earlier.execute("delete from schema_migrations where name = '0007_service_of_windows'")
-    earlier.close()
+    take_migration_back(url, "0007_service_of_windows", "alter table windows drop column service")
     with StateStore(url) as store:
         assert store.windows() == ()
         assert store.service() is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.conftest import turn_at
+from tests.state.conftest import take_migration_back
 from wms_sync.state.ledger import BATCH, Entry, PushLedger, Sighting, State
-from wms_sync.state.store import StateStore
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -114,11 +113,7 @@ def test_counts_are_by_kind_and_state(tmp_path):
 
 def test_a_store_from_before_there_was_a_ledger_gets_one(tmp_path):
     url = f"sqlite:///{tmp_path}/state.db"
-    StateStore(url).close()
-    with sqlite3.connect(tmp_path / "state.db") as old:
-        old.execute("drop table push_ledger")
-        old.execute("delete from schema_migrations where name = '0002_push_ledger'")
-    old.close()
+    take_migration_back(url, "0002_push_ledger", "drop table push_ledger")
     with PushLedger(url, turn_at(url, tmp_path)) as ledger:
         ledger.record([intent("s", "a")])
         assert len(ledger.all()) == 1

@@ -18,7 +18,7 @@ from wms_sync.durable import PRIVATE_FOLDER
 from wms_sync.flatten.batch import Flattener
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.layout import Layout
-from wms_sync.settings import Settings
+from wms_sync.settings import Settings, memory_bytes
 from wms_sync.state.store import StateStore
 
 WORKERS = min(2, os.cpu_count() or 1)
@@ -39,7 +39,7 @@ class Flattening:
         self.trouble: Exception | None = None
         self.damaged: dict[str, PageDamagedError] = {}
         self._layout = Layout(settings.data_dir)
-        self._memory_limit = _share(settings.memory_limit)
+        self._memory_limit = f"{memory_bytes(settings.memory_limit) // WORKERS}B"
         self._store = store
         self._done = done
         self._windows: queue.SimpleQueue[str | None] = queue.SimpleQueue()
@@ -89,9 +89,3 @@ class Flattening:
                     self.damaged[window] = error
                 self._done(window)
                 window = self._windows.get()
-
-
-def _share(limit: str) -> str:
-    """What each may take of a setting such as ``500MB``."""
-    number = limit.rstrip("KMGTiB ")
-    return f"{float(number) / WORKERS}{limit.removeprefix(number)}"
