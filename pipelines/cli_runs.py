@@ -59,9 +59,14 @@ def report(outcome: RunOutcome) -> int:
     """Print what a run did; returns its exit code."""
     for line in _lines(outcome):
         click.echo(line)
-    refreshed = outcome.refreshed
-    doubtful = refreshed is not None and (refreshed.quarantined or refreshed.drift)
-    return DONE_WITH_DOUBTS if doubtful else 0
+    return DONE_WITH_DOUBTS if _is_doubtful(outcome) else 0
+
+
+def _is_doubtful(outcome: RunOutcome) -> bool:
+    read, refreshed = outcome.read, outcome.refreshed
+    return bool(
+        (read is not None and read.warnings) or (refreshed is not None and (refreshed.quarantined or refreshed.drift))
+    )
 
 
 def _lines(outcome: RunOutcome) -> Iterator[str]:

@@ -62,6 +62,10 @@ class Operation:
         """Where sentences go: to the one that was put in, else into the log."""
         return self._say or log.info
 
+    def warn(self, log: logging.Logger) -> Say:
+        """Where warnings go."""
+        return self._say or log.warning
+
     @contextmanager
     def writing(self, purpose: str, log: logging.Logger, run_id: str | None = None) -> Iterator[StateStore]:
         """Be the only writer, with the state store open, and in it what is on disk."""

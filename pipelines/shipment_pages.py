@@ -26,6 +26,7 @@ from wms_sync.analytics.flattening import Flattening
 from wms_sync.api.client import GlobalApi
 from wms_sync.extract.audit import AuditReading
 from wms_sync.extract.read import Reading, ReadReport
+from wms_sync.extract.warnings import Warnings
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 
@@ -94,7 +95,7 @@ def shipment_pages(settings: Settings) -> dg.AssetsDefinition:
 
 
 def _read(context: dg.OpExecutionContext, config: ReadConfig, operation: Operation, store: StateStore) -> ReadReport:
-    settings = operation.settings
+    settings, warnings = operation.settings, Warnings(operation.warn(context.log))
     with (
         GlobalApi.from_settings(settings, say=operation.say(context.log)) as api,
         Flattening(settings, store) as ahead,
@@ -106,6 +107,7 @@ def _read(context: dg.OpExecutionContext, config: ReadConfig, operation: Operati
             run_id=context.run_id,
             watcher=operation.watcher(context.log),
             landed=ahead.add,
+            warnings=warnings,
         )
         if config.mode is Mode.SYNC:
             report = reading.sync()

@@ -203,6 +203,7 @@ def _needs_a_hand(found: Status, settings: Settings, store: StateStore) -> Itera
         )
     else:
         yield from _coverage_needs(found)
+    yield from store.warnings()
     if found.quarantined:
         yield f"{found.quarantined} values did not fit their type: see ops.quarantine."
     if found.unknown_keys:

@@ -20,6 +20,7 @@ from wms_sync.extract.cleaner import Cleaner
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.progress import Progress, Tally, Watcher
 from wms_sync.extract.room import refuse_without_room
+from wms_sync.extract.warnings import Warnings
 from wms_sync.extract.window import WindowReader
 from wms_sync.intervals import Interval, intersect, interval, slices, subtract, union
 from wms_sync.layout import Layout
@@ -36,7 +37,7 @@ BEFORE_START = "records_before_start"
 
 @dataclass(frozen=True)
 class ReadReport:
-    """What a read did. ``horizon`` is how far it could read, by the service's clock."""
+    """What a read did. ``horizon`` is how far it could read, by the service's clock; with ``warnings`` exit is 3."""
 
     horizon: datetime
     intervals: tuple[Interval, ...]
@@ -44,6 +45,7 @@ class ReadReport:
     progress: Progress
     requests: int
     seconds: float
+    warnings: tuple[str, ...] = ()
 
 
 class Reading:
@@ -61,6 +63,7 @@ class Reading:
         run_id: str,
         watcher: Watcher | None = None,
         landed: Callable[[str], None] | None = None,
+        warnings: Warnings | None = None,
     ) -> None:
         self._settings = settings
         self._store = store
@@ -69,6 +72,7 @@ class Reading:
         self._listing = ShipmentListing(api, page_size=settings.page_size, include_addresses=settings.include_addresses)
         self._tally = Tally(watcher)
         self._landed = landed
+        self._warnings = warnings or Warnings()
 
     def sync(self) -> ReadReport:
         """Read everything since the start date that is not covered, and the overlap."""
@@ -124,6 +128,7 @@ class Reading:
             expected=sum(expected for _, expected in cut) + sum(window.count_reported or 0 for window in resumed),
         )
         self._read_all(windows)
+        self._store.warned(self._run_id, self._warnings.kept, anew=reason == "sync")
         return ReadReport(
             horizon=end,
             intervals=tuple(needed),
@@ -131,6 +136,7 @@ class Reading:
             progress=self._tally.now,
             requests=self._api.requests,
             seconds=monotonic() - started,
+            warnings=self._warnings.kept,
         )
 
     def _cut(self, whole: Interval, count: int | None, pool: ThreadPoolExecutor) -> list[tuple[Interval, int]]:

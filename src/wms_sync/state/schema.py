@@ -160,6 +160,14 @@ missing_shipments = Table(
     Column("returned_at", UtcDateTime),
 )
 
+read_warnings = Table(
+    "read_warnings",
+    METADATA,
+    Column("warning", Text, primary_key=True),
+    Column("run_id", String(64), nullable=False),
+    Column("warned_at", UtcDateTime, nullable=False),
+)
+
 _migrations = Table(
     "schema_migrations",
     MetaData(),
@@ -186,6 +194,7 @@ MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (
     ("0005_turns", _creating(turns)),
     ("0006_missing_shipments", _creating(missing_shipments)),
     ("0007_service_of_windows", _service_of_windows),
+    ("0008_read_warnings", _creating(read_warnings)),
 )
 """Ordered; a step that was released is never edited, only followed by another."""
 

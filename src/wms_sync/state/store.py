@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 from sqlalchemy import Row, and_, func, select, update
 
 from wms_sync.intervals import Interval, union
-from wms_sync.state.schema import forgotten_orders, observations, pages, windows
+from wms_sync.state.schema import forgotten_orders, observations, pages, read_warnings, windows
 from wms_sync.state.turns import Guarded
 
 Reason = Literal["sync", "backfill", "audit"]
@@ -154,6 +154,12 @@ class StateStore(Guarded):
         with self._engine.connect() as connection:
             return connection.execute(select(observations).where(observations.c.name == name)).one_or_none()
 
+    def warnings(self) -> tuple[str, ...]:
+        """What the last sync and the reads after it warned of."""
+        query = select(read_warnings.c.warning).order_by(read_warnings.c.warned_at, read_warnings.c.warning)
+        with self._engine.connect() as connection:
+            return tuple(connection.scalars(query))
+
     def forgotten(self, *, unfinished: bool = False) -> frozenset[int]:
         """Ids of the orders whose personal data must not be stored; only those that may still be somewhere."""
         query = select(forgotten_orders.c.order_id)
@@ -220,6 +226,20 @@ class StateStore(Guarded):
             connection.execute(
                 observations.insert().values(name=name, value=value, about=about, observed_at=datetime.now(UTC))
             )
+
+    def warned(self, run_id: str, warnings: Sequence[str], *, anew: bool) -> None:
+        """Remember what a read warned of, instead of what was remembered (``anew``) or besides."""
+        if not warnings and not (anew and self.warnings()):
+            return
+        now = datetime.now(UTC)
+        rows = [{"warning": one, "run_id": run_id, "warned_at": now} for one in dict.fromkeys(warnings)]
+        with self._writing() as connection:
+            old = read_warnings.delete()
+            if not anew:
+                old = old.where(read_warnings.c.warning.in_([row["warning"] for row in rows]))
+            connection.execute(old)
+            if rows:
+                connection.execute(read_warnings.insert(), rows)
 
     def rewrite_page(self, page: LandedPage) -> None:
         """What is to be recorded of a page whose file is about to be replaced by a shorter one."""

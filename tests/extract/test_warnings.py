@@ -1,0 +1,44 @@
+"""What a read warns of reaches whoever runs it: at once, in the report, in the exit code and in the status."""
+
+from __future__ import annotations
+
+from pipelines.cli_runs import DONE_WITH_DOUBTS, report
+from pipelines.metadata import of_read
+from pipelines.running import RunOutcome
+from wms_sync.extract.read import Reading
+from wms_sync.extract.warnings import Warnings
+from wms_sync.status import status
+
+
+def read_with(bench, warnings: Warnings):
+    with bench.api() as api:
+        return Reading(bench.settings, bench.store, api, run_id="test", warnings=warnings).sync()
+
+
+def test_a_warning_is_told_once_and_ends_the_run_in_exit_3(bench, capsys):
+    told: list[str] = []
+    warnings = Warnings(told.append)
+    for _ in range(2):
+        warnings.warn("It is narrower.")
+        warnings.remark("It is odd.")
+    read = read_with(bench, warnings)
+    assert told == ["It is narrower.", "It is odd."]
+    assert report(RunOutcome("run", read, None)) == DONE_WITH_DOUBTS
+    assert "warning   It is narrower." in capsys.readouterr().out
+    assert "It is narrower." in str(of_read(read)["warnings"])
+    assert "It is narrower." in status(bench.settings, bench.store).needs_a_hand
+
+
+def test_a_remark_changes_no_exit_code(bench):
+    warnings = Warnings()
+    warnings.remark("It is odd.")
+    assert report(RunOutcome("run", read_with(bench, warnings), None)) == 0
+
+
+def test_the_status_shows_the_warnings_of_the_last_sync_and_of_reads_after_it(bench):
+    bench.store.warned("first", ["healed since", "still so"], anew=True)
+    bench.store.warned("second", ["still so"], anew=True)
+    bench.store.warned("backfill", ["still so", "another"], anew=False)
+    assert set(bench.store.warnings()) == {"still so", "another"}
+    read_with(bench, Warnings())
+    assert bench.store.warnings() == ()
