@@ -1,0 +1,125 @@
+"""Services that are a little different where the specification leaves room, a line each, for a whole sync.
+
+A sync goes on, and says what it could not have. Either every table equals the service in the end, or the case names
+what is lacking; what an operator is told is looked for in what the command prints and in ``status``. What may break a
+transport is in ``test_transport.py``, and content that does not fit in ``test_content.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import duckdb
+import pytest
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pipelines.cli_runs import report
+from pipelines.running import RunOutcome
+from tests.conftest import CONFIG, Bench
+from tests.oracle import Tables, differences, expected_tables
+from tests.test_sync import synced
+from wms_sync.sandbox.app import STATUS, Sandbox
+from wms_sync.sandbox.server import SandboxServer
+from wms_sync.status import status
+
+PAGE_SIZE = 20
+FEW = replace(CONFIG, shipments=60, families=20)
+
+Page = dict[str, Any]
+Deviate = Callable[[Sandbox], object]
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """``deviate`` teaches the service. ``ends`` is the exit code, ``says`` what stands in the output or the status.
+
+    A text of ``says`` may have alternatives (``one|other``). ``lacks`` are tables that need not equal the service;
+    ``settings`` are those of the installation.
+    """
+
+    name: str
+    deviate: Deviate
+    ends: int = 0
+    says: tuple[str, ...] = ()
+    lacks: Collection[str] = ()
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+
+def pages(edit: Callable[[Page], object]) -> Deviate:
+    """Each page of shipments is changed before it is sent."""
+
+    def edited(envelope: Page) -> Page:
+        edit(envelope)
+        return envelope
+
+    return lambda sandbox: setattr(sandbox, "rewrite", edited)
+
+
+def each_shipment(edit: Callable[[Page], object]) -> Deviate:
+    """Each shipment is changed before it is sent."""
+    return pages(lambda page: [edit(one) for one in page["collection"]])
+
+
+def answers(answer: Callable[[Request], Response | None]) -> Deviate:
+    """Some requests are answered otherwise."""
+    return lambda sandbox: setattr(sandbox, "intercept", answer)
+
+
+def without(key: str) -> Callable[[Page], object]:
+    return lambda one: one.pop(key, None)
+
+
+def as_text(one: Page) -> None:
+    one["id"] = str(one["id"])
+
+
+DEVIATIONS = [
+    Deviation("previous is left out", pages(without("previous"))),
+    Deviation("meta has no processing time", pages(lambda page: page["meta"].pop("processing_time"))),
+    Deviation("ids are text", each_shipment(as_text)),
+    Deviation(
+        "a page has more keys than the envelope of 2.6", pages(lambda page: page.update(links={}, total=3)), ends=3
+    ),
+    Deviation(
+        "there is no system status", answers(lambda request: Response("", 404) if request.url.path == STATUS else None)
+    ),
+    Deviation(
+        "an unknown key in each shipment",
+        each_shipment(lambda one: one.update(gift_wrap=True)),
+        ends=3,
+        says=("Shipment.gift_wrap|unknown keys",),
+    ),
+    Deviation(
+        "a status that nobody has seen",
+        each_shipment(lambda one: one.update(status="teleported")),
+        lacks=("shipments",),
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def expected() -> Tables:
+    """What the tables hold of a service as the specification has it."""
+    with SandboxServer(Sandbox(FEW)) as server:
+        return expected_tables(server)
+
+
+@pytest.mark.parametrize("case", DEVIATIONS, ids=lambda case: case.name)
+def test_a_sync_goes_on_and_says_what_it_could_not_have(case, server, settings_for, bench, expected, capsys):
+    server.sandbox = Sandbox(FEW)
+    case.deviate(server.sandbox)
+    bench.settings = settings_for(server, page_size=PAGE_SIZE, audit_pages=0, **case.settings)
+    read, refreshed = synced(bench)
+    assert report(RunOutcome("test", read, refreshed)) == case.ends
+    told = [*capsys.readouterr().out.splitlines(), *status(bench.settings, bench.store).needs_a_hand]
+    assert [says for says in case.says if not any(part in line for part in says.split("|") for line in told)] == []
+    assert [one for one in found(bench, expected) if one.split()[0].strip(":") not in case.lacks] == []
+
+
+def found(bench: Bench, expected: Tables) -> list[str]:
+    with duckdb.connect(bench.layout.published, read_only=True) as connection:
+        connection.execute("set timezone = 'UTC'")
+        return differences(connection, expected)
