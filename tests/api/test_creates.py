@@ -71,6 +71,15 @@ def test_200_and_201_mean_done(sandbox, creates, status):
     assert creates.location_tag(TAG).id == 5
 
 
+@pytest.mark.parametrize(
+    ("given", "id_"),
+    [("901", 901), ("0901", 901), ("９", None), ("-1", None), ("9" * 5000, None), (2**63, None), (2**63 - 1, 2**63 - 1)],
+)
+def test_an_id_counts_also_as_text(sandbox, creates, given, id_):
+    answer_first(sandbox, 1, lambda: JSONResponse({"resource": {"type": "LocationTag", "id": given}}, 201))
+    assert creates.location_tag(TAG).id == id_
+
+
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"{}", b'{"resource": {}}', b'{"resource": {"id": "x"}}', b"\xff"])
 @pytest.mark.parametrize("status", [200, 201])
 def test_a_success_that_names_no_id_is_done_all_the_same(sandbox, creates, body, status):

@@ -3,6 +3,10 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import os
+import socket
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings
@@ -149,11 +153,23 @@ def test_what_is_no_csv_is_said(tmp_path, raw, says):
     assert caught.value.exit_code == 2
 
 
-def test_a_folder_and_a_missing_file_are_said(tmp_path):
-    with pytest.raises(UnreadableFile, match="it is a folder"):
-        read_csv(tmp_path)
+def test_a_missing_file_is_said(tmp_path):
     with pytest.raises(UnreadableFile, match="there is no such file"):
         read_csv(tmp_path / "none.csv")
+
+
+def test_what_is_no_regular_file_is_named_and_never_opened(tmp_path):
+    os.mkfifo(tmp_path / "fifo.csv")
+    (tmp_path / "link.csv").symlink_to("fifo.csv")
+    (tmp_path / "folder.csv").mkdir()
+    words = {"fifo": "a pipe", "link": "a pipe", "folder": "a folder"}
+    given = {tmp_path / f"{name}.csv": word for name, word in words.items()} | {Path("/dev/zero"): "a device"}
+    with TemporaryDirectory() as short, socket.socket(socket.AF_UNIX) as listening:
+        given[Path(short, "socket.csv")] = "a socket"
+        listening.bind(f"{short}/socket.csv")
+        for path, word in given.items():
+            with pytest.raises(UnreadableFile, match=rf"{path} cannot be read: it is {word}.*Give one CSV file"):
+                read_csv(path)
 
 
 CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)

@@ -30,6 +30,8 @@ Resource = Mapping[str, Any]
 _IN_USE = re.compile(r"\b(?:already|in use|exists?|taken|duplicate|unique)\b", re.IGNORECASE)
 _LEVELS = re.compile(r"[./]")
 _CREATED = 201
+_BEYOND = 2**63
+_LONGEST_ID = 19
 
 
 @dataclass(frozen=True)
@@ -93,12 +95,19 @@ def _created(reply: Reply) -> Created:
     except (msgspec.DecodeError, UnicodeDecodeError):
         return Created(None, None, ())
     return Created(
-        id=made.id if isinstance(made.id, int) and not isinstance(made.id, bool) else None,
+        id=_identity(made.id),
         type=made.type if isinstance(made.type, str) else None,
         warnings=tuple(without_credentials(_in_words(one), reply.request) for one in made.warnings)
         if isinstance(made.warnings, list)
         else (),
     )
+
+
+def _identity(given: object) -> int | None:
+    """An id, also one that is written as text; None for what is none or no ledger can hold."""
+    if isinstance(given, str) and given.isascii() and given.isdecimal() and len(given) <= _LONGEST_ID:
+        given = int(given)
+    return given if isinstance(given, int) and not isinstance(given, bool) and 0 <= given < _BEYOND else None
 
 
 def _in_words(warning: object) -> str:

@@ -10,6 +10,7 @@ import csv
 import hashlib
 import io
 import re
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,14 @@ CUSTOM_FIELD = "custom_fields."
 """What a column of one custom field begins with; the code behind it keeps its case."""
 _DELIMITERS = (",", ";", "\t")
 _EXCEL_DELIMITER = re.compile(r"sep=(.)[\r\n]*", re.IGNORECASE)
+_OTHERS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe (FIFO)",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+"""By the type in a file's mode: what is no file to read."""
 _NAME = re.compile(r"[\w. -]*\w[\w. -]*")
 
 
@@ -97,9 +106,12 @@ def canonical(name: str) -> str:
 
 
 def _bytes(path: Path) -> bytes:
-    if path.is_dir():
-        raise UnreadableFile(path, "it is a folder. Give one CSV file.")
+    """What is in the file. Anything else is refused before it is opened: that waits for ever on a pipe, or never ends."""
     try:
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            what = _OTHERS.get(stat.S_IFMT(mode), "no regular file")
+            raise UnreadableFile(path, f"it is {what}. Give one CSV file that is saved on disk.")
         return path.read_bytes()
     except FileNotFoundError:
         raise UnreadableFile(path, "there is no such file. Check the path.") from None
