@@ -83,11 +83,13 @@ def backfill(start: datetime, end: datetime) -> int:
 @click.argument("file", type=FILE, required=False)
 @click.option("--dry-run", is_flag=True, help="Print the plan; nothing is sent.")
 @click.option("--resend", is_flag=True, help="Send doubtful rows again: the service may then have them twice.")
+@click.option("--all", "every", is_flag=True, help="Print every row, also of a long file.")
 @click.option("--columns", is_flag=True, help="Print which columns a file of this kind may have, and stop.")
 @explained
-def push(kind: str, file: Path | None, dry_run: bool, resend: bool, columns: bool) -> int:
+def push(kind: str, file: Path | None, dry_run: bool, resend: bool, every: bool, columns: bool) -> int:
     """Create in the service what a CSV file has and the service is not known to have."""
     from pipelines import cli_push_views as views
+    from wms_sync.master_data.plan import SHOWN
 
     if columns:
         _print(views.column_lines(Kind(kind)))
@@ -95,15 +97,16 @@ def push(kind: str, file: Path | None, dry_run: bool, resend: bool, columns: boo
     if file is None:
         raise click.UsageError("Give the CSV file, or --columns to see what it may hold.")
     settings = _for_service()
+    most = None if every else SHOWN
     if dry_run:
         from wms_sync.master_data.file_push import plan_file
 
         plan = plan_file(settings, Kind(kind), file, resend=resend)
-        _print(views.plan_lines(plan, limit=settings.push_limit))
+        _print(views.plan_lines(plan, limit=settings.push_limit, most=most))
         return plan.exit_code
     from pipelines.cli_runs import run_push
 
-    return run_push(settings, Kind(kind), file, resend=resend)
+    return run_push(settings, Kind(kind), file, resend=resend, most=most)
 
 
 @main.group()

@@ -8,7 +8,7 @@ from itertools import groupby
 from wms_sync.master_data.check import Offence
 from wms_sync.master_data.columns import columns_of
 from wms_sync.master_data.kinds import Kind
-from wms_sync.master_data.plan import Action, Plan, Step
+from wms_sync.master_data.plan import SHOWN, Action, Plan, Step
 
 MEANINGS = {
     Action.CREATE: "the service is not known to have it: it is sent",
@@ -21,16 +21,17 @@ MEANINGS = {
 """In the order in which they are printed: what needs a hand stands next to the summary."""
 
 
-def plan_lines(plan: Plan, *, limit: int) -> Iterator[str]:
-    """The plan for a person: each row under what is done about it, then the counts."""
+def plan_lines(plan: Plan, *, limit: int, most: int | None = SHOWN) -> Iterator[str]:
+    """The plan for a person: each row under what is done about it, then the counts; ``most`` rows of each, or all."""
     yield from plan.checked.notes
     offences = {line: list(found) for line, found in groupby(plan.checked.offences, lambda one: one.line)}
     for action, meaning in MEANINGS.items():
         steps = sorted((step for step in plan.steps if step.action is action), key=lambda step: step.line)
         if steps:
             yield f"{action} ({len(steps):,}): {meaning}"
-            for step in steps:
+            for step in steps[:most]:
                 yield from (f"  line {step.line:<6} {text}" for text in _told(step, offences.get(step.line, ())))
+            yield from _more(action, steps[most:] if most is not None else ())
     yield plan.summary
     yield f"Nothing was sent. A push would send {plan.sends:,}."
     if plan.sends > limit:
@@ -47,6 +48,13 @@ def column_lines(kind: Kind) -> Iterator[str]:
         types = "" if column.types == every else f"only {', '.join(column.types)}"
         facts = "; ".join(fact for fact in (f"{column.type}: {column.rule}", needed, types) if fact)
         yield f"{column.name:<{width}}  {facts}"
+
+
+def _more(action: Action, left_out: Sequence[Step]) -> Iterator[str]:
+    """How many rows are not shown, and where they are."""
+    if left_out:
+        where = ", and a push writes them to data/rejects" if action is Action.REJECTED else ""
+        yield f"  and {len(left_out):,} more {action} (--all prints every row{where})"
 
 
 def _told(step: Step, offences: Sequence[Offence]) -> Iterator[str]:

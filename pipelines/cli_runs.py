@@ -17,6 +17,7 @@ from pipelines.running import run_push as push_job
 from pipelines.running import run_rebuild as rebuild_job
 from pipelines.running import run_sync as sync_job
 from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.plan import SHOWN
 from wms_sync.settings import Settings
 
 DONE_WITH_DOUBTS = 3
@@ -45,12 +46,18 @@ def run_rebuild(settings: Settings) -> int:
 
 
 def run_push(
-    settings: Settings, kind: Kind, path: Path, *, resend: bool, instance: dg.DagsterInstance | None = None
+    settings: Settings,
+    kind: Kind,
+    path: Path,
+    *,
+    resend: bool,
+    most: int | None = SHOWN,
+    instance: dg.DagsterInstance | None = None,
 ) -> int:
-    """One file into the service."""
+    """One file into the service; ``most`` rows of each outcome are printed, or all."""
     with push_progress() as (watcher, say):
         outcome = push_job(settings, kind, path, resend=resend, watcher=watcher, say=say, instance=instance)
-    for line in outcome.lines():
+    for line in outcome.lines(most=most):
         click.echo(line)
     return INTERRUPTED if outcome.applied.interrupted else outcome.exit_code
 

@@ -73,7 +73,15 @@ def test_200_and_201_mean_done(sandbox, creates, status):
 
 @pytest.mark.parametrize(
     ("given", "id_"),
-    [("901", 901), ("0901", 901), ("９", None), ("-1", None), ("9" * 5000, None), (2**63, None), (2**63 - 1, 2**63 - 1)],
+    [
+        ("901", 901),
+        ("0901", 901),
+        ("９", None),
+        ("-1", None),
+        ("9" * 5000, None),
+        (2**63, None),
+        (2**63 - 1, 2**63 - 1),
+    ],
 )
 def test_an_id_counts_also_as_text(sandbox, creates, given, id_):
     answer_first(sandbox, 1, lambda: JSONResponse({"resource": {"type": "LocationTag", "id": given}}, 201))

@@ -16,13 +16,15 @@ import dagster as dg
 import pytest
 from pydantic import SecretStr
 
+from pipelines.cli_push_views import plan_lines
 from pipelines.cli_views import status_lines
 from pipelines.instance import prepare_home
 from pipelines.operation import push_line
 from pipelines.running import run_push
 from wms_sync.doctor import Finding, examine
+from wms_sync.master_data.file_push import PushReport, plan_file
 from wms_sync.master_data.kinds import Kind
-from wms_sync.master_data.outcomes import Outcome, PushProgress
+from wms_sync.master_data.outcomes import Applied, Outcome, PushProgress, Result
 from wms_sync.sandbox.app import Sandbox
 from wms_sync.sandbox.config import SandboxConfig
 from wms_sync.sandbox.faults import AnswerLost
@@ -127,7 +129,7 @@ def test_each_kind_is_pushed(run, write, service, settings, environment, monkeyp
 def test_a_dry_run_prints_the_plan_and_sends_nothing(run, write, service, settings):
     run_push(settings, Kind.RETAILERS, write("first.csv", "code,name", "old,Old", "same,Same"))
     path = write("given.csv", "code,name,status", "new,New,", "same,Same,", "old,Newer,", "bad,,gone")
-    ended = run("push", "retailers", path, "--dry-run")
+    ended = run("push", "retailers", path, "--dry-run", "--all")
     assert ended.returncode == 3, ended.stderr
     assert [" ".join(line.split()) for line in ended.stdout.splitlines() if line.startswith("  ")] == [
         "line 2 new",
@@ -140,6 +142,29 @@ def test_a_dry_run_prints_the_plan_and_sends_nothing(run, write, service, settin
     assert "A push would send 1." in ended.stdout
     assert len(service.sandbox.retailers()) == 2
     assert set(entries(settings)) == {"old", "same"}
+
+
+def test_of_a_long_file_the_first_rows_of_each_action_are_printed_and_how_to_see_all(write, settings):
+    rows = [f"n{at},{'red1' if at % 2 else 'pink'}" for at in range(240)]
+    plan = plan_file(settings, Kind.LOCATION_TAGS, write("long.csv", "name,color", *rows))
+    told = list(plan_lines(plan, limit=1000))
+    assert "create (120): the service is not known to have it: it is sent" in told
+    assert "  and 20 more create (--all prints every row)" in told
+    assert "  and 20 more rejected (--all prints every row, and a push writes them to data/rejects)" in told
+    assert len([line for line in told if line.startswith("  line")]) == 200
+    every = list(plan_lines(plan, limit=1000, most=None))
+    assert len([line for line in every if line.startswith("  line")]) == 240
+    assert not [line for line in every if "more" in line]
+
+    applied = Applied(tuple(Result(at, f"n{at}", Outcome.REJECTED) for at in range(120)), None, False, 0, 0.0)
+    report = PushReport(plan, applied, Path("data/rejects/long.csv"))
+    assert list(report.lines())[99:] == [
+        "line 99: rejected n99: ",
+        "and 20 more rejected (--all prints every row)",
+        "Correct the rejected rows in data/rejects/long.csv and push that file.",
+        report.summary,
+    ]
+    assert len(list(report.lines(most=None))) == 122
 
 
 def test_rejected_rows_push_cleanly_once_they_are_corrected(run, write, service, settings):

@@ -106,7 +106,7 @@ def canonical(name: str) -> str:
 
 
 def _bytes(path: Path) -> bytes:
-    """What is in the file. Anything else is refused before it is opened: that waits for ever on a pipe, or never ends."""
+    """What is in the file. Anything else is refused before it is opened, which on a pipe would wait for ever."""
     try:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):

@@ -7,6 +7,7 @@ applied that another push has overtaken.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.known import Lookup, read_known
 from wms_sync.master_data.lookup import MerchantLookup
 from wms_sync.master_data.outcomes import GOOD, Applied, Outcome, Result, Watcher
-from wms_sync.master_data.plan import NEEDS_A_HAND, WRONG_USAGE, Plan, make_plan
+from wms_sync.master_data.plan import NEEDS_A_HAND, SHOWN, WRONG_USAGE, Plan, make_plan
 from wms_sync.master_data.push import Push
 from wms_sync.master_data.rejects import write_rejects
 from wms_sync.settings import Settings
@@ -72,12 +73,19 @@ class PushReport:
         shown = [one for one in self.applied.results if not outcomes or one.outcome in outcomes]
         return [one.row for one in sorted(shown, key=lambda one: one.line)]
 
-    def lines(self) -> Iterator[str]:
-        """The report for a person: the rows that need a hand or were warned about, what to do, the summary."""
+    def lines(self, *, most: int | None = SHOWN) -> Iterator[str]:
+        """The report for a person: the rows that need a hand or were warned about, ``most`` of each outcome or all;
+        what to do, the summary."""
+        seen: Counter[Outcome] = Counter()
         for one in sorted(self.applied.results, key=lambda one: one.line):
             if one.outcome not in GOOD or one.warnings:
-                told = f"line {one.line}: {one.outcome} {one.key}".rstrip()
-                yield f"{told}: {one.row['why']}"
+                seen[one.outcome] += 1
+                if most is None or seen[one.outcome] <= most:
+                    told = f"line {one.line}: {one.outcome} {one.key}".rstrip()
+                    yield f"{told}: {one.row['why']}"
+        for outcome, count in seen.items():
+            if most is not None and count > most:
+                yield f"and {count - most:,} more {outcome} (--all prints every row)"
         by_sku = sorted(step.line for step in self.plan.steps if step.is_by_sku)
         if by_sku:
             some = ", ".join(map(str, by_sku[:10])) + (" ..." if len(by_sku) > 10 else "")

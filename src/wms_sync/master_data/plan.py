@@ -32,6 +32,8 @@ UNIQUE = frozenset({Kind.LOCATION_TAGS, Kind.RETAILERS})
 WITH_RESEND = " with --resend"
 OURS = UNSURE | {State.CREATED}
 """States of what the service has by a create of ours, once it has it."""
+SHOWN = 100
+"""Rows of each action or outcome that a person is shown who does not ask for all."""
 WRONG_USAGE, NEEDS_A_HAND = 2, 3
 """Exit codes of the command line."""
 
