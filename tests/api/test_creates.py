@@ -15,7 +15,8 @@ from tests.conftest import IMPATIENT
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.creates import LOCATION_TAGS, Created, Creates, already_in_use
 from wms_sync.api.errors import Busy, InDoubt, NotSent, Problem, RedirectRefused, Rejected, ServiceFailed, Unauthorized
-from wms_sync.sandbox.faults import AnswerLost, Disconnect, Truncated
+from wms_sync.sandbox.errors import failed
+from wms_sync.sandbox.faults import AnswerLost, Disconnect, ProxyAnswer, Truncated
 
 TAG = {"name": "Fragile", "color": "red1"}
 
@@ -117,24 +118,58 @@ def test_without_an_answer_it_is_in_doubt_and_sent_once(sandbox, creates, fault)
     assert len(sandbox.sandbox.location_tags()) == (fault is AnswerLost)
 
 
-@pytest.mark.parametrize("status", [409, 429, 500, 502, 503])
-def test_what_was_answered_and_not_done_is_sent_again(sandbox, creates, status):
-    answer_first(sandbox, 2, lambda: Response("<html>trouble</html>", status))
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503])
+def test_what_the_service_itself_says_it_did_not_do_is_sent_again(sandbox, creates, status):
+    answer_first(sandbox, 2, lambda: failed(status))
     assert creates.location_tag(TAG).id is not None
     assert statuses(sandbox) == [status, status, 201]
     assert len(sandbox.sandbox.location_tags()) == 1
 
 
+@pytest.mark.parametrize("status", [409, 429])
+def test_too_many_requests_need_no_word_to_be_sent_again(sandbox, creates, status):
+    answer_first(sandbox, 2, lambda: Response("<html>trouble</html>", status))
+    assert creates.location_tag(TAG).id is not None
+    assert statuses(sandbox) == [status, status, 201]
+
+
+@pytest.mark.parametrize("status", [408, 500, 502, 503, 504])
+def test_a_proxys_word_on_a_create_that_was_done_is_in_doubt(sandbox, creates, status):
+    answer_first(sandbox, 1, lambda: ProxyAnswer(status))
+    with pytest.raises(InDoubt, match=f"answered {status}.*may have done it"):
+        creates.location_tag(TAG)
+    assert statuses(sandbox) == [status]
+    assert len(sandbox.sandbox.location_tags()) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{}",
+        b'{"message": "Endpoint request timed out"}',
+        b'{"errors": []}',
+        b'{"errors": [{"message": "upstream timed out"}]}',
+        b'{"errors": [{"type": "appl',
+    ],
+)
+def test_a_failure_in_other_words_than_the_services_is_in_doubt(sandbox, creates, body):
+    answer_first(sandbox, 99, lambda: Response(body, 500, media_type="application/json"))
+    with pytest.raises(InDoubt):
+        creates.product({"type": "Product", "sku": "A", "name": "A"})
+    assert statuses(sandbox) == [500]
+
+
 @pytest.mark.parametrize(("status", "kind"), [(409, Busy), (429, Busy), (500, ServiceFailed)])
 def test_lasting_trouble_ends_with_its_name(sandbox, creates, status, kind):
-    answer_first(sandbox, 99, lambda: Response("", status))
-    with pytest.raises(kind):
+    answer_first(sandbox, 99, lambda: failed(status))
+    with pytest.raises(kind, match="Please try again later"):
         creates.location_tag(TAG)
     assert len(sandbox.sandbox.requests) == IMPATIENT.attempts
 
 
 def test_no_answer_after_an_answered_failure_is_in_doubt(sandbox, creates):
-    answers = [Response("", 503), AnswerLost()]
+    answers = [failed(503), AnswerLost()]
     sandbox.sandbox.intercept = lambda _: answers.pop(0)
     with pytest.raises(InDoubt):
         creates.location_tag(TAG)

@@ -16,7 +16,7 @@ from wms_sync.api.errors import AccessDenied, Busy, CallFailed, InDoubt, Protoco
 from wms_sync.api.merchant import MerchantApi, documented
 from wms_sync.sandbox.app import Sandbox
 from wms_sync.sandbox.config import SandboxConfig
-from wms_sync.sandbox.faults import Disconnect
+from wms_sync.sandbox.faults import Disconnect, ProxyAnswer
 from wms_sync.sandbox.server import SandboxServer
 
 USERNAME, KEY = "sandbox-merchant", "sandbox-api-key"
@@ -157,8 +157,9 @@ def test_a_read_without_an_answer_is_called_again(sandbox, method):
     assert len(sandbox.sandbox.requests) == 2
 
 
-def test_what_may_change_something_is_called_once(sandbox):
-    answer_first(sandbox, 1, Disconnect)
+@pytest.mark.parametrize("fault", [Disconnect, ProxyAnswer])
+def test_what_may_change_something_is_called_once(sandbox, fault):
+    answer_first(sandbox, 1, fault)
     with client(sandbox) as api, pytest.raises(InDoubt):
         api.call("product.create", ["sku", {}])
     assert len(sandbox.sandbox.requests) == 1

@@ -20,7 +20,8 @@ from tests.master_data.conftest import MERCHANT, Desk
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.outcomes import Outcome
 from wms_sync.master_data.plan import Action
-from wms_sync.sandbox.faults import AnswerLost
+from wms_sync.sandbox.errors import failed
+from wms_sync.sandbox.faults import AnswerLost, ProxyAnswer
 from wms_sync.state.ledger import State
 
 ROWS = int(os.environ.get("TEST_PUSH_ROWS", "300"))
@@ -39,7 +40,8 @@ push_file(settings, Kind(sys.argv[1]), Path(sys.argv[2]), run_id=sys.argv[3], sa
 
 
 class Trouble:
-    """One answer in ten lost after the work was done, one in ten refused without doing it, and kills in between."""
+    """One answer in ten lost or given by a proxy after the work was done, one in ten refused without doing it, and
+    kills in between."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -53,9 +55,9 @@ class Trouble:
                 self.process.kill()
         chance = self.random.random()
         if chance < 0.1:
-            return AnswerLost()
+            return self.random.choice((AnswerLost, ProxyAnswer))()
         if chance < 0.2:
-            return Response("", self.random.choice((429, 503)), headers={"Retry-After": "0.01"})
+            return failed(self.random.choice((429, 503)), Retry_After="0.01")
         return None
 
 

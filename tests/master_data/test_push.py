@@ -14,13 +14,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tests.master_data.conftest import MERCHANT, Desk
+from wms_sync.api.retrying import RetryPolicy
 from wms_sync.errors import SettingsError
 from wms_sync.master_data.errors import ServiceKeepsFailing, TooManyCreates, UnreadableFile
 from wms_sync.master_data.file_push import PushReport
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.outcomes import Outcome, PushProgress
 from wms_sync.master_data.push import GIVE_UP_AFTER
-from wms_sync.sandbox.faults import AnswerLost, Disconnect
+from wms_sync.sandbox.errors import failed
+from wms_sync.sandbox.faults import AnswerLost, Disconnect, ProxyAnswer
 from wms_sync.state.ledger import State
 
 TAGS, RETAILERS, PRODUCTS = Kind.LOCATION_TAGS, Kind.RETAILERS, Kind.PRODUCTS
@@ -184,7 +186,7 @@ def test_a_tag_that_was_deleted_in_the_service_is_made_again_when_asked(desk):
 
 @pytest.mark.parametrize("status", [429, 409, 500, 503])
 def test_what_was_answered_and_not_done_is_sent_again(desk, status):
-    answers = [Response("", status, headers={"Retry-After": "0.01"}), None]
+    answers = [failed(status, Retry_After="0.01"), None]
     desk.server.sandbox.intercept = lambda _: answers.pop(0)
     assert desk.push(TAGS, desk.file("name,color", "Fragile,red1")).counts == {Outcome.CREATED: 1}
     assert desk.creates == [status, 201]
@@ -199,6 +201,30 @@ def test_a_lost_answer_is_settled_at_once_where_the_service_refuses_a_second_one
     assert desk.creates == [201, 422]
     assert (desk.entries()["Fragile"].state, desk.entries()["Fragile"].remote_id) == (State.CREATED, None)
     assert len(desk.server.sandbox.location_tags()) == 1
+
+
+@pytest.mark.parametrize("status", [408, 500, 502, 503, 504])
+def test_a_create_that_was_done_and_answered_by_a_proxy_is_not_made_twice(desk, status):
+    answers = [ProxyAnswer(status)]
+    desk.server.sandbox.intercept = lambda _: answers.pop() if answers else None
+    path = desk.file("sku,name", "P1,P")
+    report = desk.push(PRODUCTS, path)
+    assert (report.counts, report.exit_code) == ({Outcome.IN_DOUBT: 1}, 3)
+    [why] = [row["why"] for row in report.rows()]
+    assert f"answered {status}" in why
+    assert "--resend" in why
+    assert desk.push(PRODUCTS, path).counts == {Outcome.IN_DOUBT: 1}
+    assert len(desk.server.sandbox.products()) == len(desk.creates) == 1
+
+
+@pytest.mark.parametrize("done", [True, False])
+def test_where_the_service_refuses_a_second_one_a_proxys_word_is_settled_at_once(desk, done):
+    answers = [ProxyAnswer() if done else Response("<html>", 503, headers={"Retry-After": "0.01"}), None]
+    desk.server.sandbox.intercept = lambda _: answers.pop(0)
+    report = desk.push(RETAILERS, desk.file("code,name", "A,one"))
+    assert report.counts == {Outcome.CREATED: 1}
+    assert len(desk.server.sandbox.retailers()) == 1
+    assert desk.creates == ([504, 422] if done else [503, 201])
 
 
 def test_a_doubt_that_lasts_is_settled_by_the_next_push(desk):
@@ -219,7 +245,7 @@ def test_a_doubt_stays_one_while_the_service_only_fails(desk):
     path = desk.file("name,color", "Fragile,red1")
     only(desk, "Fragile", AnswerLost())
     desk.push(TAGS, path)
-    only(desk, "Fragile", Response("", 503))
+    only(desk, "Fragile", failed(503))
     assert desk.push(TAGS, path).counts == {Outcome.IN_DOUBT: 1}
     assert desk.entries()["Fragile"].state is State.DOUBT
 
@@ -227,7 +253,7 @@ def test_a_doubt_stays_one_while_the_service_only_fails(desk):
 NO_KEY = {"errors": [{"type": "unable_to_process", "message": "A live record with this name already exists."}]}
 
 
-@pytest.mark.parametrize("answers", [[Disconnect()], [Response("", 503)], [AnswerLost(), None]])
+@pytest.mark.parametrize("answers", [[Disconnect()], [failed(503)], [AnswerLost(), None]])
 def test_what_was_there_stays_as_it_was_unless_it_is_created_again(desk, answers):
     desk.push(RETAILERS, desk.file("code,name", "A,one"))
     kept = desk.entries()["A"]
@@ -341,7 +367,7 @@ def test_a_wrong_address_stops_all_at_once_and_rejects_no_row(desk, status):
     assert report.exit_code == 1
 
 
-@pytest.mark.parametrize("fault", [Response("", 500), Disconnect()])
+@pytest.mark.parametrize("fault", [failed(500), Response("", 500), Disconnect()])
 def test_a_service_that_keeps_failing_is_left_alone(desk, fault):
     desk.set(max_parallel_requests=2)
     desk.server.sandbox.intercept = lambda _: fault
@@ -354,7 +380,7 @@ def test_a_service_that_keeps_failing_is_left_alone(desk, fault):
     desk.server.sandbox.intercept = None
     again = desk.push(PRODUCTS, path).counts
     assert sum(again.values()) == 60
-    assert again.get(Outcome.IN_DOUBT, 0) == (len(touched) if isinstance(fault, Disconnect) else 0)
+    assert again.get(Outcome.IN_DOUBT, 0) == (0 if fault.body.startswith(b"{") else len(touched))
 
 
 def test_nobody_there_leaves_nothing_in_doubt(desk):
@@ -420,6 +446,19 @@ def test_stopping_wakes_a_request_that_waits_to_be_repeated(desk):
     assert report.applied.seconds < 3
     assert report.counts == {Outcome.UNSENT: 1}
     assert report.applied.stopped is None
+
+
+def test_stopping_wakes_a_row_in_doubt_that_waits_to_be_sent_again(desk):
+    stop = threading.Event()
+
+    def stop_and_fail(_: Request) -> Response:
+        stop.set()
+        return Response("<html>", 503, headers={"Retry-After": "30"})
+
+    desk.server.sandbox.intercept = stop_and_fail
+    report = desk.push(TAGS, desk.file("name,color", "a,red1"), stop=stop, policy=RetryPolicy())
+    assert report.counts == {Outcome.IN_DOUBT: 1}
+    assert desk.creates == [503]
 
 
 def test_an_interrupt_records_what_became_of_everything(desk):

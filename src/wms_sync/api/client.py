@@ -133,11 +133,15 @@ class GlobalApi:
         return self._connection.send(Request("GET", self.resolve(target), self._headers(), params), _answered)
 
     def post(self, target: str, body: object) -> Reply:
-        """POST a JSON body. What was answered and not done is sent again; without an answer it is ``InDoubt``, once."""
+        """POST a JSON body, again where the service itself says that nothing was done; without its word ``InDoubt``."""
         headers = {**self._headers(), "Content-Type": "application/json"}
         content = msgspec.json.encode(body)
         request = Request("POST", self.resolve(target), headers, content=content, repeatable=False)
         return self._connection.send(request, _replied)
+
+    def rest(self, attempt: int, asked: float | None) -> None:
+        """Wait before a create in doubt is sent again, where the caller knows that to be harmless."""
+        self._connection.rest(attempt, asked)
 
     def _headers(self) -> Mapping[str, str]:
         token = self._token.get_secret_value()

@@ -17,8 +17,8 @@ import httpx
 
 from wms_sync.api import statuses
 from wms_sync.api.body import ACCEPT_ENCODING
-from wms_sync.api.errors import ApiError, Busy, InDoubt, NotSent, PagingBroken, Unreachable
-from wms_sync.api.retrying import RetryPolicy, wait_before_retry
+from wms_sync.api.errors import ApiError, Busy, InDoubt, NotSent, PagingBroken, ServiceFailed, Unreachable
+from wms_sync.api.retrying import RetryPolicy, backoff, wait_before_retry
 from wms_sync.api.throttle import Throttle
 
 Params = Sequence[tuple[str, str]]
@@ -124,6 +124,11 @@ class Connection:
                     self.throttle.pause(wait)
                 self.throttle.sleep(wait)
 
+    def rest(self, attempt: int, asked: float | None) -> None:
+        """Wait after attempt ``attempt``, the policy's longest wait at most; ``NotSent`` when closed meanwhile."""
+        policy = self._policy
+        self.throttle.sleep(backoff(attempt, policy) if asked is None else min(asked, policy.longest_wait))
+
     def resolve(self, target: str) -> str:
         """An absolute URL on the configured origin; ``next`` may be absolute or root-relative (facts, paging)."""
         try:
@@ -164,8 +169,15 @@ class Connection:
 
 
 def _told_as_doubt(error: ApiError, request: Request) -> ApiError:
-    """No answer to something that must not be done twice is a doubt, and the caller's to settle."""
-    if request.repeatable or not isinstance(error, Unreachable) or isinstance(error, NotSent):
+    """Without an answer of the service, what must not be done twice is a doubt, and the caller's to settle."""
+    if request.repeatable:
+        return error
+    if isinstance(error, ServiceFailed) and not error.is_own_word:
+        return InDoubt(
+            f"{error} That is not the service's own word that nothing was done: it may have done it.",
+            retry_after=error.retry_after,
+        )
+    if not isinstance(error, Unreachable) or isinstance(error, NotSent):
         return error
     return InDoubt(f"{request.method} {request.url} was sent and not answered: {error}")
 

@@ -71,6 +71,10 @@ class Creates:
         """The fields of 2.3; ``type`` is one of the six kinds."""
         return _created(self._api.post(PRODUCTS, {"resource": body}))
 
+    def rest(self, attempt: int, asked: float | None) -> None:
+        """Wait before one in doubt is sent again."""
+        self._api.rest(attempt, asked)
+
 
 def already_in_use(refusal: Rejected, key: str) -> bool:
     """Whether the service refuses because ``key`` (``name`` or ``code``) has a value that is taken.

@@ -3,12 +3,12 @@
 ApiError
 ├── Unreachable          no whole answer: time-out, broken transfer (a read is asked again)
 │   ├── NotSent          no connection was made: nothing was done, ask again later
-│   └── InDoubt          a create went out and no answer came: it may or may not have been done
-├── StatusError          an answer that is no success: nothing was done
+│   └── InDoubt          a create went out and no answer of the service came: it may or may not have been done
+├── StatusError          an answer that is no success: nothing was done, but see ServiceFailed
 │   ├── Unauthorized     401, 403: final
 │   ├── Rejected         400, 404, 422 and other 4xx: final, the request must change
 │   ├── Busy             409, 429: ask again later
-│   ├── ServiceFailed    5xx: ask again later
+│   ├── ServiceFailed    408, 5xx: ask again later; a create only where the service itself says so
 │   └── RedirectRefused  3xx: credentials go to the configured origin only
 ├── CallFailed           the Merchant API answered with an error of JSON-RPC (code, message)
 │   ├── AccessDenied     2, -32002: username or key
@@ -39,7 +39,14 @@ class NotSent(Unreachable):
 
 
 class InDoubt(Unreachable):
-    """A create went out and its answer was lost; looking, or the service's own uniqueness, tells what became of it."""
+    """A create went out and the service's answer was lost, or a proxy answered in its place.
+
+    Looking, or the service's own uniqueness, tells what became of it. ``retry_after`` is what a proxy asked for.
+    """
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class StatusError(ApiError):
@@ -79,7 +86,17 @@ class Busy(StatusError):
 
 
 class ServiceFailed(StatusError):
-    """The service failed; it rolled the request back."""
+    """The service failed, or a proxy before it.
+
+    ``is_own_word``: the answer has the service's own error body (7.1), so the request was rolled back. Without it the
+    answer may be a proxy's, which does not know what was done.
+    """
+
+    def __init__(
+        self, message: str, *, status: int, retry_after: float | None = None, is_own_word: bool = False
+    ) -> None:
+        super().__init__(message, status=status, retry_after=retry_after)
+        self.is_own_word = is_own_word
 
 
 class RedirectRefused(StatusError):

@@ -1,8 +1,9 @@
 """The one place that decides about asking again.
 
-A non-2xx answer means that the service rolled everything back, so 409, 429 and 5xx may be repeated whatever the
-method; so may a request that never left, because no connection was made. No answer at all may be repeated only where
-repeating is harmless (a read). Bounded by attempts and by time.
+409 and 429 say that nothing was done, as does a 5xx or 408 with the service's own error body: they may be repeated
+whatever the method; so may a request that never left, because no connection was made. No answer at all, and a 5xx or
+408 in other words (a proxy answers so for work that was done), may be repeated only where repeating is harmless (a
+read). Bounded by attempts and by time.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def wait_before_retry(
     if not _may_repeat(error, idempotent=idempotent) or attempt >= policy.attempts:
         return None
     asked = error.retry_after if isinstance(error, Busy | ServiceFailed) else None
-    wait = asked if asked is not None else _backoff(attempt, policy)
+    wait = asked if asked is not None else backoff(attempt, policy)
     return wait if elapsed + wait <= policy.total_seconds else None
 
 
@@ -66,9 +67,12 @@ def http_date(value: str) -> datetime:
 def _may_repeat(error: ApiError, *, idempotent: bool) -> bool:
     if isinstance(error, Unreachable) and not isinstance(error, NotSent):
         return idempotent
-    return isinstance(error, Busy | ServiceFailed | NotSent)
+    if isinstance(error, ServiceFailed):
+        return idempotent or error.is_own_word
+    return isinstance(error, Busy | NotSent)
 
 
-def _backoff(attempt: int, policy: RetryPolicy) -> float:
+def backoff(attempt: int, policy: RetryPolicy) -> float:
+    """Seconds to wait after attempt ``attempt``, counted from 1, where nobody asked for more."""
     wait = min(policy.longest_wait, policy.first_wait * 2.0 ** (attempt - 1))
     return wait * (1 - policy.jitter * random.random())  # noqa: S311 - spreading clients out needs no secrecy

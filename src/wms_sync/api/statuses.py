@@ -15,6 +15,7 @@ from wms_sync.api.withheld import without_credentials
 
 NO_SUCH_PATH = frozenset({404, 405})
 """Refusals of the address and not of what was sent."""
+REQUEST_TIMEOUT = 408
 _LARGEST_ERROR_BODY = 64 * 1024
 _ERROR_BODY_SECONDS = 30.0
 
@@ -46,8 +47,8 @@ def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None
     where = f"{response.request.method} {base_url}{response.request.url.path}"
     if status in {401, 403}:
         raise Unauthorized(f"{base_url} refused {credentials.format(status=status)}", status=status)
-    if status >= 500:
-        raise ServiceFailed(f"{where} answered {status}: the service failed.", status=status, retry_after=wait)
+    if status >= 500 or status == REQUEST_TIMEOUT:
+        raise _failed(response, where, wait)
     if 300 <= status < 400:
         raise RedirectRefused(
             f"{where} answered {status}, a redirect, which is not followed with credentials. Set WMS_BASE_URL to the "
@@ -62,6 +63,14 @@ def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None
     if status in NO_SUCH_PATH:
         said += " Is WMS_BASE_URL the address of the instance?"
     raise Rejected(f"{where} answered {status}: {said}", status=status, problems=problems)
+
+
+def _failed(response: httpx.Response, where: str, wait: float | None) -> ServiceFailed:
+    problems = read_problems(response)
+    is_own_word = bool(problems) and all(problem.type for problem in problems)
+    said = in_words(problems) if is_own_word else "the service failed, or a proxy before it."
+    message = f"{where} answered {response.status_code}: {said}"
+    return ServiceFailed(message, status=response.status_code, retry_after=wait, is_own_word=is_own_word)
 
 
 def read_problems(response: httpx.Response) -> tuple[Problem, ...]:

@@ -1,7 +1,7 @@
 """One create and what became of it: every way that a request can end, as an outcome of a row.
 
-Where the service itself refuses a second one (``UNIQUE``), a create without an answer is sent again at once: either it
-is done then, or "already in use" proves that it was done the first time.
+Where the service itself refuses a second one (``UNIQUE``), a create without an answer of the service is sent again
+after a short wait: either it is done then, or "already in use" proves that it was done the first time.
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ class Sender:
             Kind.RETAILERS: creates.retailer,
             Kind.PRODUCTS: creates.product,
         }[kind]
+        self._creates = creates
         self._lookup = lookup
 
     def send(self, key: str, body: Resource, *, in_doubt: bool, was_there: bool, id_needed: bool) -> Sent:
@@ -87,13 +88,15 @@ class Sender:
         return sent
 
     def _send(self, body: Resource, *, in_doubt: bool, was_there: bool) -> Sent:
-        for _ in range(SENDINGS):
+        sendings = 0
+        while True:
+            sendings += 1
             try:
                 created = self._create(body)
             except InDoubt as error:
-                in_doubt, sent = True, Sent(State.DOUBT, message=str(error))
-                if self._kind not in UNIQUE:
-                    return sent
+                in_doubt = True
+                if self._kind not in UNIQUE or sendings == SENDINGS or not self._rest(sendings, error.retry_after):
+                    return Sent(State.DOUBT, message=str(error))
             except Rejected as error:
                 return self._refused(error, in_doubt=in_doubt, was_there=was_there)
             except ApiError as error:
@@ -101,7 +104,14 @@ class Sender:
                 return Sent(state, message=str(error), stops=None if isinstance(error, PASSING) else error)
             else:
                 return Sent(State.CREATED, created.id, warnings=created.warnings)
-        return sent
+
+    def _rest(self, attempt: int, asked: float | None) -> bool:
+        """Whether the wait came to its end; not where the push is stopped meanwhile."""
+        try:
+            self._creates.rest(attempt, asked)
+        except NotSent:
+            return False
+        return True
 
     def _refused(self, error: Rejected, *, in_doubt: bool, was_there: bool) -> Sent:
         if error.status in NO_SUCH_PATH:

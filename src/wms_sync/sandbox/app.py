@@ -27,7 +27,7 @@ from wms_sync.sandbox.config import SandboxConfig
 from wms_sync.sandbox.creates import Creates
 from wms_sync.sandbox.description import describe
 from wms_sync.sandbox.errors import ParameterError, bad_parameters, method_not_allowed, not_found, unauthorized
-from wms_sync.sandbox.faults import AnswerLost
+from wms_sync.sandbox.faults import AnswerLost, ProxyAnswer
 from wms_sync.sandbox.merchant_api import MerchantApi
 from wms_sync.sandbox.pages import Pages
 from wms_sync.sandbox.pools import Pools
@@ -170,6 +170,8 @@ class Sandbox:
         instead = await self._intercepted(request)
         if isinstance(instead, AnswerLost):
             return AnswerLost(status_code=(await self._serve(request)).status_code)
+        if isinstance(instead, ProxyAnswer):
+            await self._serve(request)
         return instead or await self._serve(request)
 
     async def _intercepted(self, request: Request) -> Response | None:

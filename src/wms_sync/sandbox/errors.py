@@ -33,6 +33,13 @@ def unable_to_process(*offences: ParameterError) -> JSONResponse:
     return _errors(422, "unable_to_process", "There was an error processing the request.", offences)
 
 
+def failed(status: int, message: str = "Please try again later.", **headers: str) -> JSONResponse:
+    """The service's own word that it did nothing, for tests to answer instead; `Retry_After` is a header."""
+    answer = _errors(status, "application", message, ())
+    answer.headers.update({name.replace("_", "-"): value for name, value in headers.items()})
+    return answer
+
+
 def _errors(status: int, kind: str, message: str, offences: tuple[ParameterError, ...]) -> JSONResponse:
     error: dict[str, object] = {"type": kind, "message": message}
     if offences:

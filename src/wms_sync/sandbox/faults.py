@@ -29,6 +29,13 @@ class AnswerLost(Disconnect):
     """
 
 
+class ProxyAnswer(Response):
+    """The request is served, and a proxy that waited too long answers in the service's place: no proof of anything."""
+
+    def __init__(self, status_code: int = 504) -> None:
+        super().__init__("<html><h1>Gateway Time-out</h1></html>", status_code, media_type="text/html")
+
+
 class Truncated(Response):
     """Promises a whole body, sends half of it and ends the connection."""
 
