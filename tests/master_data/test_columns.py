@@ -4,6 +4,7 @@ import pytest
 
 from wms_sync.master_data.columns import column_named, columns_of, nearest
 from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.rules import Refers
 
 OPTIONS = {
     "PackagingContainer": (
@@ -49,7 +50,7 @@ PRODUCT = (
 
 
 def fields(type_: str, depth: int = 0) -> set[str]:
-    return {one.place[depth] for one in columns_of(Kind.PRODUCTS) if type_ in one.types and len(one.place) > depth}
+    return {one.path[depth] for one in columns_of(Kind.PRODUCTS) if type_ in one.types and len(one.path) > depth}
 
 
 def names(kind: Kind) -> list[str]:
@@ -64,6 +65,7 @@ def test_location_tags_and_retailers_have_the_fields_of_the_specification():
         "status",
         "fulfillment_model",
         "parent_retailer_code",
+        "parent_retailer_id",
         "legal_name",
         "dba",
         "default_duties_payor",
@@ -103,6 +105,16 @@ def test_a_column_says_what_it_takes_and_who_must_fill_it():
 def test_every_column_is_explained():
     for kind in Kind:
         assert all(one.type and one.rule and one.types for one in columns_of(kind))
+
+
+def test_whatever_is_named_by_a_natural_key_can_be_named_by_its_id():
+    named = [(one, one.cell) for kind in Kind for one in columns_of(kind) if isinstance(one.cell, Refers)]
+    natural = [(one, cell) for one, cell in named if not cell.by_id]
+    by_id = {(cell.to, ".".join((*one.place[:-1], cell.column))): (one, cell) for one, cell in named if cell.by_id}
+    assert {cell.to for _, cell in natural} == {"Retailer", "Product", "Merchant", "Warehouse"}
+    for one, cell in natural:
+        other, ids = by_id[cell.to, ".".join((*one.place[:-1], cell.ids))]
+        assert (other.path, other.types, ids.many) == (one.path, one.types, cell.many)
 
 
 @pytest.mark.parametrize(

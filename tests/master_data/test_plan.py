@@ -123,6 +123,62 @@ def test_an_unknown_parent_is_rejected_with_what_to_do(desk):
     assert "wms-sync sync" in step.why
 
 
+def test_what_is_named_by_its_id_needs_no_looking_up_and_no_waiting(desk):
+    path = desk.file("code,name,parent_retailer_code,parent_retailer_id", "a,A,,101", "b,B,a,", "c,C,a,101")
+    plan = desk.plan(RETAILERS, path)
+    assert actions(plan) == {"a": Action.CREATE, "b": Action.CREATE, "": Action.REJECTED}
+    assert "Fills the same field as parent_retailer_code; leave one of them empty." in plan.rows()[2]["why"]
+    desk.push(RETAILERS, path)
+    a, b = desk.server.sandbox.retailers()
+    assert a["parent_retailer"] == {"type": "Retailer", "id": 101}
+    assert b["parent_retailer"] == {"type": "Retailer", "id": a["id"]}
+    assert json.loads(desk.entries()["a"].body)["parent_retailer"] == {"type": "Retailer", "id": 101}
+    assert desk.plan(RETAILERS, path).counts == {Action.ALREADY_THERE: 2, Action.REJECTED: 1}
+
+
+def test_an_id_is_no_key_of_the_same_digits(desk):
+    """Neither a code in the same file nor a natural key in the same row."""
+    path = desk.file("code,name,parent_retailer_id", "101,A,", "b,B,101", "104,C,104")
+    assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 3}
+    names = {one["name"]: one for one in desk.server.sandbox.retailers()}
+    assert [names[name]["parent_retailer"]["id"] for name in "BC"] == [101, 104]
+    lines = (
+        "type,sku,name,container_options.associated_product_skus,container_options.allow_for_brand_ids",
+        "Product,12,Twelve,,",
+        "PackagingContainer,BOX,Box,12,12",
+    )
+    assert desk.push(PRODUCTS, desk.file(*lines)).counts == {Outcome.CREATED: 2}
+    twelve, box = desk.server.sandbox.products()
+    assert box["container_options"] == {
+        "associated_products": [{"type": "Product", "id": twelve["id"]}],
+        "allow_for_brands": [{"type": "Merchant", "id": 12}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines", "column"),
+    [
+        (RETAILERS, ("code,name,parent_retailer_code", "a,A,nobody"), "parent_retailer_id"),
+        (
+            PRODUCTS,
+            ("type,sku,name,container_options.allow_for_warehouses", "PackagingContainer,a,A,nowhere"),
+            "container_options.allow_for_warehouse_ids",
+        ),
+    ],
+)
+def test_what_is_not_known_can_be_named_by_its_id_and_the_plan_says_how(desk, kind, lines, column):
+    [step] = desk.plan(kind, desk.file(*lines)).steps
+    assert step.action is Action.REJECTED
+    assert step.why.endswith(f"If you know its id there, use {column}.")
+
+
+def test_a_parent_whose_id_is_not_known_waits_and_the_plan_says_how_to_name_it(desk):
+    desk.record(entry(desk, "p", State.CREATED))
+    [step] = desk.plan(RETAILERS, desk.file("code,name,parent_retailer_code", "a,A,p")).steps
+    assert step.action is Action.WAITS
+    assert step.why.endswith("If you know the id, use parent_retailer_id.")
+
+
 def test_what_shipments_have_shown_is_known(desk, shown):
     desk.sync_has_shown(shown)
     assert desk.plan(RETAILERS, desk.file("code,name", f"{retailer_code(0)},x")).counts == {Action.ALREADY_THERE: 1}

@@ -196,10 +196,22 @@ def test_json_of_whole_characters_and_64_levels_passes():
 
 
 def test_references_by_natural_key():
-    assert rules.refers("Product", "skus", many=True, by="SKU").parse("A1|B2") == ("A1", "B2")
-    assert rules.refers("Retailer", "code", by="code").parse("A|B") == ("A|B",)
-    assert rules.refers_by_id("LotType", "id").parse("007") == ("7",)
+    skus = rules.refers("Product", "skus", many=True, by="SKU", ids="ids")
+    assert skus.parse("A1|B2") == ("A1", "B2")
+    assert rules.refers("Retailer", "code", by="code", ids="id").parse("A|B") == ("A|B",)
     with pytest.raises(Broken, match="Names A1 twice"):
-        rules.refers("Product", "skus", many=True, by="SKU").parse("A1|A1")
+        skus.parse("A1|A1")
+
+
+def test_references_by_id():
+    assert rules.refers_by_id("LotType", "id").parse("007") == ("7",)
+    ids = rules.refers_by_id("Warehouse", "ids", many=True, field="warehouses")
+    assert ids.parse("1 | 12") == ("1", "12")
+    with pytest.raises(Broken, match="Names 7 twice"):
+        ids.parse("7|07")
+    with pytest.raises(Broken, match="Must be a whole number"):
+        ids.parse("1|DC")
+    with pytest.raises(Broken, match="Must be a whole number"):
+        rules.refers_by_id("LotType", "id").parse("1|2")
     with pytest.raises(Broken, match="Must lie between 1"):
         rules.refers_by_id("LotType", "id").parse("0")

@@ -14,11 +14,11 @@ def test_the_demo_ends_with_every_sample_created_and_seen_again(tmp_path, capfd,
     assert run_demo(folder) == 0
     assert not home.exists()
     shown = capfd.readouterr().out
-    assert "6 rows of products.csv as products: 6 create\n" in shown
+    assert "11 rows of products.csv as products: 11 create\n" in shown
     assert "What was pushed, and whether shipments show it" in shown
     with PushLedger(f"sqlite:///{folder / 'state.db'}") as ledger:
         assert {entry.state for entry in ledger.all()} == {State.CREATED}
-        assert len(ledger.all()) == 11
+        assert len(ledger.all()) == 17
         assert ledger.unseen() == 0
 
 

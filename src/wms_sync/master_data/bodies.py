@@ -1,8 +1,10 @@
 """The request bodies of the three creates, as the specification has them (2.1 to 2.3, 4.1 to 4.3).
 
 Each field is annotated with the rule of its cell (``rules``). Fields are optional unless ``Required``; a group such as
-``Money`` is complete or absent. What the service alone sets (ids, times, units of products) is not here. Which fields
-of a retailer or a product are required is not shown; asked for is what no record can be told apart without.
+``Money`` is complete or absent. A reference is two fields here, of which a row fills one: the natural key and the id
+(``allow_for_brands``, ``allow_for_brand_ids``). What the service alone sets (ids, times, units of products) is not
+here. Which fields of a retailer or a product are required is not shown; asked for is what no record can be told apart
+without.
 
 Flags among the packaging options whose shape is not shown are taken as booleans by their names.
 """
@@ -111,7 +113,16 @@ class Retailer(TypedDict, total=False):
     status: Annotated[str, one_of(("active", "archived"))]
     fulfillment_model: Annotated[str, one_of(("wholesale", "drop_ship", "mixed"))]
     parent_retailer: Annotated[
-        tuple[str, ...], refers("Retailer", "parent_retailer_code", by="code of a retailer that is not archived")
+        tuple[str, ...],
+        refers(
+            "Retailer",
+            "parent_retailer_code",
+            by="code of a retailer that is not archived",
+            ids="parent_retailer_id",
+        ),
+    ]
+    parent_retailer_id: Annotated[
+        tuple[str, ...], refers_by_id("Retailer", "parent_retailer_id", field="parent_retailer")
     ]
     legal_name: Text255
     dba: Text255
@@ -203,13 +214,28 @@ class _Options(TypedDict, total=False):
     """Options of every packaging kind."""
 
     associated_products: Annotated[
-        tuple[str, ...], refers("Product", "associated_product_skus", many=True, by="SKU of a product")
+        tuple[str, ...],
+        refers("Product", "associated_product_skus", many=True, by="SKU of a product", ids="associated_product_ids"),
+    ]
+    associated_product_ids: Annotated[
+        tuple[str, ...],
+        refers_by_id("Product", "associated_product_ids", many=True, field="associated_products"),
     ]
     allow_for_brands: Annotated[
-        tuple[str, ...], refers("Merchant", "allow_for_brand_codes", many=True, by="code of a merchant")
+        tuple[str, ...],
+        refers("Merchant", "allow_for_brand_codes", many=True, by="code of a merchant", ids="allow_for_brand_ids"),
+    ]
+    allow_for_brand_ids: Annotated[
+        tuple[str, ...], refers_by_id("Merchant", "allow_for_brand_ids", many=True, field="allow_for_brands")
     ]
     disallow_for_brands: Annotated[
-        tuple[str, ...], refers("Merchant", "disallow_for_brand_codes", many=True, by="code of a merchant")
+        tuple[str, ...],
+        refers(
+            "Merchant", "disallow_for_brand_codes", many=True, by="code of a merchant", ids="disallow_for_brand_ids"
+        ),
+    ]
+    disallow_for_brand_ids: Annotated[
+        tuple[str, ...], refers_by_id("Merchant", "disallow_for_brand_ids", many=True, field="disallow_for_brands")
     ]
     billing_amount: Money
 
@@ -230,7 +256,16 @@ class _Routed(TypedDict, total=False):
 class _Placed(TypedDict, total=False):
     allow_for_warehouses: Annotated[
         tuple[str, ...],
-        refers("Warehouse", "allow_for_warehouses", many=True, by="name or abbreviation of a warehouse"),
+        refers(
+            "Warehouse",
+            "allow_for_warehouses",
+            many=True,
+            by="name or abbreviation of a warehouse",
+            ids="allow_for_warehouse_ids",
+        ),
+    ]
+    allow_for_warehouse_ids: Annotated[
+        tuple[str, ...], refers_by_id("Warehouse", "allow_for_warehouse_ids", many=True, field="allow_for_warehouses")
     ]
     packaging_handling_surcharge: Flag
 

@@ -90,7 +90,18 @@ def _rows(file: CsvFile, kind: Kind, header: Header) -> tuple[list[Record], list
             )
         else:
             records.append(_record(kind, line, row, body))
+        offences += _named_twice(file, line, row)
     return records, offences
+
+
+def _named_twice(file: CsvFile, line: int, row: Iterable[Placed]) -> Iterator[Offence]:
+    """Cells that fill what another one fills: a natural key and an id, of which nobody says whether they agree."""
+    first: dict[tuple[str, ...], Placed] = {}
+    for placed in row:
+        other = first.setdefault(placed.column.path, placed)
+        if other is not placed:
+            rule = f"Fills the same field as {other.written}; leave one of them empty."
+            yield Offence(line, placed.written, file.cells[line][placed.position], rule)
 
 
 def _shape(kind: Kind, type_: str | None) -> type:
@@ -119,12 +130,13 @@ def _record(kind: Kind, line: int, row: Mapping[Placed, str], body: dict[str, An
     """The record of a row that keeps every rule; its references are taken out of the body."""
     references: list[Reference] = []
     for placed in row:
-        place, cell = placed.column.place, placed.column.cell
+        (*above, field), cell = placed.column.place, placed.column.cell
         if isinstance(cell, Refers):
             inner = body
-            for one in place[:-1]:
+            for one in above:
                 inner = inner[one]
-            references.append(Reference(".".join(place), placed.written, cell.to, inner.pop(place[-1]), cell.many))
+            path, ids = ".".join(placed.column.path), ".".join((*above, cell.ids)) if cell.ids else ""
+            references.append(Reference(path, placed.written, cell.to, inner.pop(field), cell.many, cell.by_id, ids))
     return Record(line, body[kind.key], body, tuple(references))
 
 

@@ -1,6 +1,7 @@
 """The columns of each kind of master data: made from ``bodies``, so that there is one list of fields and one of rules.
 
-A column's name is the place of its field in the body, joined by dots; a reference has the name of its natural key.
+A column's name is the place of its field in the body, joined by dots; a reference has the name of its natural key, and
+beside it a column for the id.
 ``columns_of`` is what the documentation and the error of an unknown column show.
 """
 
@@ -36,12 +37,12 @@ READ_ONLY: dict[Kind, frozenset[str]] = {
     ),
 }
 """What the service shows and no create takes."""
-_GROUP_ENDS = (".value", ".amount", "_code", "_codes", "_skus", "_id")
+_GROUP_ENDS = (".value", ".amount", "_code", "_codes", "_skus", "_id", "_ids")
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column that a file may have: its field's place in the body and the rule of its cells.
+    """A column that a file may have: its field's place among ``bodies`` and the rule of its cells.
 
     ``types`` are the types of item that have the field; ``required`` says that each of their rows must fill it,
     ``with_group`` that a row must which fills another column of its group (the currency of an amount).
@@ -53,6 +54,12 @@ class Column:
     types: tuple[str, ...]
     required: bool
     with_group: bool
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The place in the body that is sent, which a natural key and an id have in common."""
+        field = self.cell.field if isinstance(self.cell, Refers) else ""
+        return (*self.place[:-1], field) if field else self.place
 
     @property
     def type(self) -> str:

@@ -1,7 +1,7 @@
 """A record as text that can be compared, and as the body that is sent.
 
 The content is canonical JSON of what the file says, each reference by its natural key: it is the same whether the ids
-are known or not. The body has ids in their place.
+are known or not. The body has ids in their place. What the file names by an id has it in both.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ Remote = Mapping[str, Any]
 """A reference as the service takes it: ``{type, id}``."""
 Ids = Mapping[tuple[str, str], Remote]
 """By the service's word for the kind and the natural key."""
+ONLY_BY_ID = frozenset({"LotType", "Regulation"})
+"""What has no natural key: its id alone stands in a content, as in those that ledgers hold."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ def content(record: Record) -> str:
     """Canonical JSON: keys in order, no blanks."""
     whole = deepcopy(record.body)
     for reference in record.references:
-        _place(whole, reference, list(reference.keys) if reference.many else reference.keys[0])
+        named = [_remote(reference, key) if _is_told_by_id(reference) else key for key in reference.keys]
+        _place(whole, reference, named if reference.many else named[0])
     return json.dumps(whole, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -50,7 +53,8 @@ def body(record: Record, ids: Ids) -> dict[str, Any]:
     """The body to send, every reference resolved."""
     whole = deepcopy(record.body)
     for reference in record.references:
-        remote = [dict(ids[reference.kind, key]) for key in reference.keys]
+        by_id = reference.by_id
+        remote = [_remote(reference, key) if by_id else dict(ids[reference.kind, key]) for key in reference.keys]
         _place(whole, reference, remote if reference.many else remote[0])
     return whole
 
@@ -67,6 +71,15 @@ def changes(old: str, new: str) -> tuple[Change, ...]:
 
 def _same(old: object, new: object) -> bool:
     return old == new and isinstance(old, bool) == isinstance(new, bool)
+
+
+def _is_told_by_id(reference: Reference) -> bool:
+    return reference.by_id and reference.kind not in ONLY_BY_ID
+
+
+def _remote(reference: Reference, key: str) -> dict[str, Any]:
+    """What an id names; of a product nothing says that it is a packaging item."""
+    return {"type": reference.kind, "id": int(key)}
 
 
 def _place(whole: dict[str, Any], reference: Reference, value: object) -> None:

@@ -57,7 +57,7 @@ def families(kind: Kind, records: Sequence[Record], rejected: Mapping[str, int])
 
 
 def _parents(kind: Kind, record: Record) -> Iterator[tuple[str, Reference]]:
-    return ((key, one) for one in record.references if one.kind == kind.type for key in one.keys)
+    return ((key, one) for one in record.references if one.kind == kind.type and not one.by_id for key in one.keys)
 
 
 def _walk(kind: Kind, by_key: Mapping[str, Record]) -> tuple[list[Record], dict[str, Offence]]:

@@ -28,8 +28,6 @@ QUERIES = {
 }
 """By the service's word for the kind: how the analytics database is asked for natural keys."""
 KINDS = {kind.type: kind for kind in Kind}
-NAMED_BY_ID = frozenset({"LotType", "Regulation"})
-"""What has no natural key: a reference gives the id itself."""
 
 Keys = dict[str, set[str]]
 """Natural keys by the service's word for the kind."""
@@ -122,7 +120,7 @@ def _named(checked: Checked) -> Keys:
     named: Keys = {}
     for record in checked.records:
         for reference in record.references:
-            if reference.kind not in NAMED_BY_ID:
+            if not reference.by_id:
                 named.setdefault(reference.kind, set()).update(reference.keys)
     return named
 

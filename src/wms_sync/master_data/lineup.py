@@ -67,12 +67,18 @@ class Lineup:
         record = self.steps[key].record
         return str(record.body.get("type", self._kind.type)) if record else self._kind.type
 
+    def _ids_column(self, child: Step, parent: str) -> str:
+        """The column that would name a parent by its id."""
+        references = child.record.references if child.record else ()
+        return next(one.ids for one in references if one.ids and one.kind == self._kind.type and parent in one.keys)
+
     def _orphan(self, child: Step, parent: Result) -> Result:
         named = f"Names {self._kind.one} {parent.key} on line {parent.line}"
         if parent.outcome in GOOD:
             why = (
                 f"{named}, which the service has with an id that is not known. Push again when a sync has shown it, or "
-                "set WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY, so that it can be asked for."
+                "set WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY, so that it can be asked for. If you know the id, "
+                f"use {self._ids_column(child, parent.key)}."
             )
             return Result(child.line, child.key, Outcome.WAITS, message=why)
         outcome = Outcome.REJECTED if parent.outcome is Outcome.REJECTED else Outcome.WAITS

@@ -24,8 +24,8 @@ class Reference:
     """Another object that a record names, to be resolved before sending.
 
     ``column`` is the column of the file that names it, as written; ``path`` is its dotted place in the body, where its
-    parent is there already; ``kind`` is the service's word for it; ``keys`` are natural keys, or ids where there is no
-    natural key (LotType, Regulation).
+    parent is there already; ``kind`` is the service's word for it; ``keys`` are natural keys, or ids where ``by_id``;
+    ``ids`` is the column that takes ids in place of natural keys.
     """
 
     path: str
@@ -33,6 +33,8 @@ class Reference:
     kind: str
     keys: tuple[str, ...]
     many: bool
+    by_id: bool = False
+    ids: str = ""
 
 
 @dataclass(frozen=True)

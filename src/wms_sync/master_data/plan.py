@@ -23,7 +23,7 @@ from typing import Any
 from wms_sync.master_data.check import Checked, Offence, Record, Reference
 from wms_sync.master_data.content import Change, Remote, changes, content
 from wms_sync.master_data.kinds import Kind
-from wms_sync.master_data.known import NAMED_BY_ID, Found, Known, made_since, of_entry
+from wms_sync.master_data.known import Found, Known, made_since, of_entry
 from wms_sync.state.ledger import THERE, UNSURE, Entry, State
 
 UNIQUE = frozenset({Kind.LOCATION_TAGS, Kind.RETAILERS})
@@ -219,13 +219,13 @@ class _Planner:
         return replace(step, action=Action.IN_DOUBT, why=f"{sent}. {what_to_do(self._kind)}")
 
     def _resolved(self, step: Step) -> Step:
-        """Put ids to the references of a step that is to be sent; what cannot be resolved is not sent."""
+        """Put ids to what a step that is to be sent names by natural keys; what cannot be resolved is not sent."""
         if not step.sends or step.record is None:
             return step
         ids: dict[tuple[str, str], Remote] = {}
         waits_for: list[str] = []
         for reference in step.record.references:
-            for key in reference.keys:
+            for key in () if reference.by_id else reference.keys:
                 answer = self._resolve(reference, key)
                 if isinstance(answer, _Unresolved):
                     return replace(step, action=answer.action, why=answer.why, sends=False)
@@ -237,8 +237,6 @@ class _Planner:
 
     def _resolve(self, reference: Reference, key: str) -> Remote | _Unresolved | None:
         """The ``{type, id}`` of what is named; None where it comes with this push."""
-        if reference.kind in NAMED_BY_ID:
-            return {"type": reference.kind, "id": int(key)}
         what = f"{reference.kind} {key} ({reference.column})"
         parent = self._decided.get(key) if reference.kind == self._kind.type else None
         if parent is not None and parent.sends:
@@ -246,7 +244,7 @@ class _Planner:
         found = parent.found if parent is not None else self._known.found(reference.kind, key)
         if not found and parent is not None and parent.action is Action.REJECTED:
             return _Unresolved(Action.REJECTED, f"Names {what}, on line {parent.line}, which is rejected itself.")
-        return _one(found, what, parent)
+        return _one(found, what, reference.ids, parent)
 
 
 def what_to_do(kind: Kind, *, was_there: bool = False) -> str:
@@ -266,25 +264,28 @@ class _Unresolved:
     why: str
 
 
-def _one(found: Sequence[Found], what: str, parent: Step | None) -> Remote | _Unresolved:
+def _one(found: Sequence[Found], what: str, ids: str, parent: Step | None) -> Remote | _Unresolved:
+    """The one that was found of ``what``; ``ids`` is the column that names it by its id, which nothing need know."""
     if not found and parent is not None:
         return _Unresolved(Action.WAITS, f"Names {what}, which is {parent.action} on line {parent.line}.")
     if not found:
         return _Unresolved(
             Action.REJECTED,
             f"Names {what}, which is neither in the file nor known of the service. Correct it, or create it first; "
-            "`wms-sync sync` and the Merchant API (WMS_MERCHANT_USERNAME) tell what the service has.",
+            "`wms-sync sync` and the Merchant API (WMS_MERCHANT_USERNAME) tell what the service has. If you know its "
+            f"id there, use {ids}.",
         )
     if len(found) > 1:
         shown = ", ".join(map(str, found))
-        return _Unresolved(Action.REJECTED, f"Names {what}, which the service has several of: {shown}.")
+        return _Unresolved(Action.REJECTED, f"Names {what}, which the service has several of: {shown}. Use {ids}.")
     if found[0].status == "archived":
         return _Unresolved(Action.REJECTED, f"Names {what}, which is archived. Name one that is active.")
     if found[0].id is None:
         return _Unresolved(
             Action.WAITS,
             f"Names {what}, whose id is not known: the answer to its creation was lost. Push again when a sync has "
-            "shown it, or set WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY, so that it can be asked for.",
+            "shown it, or set WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY, so that it can be asked for. If you know "
+            f"the id, use {ids}.",
         )
     return {"type": found[0].type, "id": found[0].id}
 

@@ -41,6 +41,8 @@ _FLOAT = re.compile(r"\d{8,}\.0", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 """May be a whole number or have a decimal comma."""
 _HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
+_REFERENCE = {False: "reference", True: "list of references"}
+_SEVERAL = {False: "", True: f", several parted by {SEPARATOR}"}
 _DEEPEST = 64
 """Levels of JSON: what reads a body later follows it by recursion."""
 _EXTENSION = re.compile(r"\s*([a-z]{2})\s*:\s*([^:|]*[^:|\s])\s*", re.IGNORECASE | re.ASCII)
@@ -64,14 +66,18 @@ class Cell:
 
 @dataclass(frozen=True)
 class Refers(Cell):
-    """A cell that names other objects; its value is the tuple of their keys.
+    """A cell that names other objects; its value is the tuple of their keys, natural ones or ids as text.
 
-    ``to`` is the service's word for what is named, ``column`` the last part of the column's name.
+    ``to`` is the service's word for what is named, ``column`` the last part of the column's name; ``ids`` is that of
+    the column that takes ids for the same field, and ``field`` the field of the body where it is not the column's own.
     """
 
     to: str
     column: str
     many: bool
+    by_id: bool = False
+    ids: str = ""
+    field: str = ""
 
 
 def text(high: int | None = None, low: int = 1) -> Cell:
@@ -227,27 +233,24 @@ def extensions() -> Cell:
     return Cell("list", "country:extension parted by |, such as US:4050|CA:10, or JSON", parse)
 
 
-def refers(to: str, column: str, *, many: bool = False, by: str) -> Refers:
-    """The natural key of another object, or several parted by ``|``."""
+def refers(to: str, column: str, *, many: bool = False, by: str, ids: str) -> Refers:
+    """The natural key of another object, or several parted by ``|``; the column ``ids`` takes ids in their place."""
 
     def parse(cell: str) -> tuple[str, ...]:
-        keys = tuple(_parts(cell)) if many else (_unshortened(cell),)
-        if repeated := next((key for key in keys if keys.count(key) > 1), None):
-            raise Broken(f"Names {repeated} twice; once is enough.")
-        return keys
+        return _each_once(_parts(cell) if many else [_unshortened(cell)])
 
-    several = f", several parted by {SEPARATOR}" if many else ""
-    return Refers("list of references" if many else "reference", by + several, parse, to, column, many)
+    return Refers(_REFERENCE[many], by + _SEVERAL[many], parse, to, column, many, ids=ids)
 
 
-def refers_by_id(to: str, column: str) -> Refers:
-    """The id of an object that has no natural key."""
+def refers_by_id(to: str, column: str, *, many: bool = False, field: str = "") -> Refers:
+    """The id of another object, or several parted by ``|``; ``field`` is what a natural key can fill too."""
     identifier = whole(ID)
 
     def parse(cell: str) -> tuple[str, ...]:
-        return (str(identifier.parse(cell)),)
+        return _each_once([str(identifier.parse(part)) for part in (_parts(cell) if many else [cell])])
 
-    return Refers("reference", f"id of a {to} in the service", parse, to, column, many=False)
+    rule = f"id of a {to} in the service{_SEVERAL[many]}"
+    return Refers(_REFERENCE[many], rule, parse, to, column, many, by_id=True, field=field)
 
 
 def exact_number(cell: str) -> int | float:
@@ -283,6 +286,12 @@ def _unshortened(cell: str) -> str:
     if _SHORTENED.fullmatch(cell):
         raise Broken("Was shortened by a spreadsheet. Format the column as text and enter all digits again.")
     return cell
+
+
+def _each_once(keys: Sequence[str]) -> tuple[str, ...]:
+    if repeated := next((key for key in keys if keys.count(key) > 1), None):
+        raise Broken(f"Names {repeated} twice; once is enough.")
+    return tuple(keys)
 
 
 def _parts(cell: str) -> list[str]:
