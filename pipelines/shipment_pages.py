@@ -119,6 +119,7 @@ def _read(context: dg.OpExecutionContext, config: ReadConfig, operation: Operati
                 stored=partial(stored_shipments, settings),
                 say=operation.say(context.log),
                 landed=ahead.add,
+                warnings=warnings,
             ).read(report.horizon)
             return report
         days = _days(context)

@@ -76,8 +76,17 @@ def as_text(one: Page) -> None:
     one["id"] = str(one["id"])
 
 
+def following(shape: Callable[[str], str | None]) -> Deviate:
+    """``next`` is written in another way."""
+    return pages(lambda page: page.update(next=shape(page["next"])) if page["next"] else None)
+
+
 DEVIATIONS = [
     Deviation("previous is left out", pages(without("previous"))),
+    Deviation("next is an address of another scheme", following(lambda path: f"https://127.0.0.1{path}")),
+    Deviation("next is an address of another host", following(lambda path: f"http://wms.internal:8080{path}")),
+    Deviation("next has no leading slash", following(lambda path: path.removeprefix("/api/global/"))),
+    Deviation("next is left out, and meta has the cursor", pages(without("next"))),
     Deviation("meta has no processing time", pages(lambda page: page["meta"].pop("processing_time"))),
     Deviation("ids are text", each_shipment(as_text)),
     Deviation(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import cycle
 
 import pytest
 from starlette.responses import Response
@@ -14,8 +16,10 @@ from tests.conftest import NOW
 from wms_sync.api.errors import PagingBroken, Rejected, ServiceFailed
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.plan import MARGIN
-from wms_sync.extract.read import PAGES_PER_WINDOW
+from wms_sync.extract.read import PAGES_PER_WINDOW, Reading
+from wms_sync.extract.warnings import Warnings
 from wms_sync.flatten.page import Page
+from wms_sync.state.store import Window
 
 
 def landed_ids(bench, *states: str, only: str | None = None) -> list[int]:
@@ -142,13 +146,8 @@ def test_after_a_failure_the_read_goes_on_at_the_next_page(bench, sandbox):
 
 def test_what_is_committed_late_behind_the_pages_of_a_half_read_window_is_read(bench, sandbox):
     """It lies below the window's end, which is the horizon of the run that failed, so no later overlap reaches it."""
-    bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1})
-    fail_after(sandbox, 14, lambda: Response("down", 500))
-    with bench.api() as api, pytest.raises(ServiceFailed):
-        bench.reading(api).sync()
-    [half_read] = [window for window in bench.store.windows("reading") if window.pages]
+    half_read = left_half_read(bench, sandbox)
     assert half_read.to_at == NOW - MARGIN
-    sandbox.sandbox.intercept = None
     done = sandbox.sandbox.advance(seconds=60, changed=300, late=300)
     with bench.api() as api:
         bench.reading(api).sync()
@@ -214,19 +213,132 @@ def test_guards_stop_the_run_and_keep_what_was_read(bench, sandbox):
     assert bench.store.covered() == (kept.interval,)
 
 
-def test_a_page_cursor_that_the_service_refuses_is_not_asked_for_again(bench, sandbox):
-    pages = []
+def refuse_cursors(sandbox, times: int) -> None:
+    """The next ``times`` requests with a page cursor are refused."""
+    left = [times]
 
-    def spoil_one(page):
-        if len(page["collection"]) > 1:
-            pages.append(page)
-            if len(pages) == 3:
-                page["next"] += "&fields:nonsense=all"
-        return page
+    def intercept(request):
+        if "cursor_start" not in request.query_params or not left[0]:
+            return None
+        left[0] -= 1
+        return Response('{"errors": []}', 400)
 
-    sandbox.sandbox.rewrite = spoil_one
+    sandbox.sandbox.intercept = intercept
+
+
+def test_a_window_whose_page_cursor_is_refused_once_is_read_anew_in_the_same_run(bench, sandbox):
+    refuse_cursors(sandbox, 1)
+    with bench.api() as api:
+        bench.reading(api).sync()
+    assert len(landed_ids(bench)) == 600
+
+
+def test_page_cursors_that_are_always_refused_stop_the_run(bench, sandbox):
+    refuse_cursors(sandbox, 1_000_000)
     with bench.api() as api, pytest.raises(Rejected):
         bench.reading(api).sync()
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "/api/global/v1/shipping/shipments?filter=x&cursor_start=1",
+        "/\x00\x1b",
+    ],
+)
+def test_a_misleading_page_cursor_that_was_kept_heals_in_the_same_run(bench, sandbox, kept):
+    """As one that once pointed to its own page: 'sent shipment 1 after 156' was a failure of the next run too."""
+    half_read = left_half_read(bench, sandbox)
+    for page in bench.store.pages(half_read.id):
+        bench.store.rewrite_page(replace(page, next_cursor=kept))
     with bench.api() as api:
         bench.reading(api).sync()
     assert len(set(landed_ids(bench))) == 600
+    assert bench.store.window(half_read.id).state == "abandoned"
+    assert len(bench.store.covered(("landed",))) == 1
+
+
+@pytest.mark.parametrize(
+    "shape", ["{path}?limit=50&cursor_start={cursor}", "https://other.example.com{path}?cursor_start={cursor}"]
+)
+def test_a_window_that_an_earlier_release_left_half_read_goes_on(bench, sandbox, shape):
+    """It kept the whole of ``next``."""
+    half_read = left_half_read(bench, sandbox)
+    for page in bench.store.pages(half_read.id):
+        whole = shape.format(path="/api/global/v1/shipping/shipments", cursor=page.next_cursor)
+        bench.store.rewrite_page(replace(page, next_cursor=whole))
+    with bench.api() as api:
+        bench.reading(api).sync()
+    assert bench.store.window(half_read.id).state == "landed"
+    assert len(set(landed_ids(bench))) == 600
+
+
+def left_half_read(bench, sandbox) -> Window:
+    """A window of some pages whose run failed."""
+    bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1})
+    fail_after(sandbox, 14, lambda: Response("down", 500))
+    with bench.api() as api, pytest.raises(ServiceFailed):
+        bench.reading(api).sync()
+    sandbox.sandbox.intercept = None
+    [half_read] = [window for window in bench.store.windows("reading") if window.pages]
+    assert isinstance(half_read, Window)
+    return half_read
+
+
+SHAPES = (
+    "http://127.0.0.1:1{path}?{query}",
+    "{path}?{query}#here",
+    "/v1/shipping/shipments?{query}",
+    "?{query}",
+    "{query}",
+    "\x00\r\n\x1b[2J{path}?{query}\n",
+    "{path}?{query}&x=" + "x" * 65_536,
+    "http://user:password@127.0.0.1{path}?{query}",
+    "{path}?{query}&x=\ud800",
+    "http://[{path}?{query}",
+    "http://127.0.0.1:port?{query}",
+)
+
+
+@pytest.mark.parametrize("has_next", [True, False], ids=["in next", "in meta alone"])
+def test_pages_are_followed_in_whatever_shape_their_cursor_comes(bench, sandbox, has_next):
+    """Control characters, a lone surrogate, 64 KB: nothing of it is an address of ours, and nothing fails for it."""
+    shapes = cycle(SHAPES)
+
+    def reshaped(page):
+        if page["next"]:
+            path, _, query = page["next"].partition("?")
+            page["next"] = next(shapes).format(path=path, query=query) if has_next else "/n"
+            page["meta"]["cursor_start"] = None if has_next else str(page["meta"]["cursor_start"])
+        return page
+
+    sandbox.sandbox.rewrite = reshaped
+    bench.settings = bench.settings.model_copy(update={"page_size": 20})
+    with bench.api() as api:
+        bench.reading(api).sync()
+    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == 600
+    assert {window.state for window in bench.store.windows()} == {"landed"}
+
+
+def test_of_next_nothing_but_the_page_cursor_is_sent_anywhere(bench, sandbox):
+    """Requests go to our own address with our own parameters, and that the service names another is told once."""
+    told: list[str] = []
+
+    def elsewhere(page):
+        if page["next"]:
+            page["next"] = (
+                f"https://user:password@wms.internal:8443/api?limit=7&cursor_start={page['meta']['cursor_start']}"
+            )
+        return page
+
+    sandbox.sandbox.rewrite = elsewhere
+    with bench.api() as api:
+        Reading(bench.settings, bench.store, api, run_id="test", warnings=Warnings(told.append)).sync()
+    assert len(landed_ids(bench)) == 600
+    [said] = told
+    assert "wms.internal" in said
+    assert "password" not in said
+    asked = [one for one in sandbox.sandbox.requests if "cursor_start" in one.query]
+    assert asked
+    assert {one.path for one in asked} == {"/api/global/v1/shipping/shipments"}
+    assert all("limit=50" in one.query and "filter=updated_at" in one.query for one in asked)

@@ -124,19 +124,15 @@ class GlobalApi:
         """Wake sleepers and close the connections."""
         self._connection.close()
 
-    def resolve(self, target: str) -> str:
-        """An absolute URL on the configured origin."""
-        return self._connection.resolve(target)
+    def get(self, path: str, params: Params = ()) -> Answer:
+        """GET a path with retries. Raises a leaf of ``ApiError``."""
+        return self._connection.send(Request("GET", self._connection.url(path), self._headers(), params), _answered)
 
-    def get(self, target: str, params: Params = ()) -> Answer:
-        """GET a path, or a page cursor of the service, with retries. Raises a leaf of ``ApiError``."""
-        return self._connection.send(Request("GET", self.resolve(target), self._headers(), params), _answered)
-
-    def post(self, target: str, body: object) -> Reply:
+    def post(self, path: str, body: object) -> Reply:
         """POST a JSON body, again where the service itself says that nothing was done; without its word ``InDoubt``."""
         headers = {**self._headers(), "Content-Type": "application/json"}
         content = msgspec.json.encode(body)
-        request = Request("POST", self.resolve(target), headers, content=content, repeatable=False)
+        request = Request("POST", self._connection.url(path), headers, content=content, repeatable=False)
         return self._connection.send(request, _replied)
 
     def rest(self, attempt: int, asked: float | None) -> None:

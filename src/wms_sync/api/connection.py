@@ -11,13 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import TypeVar
-from urllib.parse import urljoin, urlsplit
 
 import httpx
 
 from wms_sync.api import statuses
 from wms_sync.api.body import ACCEPT_ENCODING
-from wms_sync.api.errors import ApiError, Busy, InDoubt, NotSent, PagingBroken, ServiceFailed, Unreachable
+from wms_sync.api.errors import ApiError, Busy, InDoubt, NotSent, ServiceFailed, Unreachable
 from wms_sync.api.retrying import RetryPolicy, backoff, wait_before_retry
 from wms_sync.api.throttle import Throttle
 
@@ -129,19 +128,9 @@ class Connection:
         policy = self._policy
         self.throttle.sleep(backoff(attempt, policy) if asked is None else min(asked, policy.longest_wait))
 
-    def resolve(self, target: str) -> str:
-        """An absolute URL on the configured origin; ``next`` may be absolute or root-relative (facts, paging)."""
-        try:
-            url = urljoin(self.base_url + "/", target)
-            origin = _origin(url)
-        except ValueError:  # its words may repeat what the service was sent
-            raise PagingBroken("The service pointed to what is no address: reading stops.") from None
-        if origin != _origin(self.base_url):
-            raise PagingBroken(
-                f"The service pointed to another address ({_shown_origin(url)} instead of "
-                f"{_shown_origin(self.base_url)}); the token is not sent there and reading stops."
-            )
-        return url
+    def url(self, path: str) -> str:
+        """The address of a path of ours; nothing that the service says becomes one."""
+        return self.base_url + path
 
     def _once(self, request: Request, take: Take[T]) -> T:
         self.requests += 1
@@ -187,13 +176,3 @@ def _no_answer(base_url: str, error: httpx.HTTPError) -> str:
     if isinstance(error.__cause__, ssl.SSLError) or isinstance(error.__context__, ssl.SSLError):
         reason = f"TLS: {reason}"
     return f"No answer from {base_url} ({type(error).__name__}: {reason}). Look at WMS_BASE_URL and the network."
-
-
-def _origin(url: str) -> tuple[str, str | None, int | None]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-
-
-def _shown_origin(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname}" + (f":{parts.port}" if parts.port else "")

@@ -13,26 +13,30 @@ from typing import Any
 import msgspec
 
 from wms_sync.api.errors import ProtocolError
+from wms_sync.api.page_cursor import named_host, page_cursor
 from wms_sync.privacy.watched import page_decoder, speaks_of_nobody
 from wms_sync.shallow_json import cut_to_depth
 
 
 class _Meta(msgspec.Struct):
     count: int | None = None
+    cursor_start: Any = None
 
 
 @dataclass(frozen=True)
 class Envelope:
     """What paging needs of a page: the ids in the order served (unreadable ones left out) and where to go next.
 
-    ``suspect`` says that somebody may stand in a page that was watched.
+    ``next`` is the page cursor; ``host`` the one that the service named with it, if it did. ``suspect`` says that
+    somebody may stand in a page that was watched.
     """
 
     records: int
     ids: tuple[int, ...]
     has_more: bool
-    next: str | None
+    next: int | None
     count: int | None
+    host: str | None = None
     suspect: bool = False
 
 
@@ -40,7 +44,7 @@ _LARGEST_ID = 2**63 - 1
 """What a BIGINT and the state store hold; a record with a larger id goes to quarantine."""
 _DIGITS = 20
 _PLAIN, _WATCHING = (
-    page_decoder(watched=watched, has_more=bool, next=str | None, meta=_Meta | None) for watched in (False, True)
+    page_decoder(watched=watched, has_more=bool, next=Any, meta=_Meta | None) for watched in (False, True)
 )
 
 
@@ -64,8 +68,14 @@ def _envelope(page: Any, *, suspect: bool) -> Envelope:  # noqa: ANN401 - a gene
     ids = tuple(record.id for record in page.collection)
     if ids and max(ids) > _LARGEST_ID:
         ids = tuple(one for one in ids if one <= _LARGEST_ID)
-    count = page.meta.count if page.meta else None
-    return Envelope(len(page.collection), ids, page.has_more, page.next, count, suspect)
+    count, cursor_start = (page.meta.count, page.meta.cursor_start) if page.meta else (None, None)
+    following = _following(page.next, cursor_start)
+    return Envelope(len(page.collection), ids, page.has_more, following, count, named_host(page.next), suspect)
+
+
+def _following(stated: object, cursor_start: object) -> int | None:
+    cursor = page_cursor(stated)
+    return page_cursor(cursor_start) if cursor is None else cursor
 
 
 def _read_leniently(content: bytes) -> Envelope:
@@ -74,10 +84,10 @@ def _read_leniently(content: bytes) -> Envelope:
         page = _loaded(text)
         records = page["collection"]
         ids = [record.get("id") for record in records if isinstance(record, dict)]
-        following, meta = page.get("next"), page.get("meta") or {}
-        count = meta.get("count")
-        if not isinstance(page["has_more"], bool) or not isinstance(following, str | None):
-            raise TypeError("has_more or next")
+        stated, meta = page.get("next"), page.get("meta") or {}
+        count, cursor_start = meta.get("count"), meta.get("cursor_start")
+        if not isinstance(page["has_more"], bool):
+            raise TypeError("has_more")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         begins = content[: 40 if content.startswith(b"<") else 1]  # of HTML; of JSON it could be somebody's name
         raise ProtocolError(
@@ -88,8 +98,9 @@ def _read_leniently(content: bytes) -> Envelope:
         records=len(records),
         ids=tuple(whole for i in ids if (whole := _whole(i)) is not None),
         has_more=page["has_more"],
-        next=following,
+        next=_following(stated, cursor_start),
         count=_whole(count),
+        host=named_host(stated),
     )
 
 

@@ -14,7 +14,7 @@ ApiError
 │   ├── AccessDenied     2, -32002: username or key
 │   └── SessionExpired   -32005: log in again
 └── ProtocolError        an answer that breaks the interface: not JSON, no list, no count
-    └── PagingBroken     ids that fall, a page cursor that loops, is missing or leads elsewhere
+    └── PagingBroken     ids that fall, a page cursor that loops or is missing
 
 Messages never hold a token or a body; of an error body only the service's own ``message`` and ``details`` are shown.
 """

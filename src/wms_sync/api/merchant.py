@@ -141,7 +141,7 @@ class MerchantApi:
             pair = f"{self._username}:{self._api_key.get_secret_value()}"
             headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
         envelope = {"jsonrpc": "2.0", "id": next(self._numbers), "method": method, "params": params}
-        url = self._connection.resolve(PATH)
+        url = self._connection.url(PATH)
         content = msgspec.json.encode(envelope)
         request = Request("POST", url, headers, content=content, repeatable=repeatable)
         return self._connection.send(request, lambda response, deadline: _result(response, deadline, _told(params)))

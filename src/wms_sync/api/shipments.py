@@ -6,19 +6,20 @@ A page as served::
      "has_more": true, "next": "/api/global/v1/shipping/shipments?...&cursor_start=8", "previous": null,
      "meta": {"processing_time": 0.1, "cursor_start": 8, "cursor_end": 7, "count": 1234}}
 
-Cursors work with ``sort=id`` only, so ``updated_at`` filters but never orders.
+Cursors work with ``sort=id`` only, so ``updated_at`` filters but never orders. Of ``next`` the page cursor alone is
+taken (``page_cursor``): each page is asked for by the listing's own parameters.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 from wms_sync.api.body import Body
 from wms_sync.api.client import ROOT, GlobalApi
+from wms_sync.api.connection import Params, silent
 from wms_sync.api.envelope import Envelope, read_envelope
 from wms_sync.api.errors import PagingBroken, ProtocolError
 from wms_sync.api.filters import ids_among, ids_between, updated_within
@@ -41,8 +42,16 @@ class Page:
 class ShipmentListing:
     """Pages of shipments whose ``updated_at`` lies in ``[start, end)``."""
 
-    def __init__(self, api: GlobalApi, *, page_size: int, include_addresses: bool) -> None:
+    def __init__(
+        self,
+        api: GlobalApi,
+        *,
+        page_size: int,
+        include_addresses: bool,
+        remark: Callable[[str], object] = silent,
+    ) -> None:
         self._api = api
+        self._remark = remark
         self._common = (("sort", "id"), *selection(include_addresses=include_addresses))
         self._page_size = page_size
         self._watched = not include_addresses
@@ -60,10 +69,11 @@ class ShipmentListing:
 
     def first(self, start: datetime, end: datetime) -> Page:
         """The first page; its envelope has the ``count`` of the window."""
-        window = (("filter", updated_within(start, end)), ("limit", str(self._page_size)), ("count", "1"))
-        page = self._page(PATH, (*window, *self._common))
-        _count(page.envelope)
-        return page
+        return self._first(updated_within(start, end))
+
+    def at(self, page_cursor: int, start: datetime, end: datetime) -> Page:
+        """A page that follows."""
+        return self._page((updated_within(start, end),), page_cursor)
 
     def count_ids(self, after_id: int, to_id: int, start: datetime) -> int:
         """How many shipments with ids in ``(after_id, to_id]`` were changed at ``start`` or later. One request."""
@@ -73,10 +83,11 @@ class ShipmentListing:
 
     def first_after(self, after_id: int, start: datetime) -> Page:
         """The first page of shipments behind this id that were changed at ``start`` or later, with their ``count``."""
-        behind = (("filter", ids_between(after_id, None)), ("filter", updated_within(start, None)))
-        page = self._page(PATH, (*behind, ("limit", str(self._page_size)), ("count", "1"), *self._common))
-        _count(page.envelope)
-        return page
+        return self._first(ids_between(after_id, None), updated_within(start, None))
+
+    def at_after(self, page_cursor: int, after_id: int, start: datetime) -> Page:
+        """A page that follows ``first_after``."""
+        return self._page((ids_between(after_id, None), updated_within(start, None)), page_cursor)
 
     def which_of(self, ids: Sequence[int]) -> tuple[frozenset[int], datetime]:
         """Which of at most ``IDS_PER_REQUEST`` shipments the service has, whatever else is true of them, and its clock.
@@ -94,53 +105,60 @@ class ShipmentListing:
             )
         return found, answer.served_at
 
-    def at(self, page_cursor: str) -> Page:
-        """The page at a ``next`` of the service."""
-        return self._page(page_cursor, ())
+    def _first(self, *filters: str) -> Page:
+        page = self._page(filters, None)
+        _count(page.envelope)
+        return page
 
-    def _page(self, target: str, params: tuple[tuple[str, str], ...]) -> Page:
-        answer = self._api.get(target, params)
+    def _page(self, filters: Sequence[str], page_cursor: int | None) -> Page:
+        answer = self._api.get(PATH, (*self._asked(filters, page_cursor), *self._common))
         envelope = read_envelope(answer.body.content, watched=self._watched)
-        if envelope.next:
-            self._api.resolve(envelope.next)  # before the page is taken: a window must not go on from elsewhere
+        self._look_at_host(envelope.host)
         return Page(answer.body, envelope, answer.served_at)
+
+    def _asked(self, filters: Sequence[str], page_cursor: int | None) -> Params:
+        at = () if page_cursor is None else (("cursor_start", str(page_cursor)),)
+        return (*(("filter", one) for one in filters), ("limit", str(self._page_size)), ("count", "1"), *at)
+
+    def _look_at_host(self, host: str | None) -> None:
+        if host is not None and host != urlsplit(self._api.base_url).hostname:
+            self._remark(
+                f"The service says that its next pages are at {host}. Nothing is sent there: they are asked for at "
+                f"{self._api.base_url}. If the other is the instance's address, set WMS_BASE_URL to it."
+            )
 
 
 class Pager:
     """Where a listing stands; refuses to move on where records could be lost or read for ever.
 
     ``next`` is the page cursor to ask for (None at the end), ``last_id`` the highest id so far. Both come from the
-    state store when a half-read window goes on.
+    state store when a half-read window goes on. A page cursor is the id that the next page begins with (facts, paging);
+    one that is the last id of this page is taken too, since what overlaps is found.
     """
 
-    def __init__(self, next_cursor: str | None = None, last_id: int | None = None) -> None:
+    def __init__(self, next_cursor: int | None = None, last_id: int | None = None) -> None:
         self.next = next_cursor
         self.last_id = last_id
-        self._seen = {next_cursor}
 
     def accept(self, page: Page) -> None:
-        """Take a page in; raises ``PagingBroken`` when ids fall, or ``next`` is missing or repeats."""
+        """Take a page in; raises ``PagingBroken`` when ids fall, or the page cursor is missing or does not advance."""
         last_id = self.last_id
         for record_id in page.envelope.ids:
             if last_id is not None and record_id <= last_id:
                 raise PagingBroken(
                     f"The service sent shipment {record_id} after {last_id} although sort=id was asked for: pages "
-                    "overlap or are out of order. The window is not taken as complete; the next run reads it anew."
+                    "overlap or are out of order. The window is not taken as complete."
                 )
             last_id = record_id
         following = page.envelope.next if page.envelope.has_more else None
-        if page.envelope.has_more and not following:
-            raise PagingBroken("The service says has_more but gives no next page: the rest of the window is unknown.")
-        if following is not None and (following in self._seen or _starts_at(following) <= (last_id or 0)):
+        if page.envelope.has_more and following is None:
+            raise PagingBroken(
+                "The service says has_more but gives no next page (no cursor_start in next, none in meta): the rest of "
+                "the window is unknown."
+            )
+        if following is not None and following < max((last_id or 0), (self.next or 0) + 1):
             raise PagingBroken("The service's next page is one already read: reading on would never end.")
-        self._seen.add(following)
         self.next, self.last_id = following, last_id
-
-
-def _starts_at(page_cursor: str) -> float:
-    """The id that the page begins with (facts, paging); beyond all where the cursor does not say."""
-    stated = parse_qs(urlsplit(page_cursor).query).get("cursor_start", [""])[0]
-    return int(stated) if stated.isdecimal() else math.inf
 
 
 def _count(envelope: Envelope) -> int:

@@ -24,6 +24,7 @@ from wms_sync.api.shipments import IDS_PER_REQUEST, Page, ShipmentListing
 from wms_sync.extract.cleaner import Cleaner
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.progress import Tally
+from wms_sync.extract.warnings import Warnings
 from wms_sync.extract.window import WindowReader
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
@@ -57,6 +58,7 @@ class AuditReading:
         stored: Stored,
         say: Callable[[str], object],
         landed: Callable[[str], None] | None = None,
+        warnings: Warnings | None = None,
     ) -> None:
         self._settings = settings
         self._store = store
@@ -64,7 +66,12 @@ class AuditReading:
         self._stored = stored
         self._say = say
         self._landed = landed
-        self._listing = ShipmentListing(api, page_size=settings.page_size, include_addresses=settings.include_addresses)
+        self._listing = ShipmentListing(
+            api,
+            page_size=settings.page_size,
+            include_addresses=settings.include_addresses,
+            remark=(warnings or Warnings(say)).remark,
+        )
 
     def read(self, horizon: datetime) -> Audit | None:
         """The next slice, where one is due. What goes wrong is said and harms nothing but the audit."""
@@ -185,9 +192,9 @@ class _Slice:
         """The first page; without an upper end of time, so that what has moved on is seen and not missed."""
         return self._taken(self._listing.first_after(self.after, self._start))
 
-    def at(self, page_cursor: str) -> Page:
+    def at(self, page_cursor: int, _: datetime, __: datetime) -> Page:
         """A page that follows."""
-        return self._taken(self._listing.at(page_cursor))
+        return self._taken(self._listing.at_after(page_cursor, self.after, self._start))
 
     def count(self, _: datetime | None, __: datetime | None) -> tuple[int, datetime]:
         """How many the service has between the ends of the slice."""

@@ -32,7 +32,7 @@ class Manifest:
     pages: tuple[LandedPage, ...]
 
 
-def land(turn: Turn, folder: Path, number: int, page: Page, next_cursor: str | None) -> LandedPage:
+def land(turn: Turn, folder: Path, number: int, page: Page, next_cursor: int | None) -> LandedPage:
     """Write a page of the folder's window durably; returns what is to be recorded of it."""
     name = f"page-{number:05d}.{page.body.suffix}"
     turn.write_whole(make_private(folder) / name, page.body.landed)
@@ -40,7 +40,7 @@ def land(turn: Turn, folder: Path, number: int, page: Page, next_cursor: str | N
         window_id=folder.name,
         number=number,
         file=name,
-        next_cursor=next_cursor,
+        next_cursor=None if next_cursor is None else str(next_cursor),
         records=page.envelope.records,
         last_id=page.envelope.ids[-1] if page.envelope.ids else None,
         bytes=len(page.body.landed),

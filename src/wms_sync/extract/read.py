@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from time import monotonic
 
 from wms_sync.api.client import GlobalApi
+from wms_sync.api.errors import PagingBroken, Rejected
 from wms_sync.api.shipments import ShipmentListing
 from wms_sync.extract import plan
 from wms_sync.extract.cleaner import Cleaner
@@ -69,10 +70,15 @@ class Reading:
         self._store = store
         self._api = api
         self._run_id = run_id
-        self._listing = ShipmentListing(api, page_size=settings.page_size, include_addresses=settings.include_addresses)
+        self._warnings = warnings or Warnings()
+        self._listing = ShipmentListing(
+            api,
+            page_size=settings.page_size,
+            include_addresses=settings.include_addresses,
+            remark=self._warnings.remark,
+        )
         self._tally = Tally(watcher)
         self._landed = landed
-        self._warnings = warnings or Warnings()
 
     def sync(self) -> ReadReport:
         """Read everything since the start date that is not covered, and the overlap."""
@@ -127,12 +133,12 @@ class Reading:
             records=sum(window.records for window in resumed),
             expected=sum(expected for _, expected in cut) + sum(window.count_reported or 0 for window in resumed),
         )
-        self._read_all(windows)
+        window_ids = self._read_all(windows)
         self._store.warned(self._run_id, self._warnings.kept, anew=reason == "sync")
         return ReadReport(
             horizon=end,
             intervals=tuple(needed),
-            window_ids=tuple(window.id for window in windows),
+            window_ids=window_ids,
             progress=self._tally.now,
             requests=self._api.requests,
             seconds=monotonic() - started,
@@ -200,7 +206,8 @@ class Reading:
             service=self._settings.base_url,
         )
 
-    def _read_all(self, windows: Sequence[Window]) -> None:
+    def _read_all(self, windows: Sequence[Window]) -> tuple[str, ...]:
+        """Read them all; returns the ids of those that landed."""
         parallel = self._settings.max_parallel_requests
         with ThreadPoolExecutor(parallel, "ahead") as ahead, ThreadPoolExecutor(parallel, "window") as pool:
             cleaned = Cleaner(self._store.forgotten(), include_addresses=self._settings.include_addresses)
@@ -212,6 +219,7 @@ class Reading:
                 failures = [error for future in done if (error := future.exception())]
                 if failures:
                     raise failures[0]
+                return tuple(future.result() for future in futures)
             except BaseException:  # also an interrupt: the pages in flight are finished, nothing new starts
                 reader.stop()
                 self._api.throttle.close()
@@ -219,20 +227,30 @@ class Reading:
                     future.cancel()
                 raise
 
-    def _read_window(self, reader: WindowReader, window: Window) -> None:
-        """Read a window; one that the service's count disproves is read anew, ``ATTEMPTS`` times at most."""
+    def _read_window(self, reader: WindowReader, window: Window) -> str:
+        """Read a window; returns the id of the one that landed.
+
+        One that is incomplete is read anew, ``ATTEMPTS`` times at most; one whose pages or page cursors led astray,
+        perhaps those that an earlier run kept, once.
+        """
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 reader.read(window)
+                break
             except WindowIncomplete:
                 if attempt == ATTEMPTS:
                     raise
-                window = self._begin(window.reason, window.interval)
-                self._store.begin_windows([window])
-            else:
-                if self._landed is not None:
-                    self._landed(window.id)
-                return
+            except PagingBroken:
+                if attempt > 1:
+                    raise
+            except Rejected:  # without a page it was no page cursor that was refused
+                if attempt > 1 or not self._store.window(window.id).pages:
+                    raise
+            window = self._begin(window.reason, window.interval)
+            self._store.begin_windows([window])
+        if self._landed is not None:
+            self._landed(window.id)
+        return window.id
 
 
 def _joined(leaves: Iterable[tuple[Interval, int]], limit: int) -> list[tuple[Interval, int]]:

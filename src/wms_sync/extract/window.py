@@ -16,12 +16,13 @@ from time import monotonic
 from typing import Protocol
 
 from wms_sync.api.errors import PagingBroken, Rejected
+from wms_sync.api.page_cursor import page_cursor
 from wms_sync.api.shipments import Page, Pager
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.progress import Tally
 from wms_sync.extract.raw import Manifest, land, write_manifest
 from wms_sync.layout import Layout
-from wms_sync.state.store import StateStore, Window
+from wms_sync.state.store import LandedPage, StateStore, Window
 
 
 class Stopped(Exception):
@@ -34,8 +35,8 @@ class Listing(Protocol):
     def first(self, start: datetime, end: datetime, /) -> Page:
         """The first page."""
 
-    def at(self, page_cursor: str) -> Page:
-        """The page at a ``next``."""
+    def at(self, page_cursor: int, start: datetime, end: datetime, /) -> Page:
+        """A page that follows."""
 
     def count(self, start: datetime | None, end: datetime | None, /) -> tuple[int, datetime]:
         """How many records there are at least, and the service's clock."""
@@ -72,7 +73,7 @@ class WindowReader:
         last = landed[-1] if landed else None
         if last is None or last.next_cursor is not None:
             try:
-                self._read_on(window, len(landed), last.next_cursor if last else None, last.last_id if last else None)
+                self._read_on(window, len(landed), _resumed(last))
             except (PagingBroken, Rejected):
                 self._store.abandon(window.id)
                 raise
@@ -85,13 +86,12 @@ class WindowReader:
         self._store.landed(window.id, read_seconds=seconds)
         self._tally.add(windows_done=1)
 
-    def _read_on(self, window: Window, number: int, next_cursor: str | None, last_id: int | None) -> None:
-        pager = Pager(next_cursor, last_id)
-        page = self._first(window) if next_cursor is None else self._listing.at(next_cursor)
+    def _read_on(self, window: Window, number: int, pager: Pager) -> None:
+        page = self._first(window) if pager.next is None else self._at(window, pager.next)
         while True:
             number += 1
             pager.accept(page)
-            following = self._fetch_ahead(pager.next)
+            following = self._fetch_ahead(window, pager.next)
             self._land(window, number, page, pager.next)
             if following is None:
                 return
@@ -104,12 +104,15 @@ class WindowReader:
         self._store.set_count(window.id, page.envelope.count or 0)
         return page
 
-    def _fetch_ahead(self, next_cursor: str | None) -> Callable[[], Page] | None:
+    def _at(self, window: Window, next_cursor: int) -> Page:
+        return self._listing.at(next_cursor, window.from_at, window.to_at)
+
+    def _fetch_ahead(self, window: Window, next_cursor: int | None) -> Callable[[], Page] | None:
         if next_cursor is None:
             return None
-        return self._ahead.submit(self._listing.at, next_cursor).result
+        return self._ahead.submit(self._at, window, next_cursor).result
 
-    def _land(self, window: Window, number: int, page: Page, next_cursor: str | None) -> None:
+    def _land(self, window: Window, number: int, page: Page, next_cursor: int | None) -> None:
         folder = self._layout.window(window.id)
         landed = land(self._store.turn, folder, number, self._cleaned(page), next_cursor)
         self._store.record_page(landed)
@@ -131,3 +134,13 @@ class WindowReader:
                 f"the read) but its pages held {window.records}. The window is not taken as complete; the next run "
                 "reads it again. If this repeats, the service loses records while paging: report it there."
             )
+
+
+def _resumed(last: LandedPage | None) -> Pager:
+    """Where a half-read window goes on. Earlier releases kept a whole ``next``, which may have no page cursor."""
+    if last is None:
+        return Pager()
+    following = page_cursor(last.next_cursor)
+    if following is None:
+        raise PagingBroken("Of a half-read window it is not known where its next page begins.")
+    return Pager(following, last.last_id)

@@ -78,7 +78,10 @@ class Window:
 
 @dataclass(frozen=True)
 class LandedPage:
-    """One row of ``pages``: a page that is on disk."""
+    """One row of ``pages``: a page that is on disk.
+
+    ``next_cursor`` is the page cursor of the one after it, None for the last; earlier releases kept a whole ``next``.
+    """
 
     window_id: str
     number: int
