@@ -93,6 +93,7 @@ def _audit_lines(audit: LastAudit) -> Iterator[str]:
         f"audit         {audit.read_at:%Y-%m-%d %H:%M:%S}  {ids}: {audit.compared:,} shipments compared, "
         f"{audit.changed:,} changed without notice, {audit.missed:,} missed, {audit.absent:,} absent, of which "
         f"{audit.missing:,} are missing from the service"
+        + (f"; the updated_at of {audit.voided:,} objects had moved back" if audit.voided else "")
     )
     yield (
         f"audit         this round has gone over {audit.round_shipments:,} of {audit.shipments:,} shipments; "

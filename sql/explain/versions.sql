@@ -1,7 +1,7 @@
 -- grain: one row a version of a shipment on a page that was flattened, as it was read, the oldest first
 -- keys: window_id, page
 -- source: every Parquet file of shipments, ops.loads and the shipments as published
--- notes: the reasons in verdict are the rules of merge/winners.sql, in words
+-- notes: the reasons in verdict are the rules of merge/contest.sql, in words
 with seen as (
     select
         id,
@@ -22,34 +22,66 @@ stored as (
         _window_id as window_id,
         _page as page,
         _extracted_at as extracted_at
-    from shipments
+    from main.shipments
     where id = $id
+),
+
+looked as (
+    select
+        loads.reason,
+        loads.window_id,
+        seen.extracted_at
+    from seen
+    inner join ops.loads on seen.window_id = loads.window_id
+    where loads.reason in ('audit', 'backfill')
+    order by seen.extracted_at desc, loads.window_id desc
+    limit 1
+),
+
+judged as (
+    select
+        seen.*,
+        coalesce(stored.window_id = seen.window_id and stored.page = seen.page, false) as is_stored,
+        stored.window_id is not null as has_stored,
+        stored.updated_at as stored_updated_at,
+        stored.extracted_at as stored_extracted_at,
+        loads.window_id is not null as is_merged,
+        coalesce(seen.extracted_at < looked.extracted_at, false) as is_void,
+        concat('the ', looked.reason, ' ', looked.window_id) as look
+    from seen
+    left join stored on true
+    left join looked on true
+    left join ops.loads on seen.window_id = loads.window_id
 )
 
 select
-    seen.unique_id,
-    seen.status,
-    seen.updated_at,
-    seen.window_id,
-    seen.page,
-    seen.extracted_at,
-    coalesce(stored.window_id = seen.window_id and stored.page = seen.page, false) as is_stored,
+    unique_id,
+    status,
+    updated_at,
+    window_id,
+    page,
+    extracted_at,
+    is_stored,
     case
-        when stored.window_id = seen.window_id and stored.page = seen.page
+        when is_stored and bool_or(is_void and updated_at > stored_updated_at) over ()
+            then concat('in the table: the newest since ', look, ' made void what was read before')
+        when is_stored
             then 'in the table: no version read so far is newer'
-        when loads.window_id is null
+        when not is_merged
             then 'not in the table: its window is not merged'
-        when stored.window_id is null
+        when not has_stored
             then 'not in the table, although its window is merged'
-        when seen.updated_at is null and stored.updated_at is not null
+        when is_void and (updated_at > stored_updated_at or (updated_at is not null and stored_updated_at is null))
+            then concat('void: ', look, ' read it later, and its updated_at had moved back')
+        when updated_at is null and stored_updated_at is not null and extracted_at > stored_extracted_at
+            then 'not in the table, although it was read later: its updated_at could not be read or did not come, so it counts as older'
+        when updated_at is null and stored_updated_at is not null
             then 'replaced: without updated_at it counts as older'
-        when seen.updated_at < stored.updated_at
+        when updated_at < stored_updated_at
             then 'replaced: a version with a later updated_at came'
-        when seen.updated_at is not distinct from stored.updated_at and seen.extracted_at <= stored.extracted_at
+        when updated_at is not distinct from stored_updated_at and extracted_at <= stored_extracted_at
             then 'replaced: the same updated_at was read again later'
         else 'newer than the table: the published file is from before it was merged'
     end as verdict
-from seen
-left join stored on true
-left join ops.loads on seen.window_id = loads.window_id
-order by seen.extracted_at, seen.window_id, seen.page
+from judged
+order by extracted_at, window_id, page

@@ -20,5 +20,6 @@ create table ops.audits (
     orders_changed bigint, -- Orders of the slice with the same updated_at and other rows.
     settled_in_tables bigint, -- Shipments last changed before settled_at in the tables and not marked missing.
     total_in_tables bigint, -- Shipments up to total_to_id in the tables, changed since the start date and not marked missing.
+    voided bigint, -- Shipments, orders and others of the slice that the tables had with a later updated_at: it moved back, and what was read before is void.
     examples varchar -- Some ids of shipments and orders that were found, by what was found, as JSON.
 )

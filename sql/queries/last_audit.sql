@@ -1,11 +1,20 @@
 -- grain: the newest audit that was compared, and how far its round is
 -- source: ops.audits, shipments
--- notes: a round ends with the slice that reaches the largest BIGINT
-with newest as (
+-- notes: a round ends with the slice that reaches the largest BIGINT; files of earlier releases tell of nothing voided
+with known as (
     select *
     from ops.audits
+    union all by name
+    select null::bigint as voided
+    where false
+),
+
+newest as (
+    select *
+    from known
     where compared is not null
-    qualify row_number() over (order by read_at desc) = 1
+    order by read_at desc
+    limit 1
 )
 
 select
@@ -20,9 +29,10 @@ select
     newest.missed,
     newest.absent,
     newest.missing,
+    coalesce(newest.voided, 0) as voided,
     count(*) filter (where shipments.id <= newest.to_id) as round_shipments,
     count(shipments.id) as shipments,
     count(shipments._missing_since) as missing_in_all
 from newest
-left join shipments on true
+left join main.shipments as shipments on true
 group by all

@@ -58,6 +58,7 @@ class LastAudit:
     missed: int
     absent: int
     missing: int
+    voided: int
     round_shipments: int
     shipments: int
     missing_in_all: int

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from tests.conftest import NOW
 from tests.test_sync import assert_equal, published, say, synced
 from wms_sync.analytics.audit import stored_shipments
+from wms_sync.analytics.explain import explain
 from wms_sync.analytics.refresh import rebuild, refresh
 from wms_sync.extract.audit import THE_LAST_ID, AuditReading
 from wms_sync.state.audits import Audit, Audits
@@ -21,6 +22,7 @@ LONG_AGO = timedelta(days=2)
 DIFFERS = "audits_find_no_change_that_the_sync_missed"
 COUNTS = "the_service_has_the_shipments_that_the_tables_have"
 BEFORE_START = 1_600_000_000_000
+YEAR_2999 = 32_472_144_000_000
 
 
 @contextmanager
@@ -129,6 +131,52 @@ def test_changes_without_a_sign_and_late_commits_are_found_and_healed(bench, san
     with published(bench) as connection:
         assert connection.execute("select changed, missed from ops.audits").fetchall() == [(3, 1)]
     assert_equal(bench, sandbox)
+
+
+def test_what_moved_back_is_told_and_healed_by_an_audit_also_after_a_rebuild(bench, sandbox, settings_for):
+    """A clock that said 2999 for a while, and a backup that was put back: no sync reads either."""
+    one_page(bench, sandbox, settings_for)
+    with store(sandbox) as held:
+        before = int(held.updated[7]), int(held.updated[9])
+        held.updated[7] = YEAR_2999
+        held.order_updated[held.order_first[20]] = YEAR_2999
+    synced(bench)
+    night(bench, sandbox)
+    with store(sandbox) as held:
+        held.updated[[7, 9]] = before[0], before[1] - 86_400_000
+        held.step[[7, 9]] += 1
+        held.order_updated[held.order_first[20]] = before[0]
+        moved = sorted(int(held.ids[index]) for index in (7, 9))
+
+    _, refreshed, _ = night(bench, sandbox)
+
+    found = last(bench)
+    examples = json.loads(found.examples or "")
+    assert (found.changed, found.missed, found.voided) == (0, 0, 3)
+    assert examples["voided_shipments"] == moved
+    assert len(examples["voided_orders"]) == 1
+    assert DIFFERS in warned(refreshed)
+    assert_equal(bench, sandbox)
+    verdicts = [version.verdict for version in explain(bench.settings, bench.store, str(moved[0])).versions]
+    assert verdicts[0].startswith("void: the audit")
+    assert verdicts[-1].startswith("in the table: the newest since the audit")
+    rebuild(bench.settings, bench.store, run_id="test", say=say)
+    assert last(bench) == found
+    assert_equal(bench, sandbox)
+
+
+def test_a_backfill_heals_what_moved_back_and_says_so(bench, sandbox):
+    synced(bench)
+    with store(sandbox) as held:
+        held.updated[[3, 4]] -= 86_400_000
+        held.step[[3, 4]] += 1
+    sandbox.sandbox.advance(seconds=3600)
+    said: list[str] = []
+    with bench.api() as api:
+        bench.reading(api).backfill(NOW - timedelta(days=30), NOW)
+    refresh(bench.settings, bench.store, run_id="test", say=said.append)
+    assert_equal(bench, sandbox)
+    assert any(line.startswith("2 rows of shipments went back") for line in said)
 
 
 def test_what_is_gone_is_told_by_the_slice_and_by_the_counts_and_stays(bench, sandbox, settings_for):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 
 import duckdb
 import pytest
@@ -147,6 +148,34 @@ def test_what_did_not_fit_is_shown_also_of_a_record_that_is_in_no_table(bench, s
     found = explained(bench, spoiled[-1])
     assert [misfit.path for misfit in found.misfits] == ["$.collection[0].is_international"]
     assert "quarantine" in "\n".join(explanation_lines(found))
+
+
+def test_a_version_that_lost_only_for_a_garbled_updated_at_says_so(bench, sandbox):
+    synced(bench)
+    changed = sandbox.sandbox.advance(seconds=7200, changed=3).changed[0]
+    sandbox.sandbox.advance(seconds=10)
+
+    def garble(page):
+        for one in page["collection"]:
+            if one["id"] == changed:
+                one["updated_at"] = "yesterday"
+        return page
+
+    sandbox.sandbox.rewrite = garble
+    _, refreshed = synced(bench)
+    verdicts = [version.verdict for version in explained(bench, changed).versions]
+    assert verdicts[0].startswith("in the table")
+    assert "although it was read later: its updated_at could not be read" in verdicts[1]
+    check = "no_shipment_lost_a_newer_version_to_a_garbled_time"
+    offended = {one.check.name: one for one in refreshed.checks if not one.passed}
+    assert (offended[check].offending, str(changed) in offended[check].sample) == (1, True)
+
+    sandbox.sandbox.rewrite = None
+    sandbox.sandbox.advance(seconds=60)
+    with bench.api() as api:
+        bench.reading(api).backfill(bench.settings.start, NOW.replace(day=30) + timedelta(days=3))
+    again = refresh(bench.settings, bench.store, run_id="test", say=say)
+    assert check not in {one.check.name for one in again.checks if not one.passed}
 
 
 def test_a_gap_and_records_without_an_id_are_named_as_places_where_it_may_be(bench, sandbox):

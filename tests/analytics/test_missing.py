@@ -10,7 +10,7 @@ import pytest
 from starlette.responses import Response
 
 from pipelines.cli_views import status_lines
-from tests.analytics.test_audit import COUNTS, hide, last, night, one_page, store, warned
+from tests.analytics.test_audit import COUNTS, DIFFERS, hide, last, night, one_page, store, warned
 from tests.conftest import CONFIG, opened_store
 from tests.oracle import expected_tables
 from tests.test_sync import published, say, synced
@@ -87,13 +87,14 @@ def test_what_comes_again_in_any_way_loses_its_mark(bench, sandbox, settings_for
     assert list(marks(bench)) == gone
 
     with store(sandbox) as held:
-        held.updated[60] -= 1000  # went back: its row is not replaced
+        held.updated[60] -= 1000  # went back: its row is replaced all the same, since an audit shows it
         held.updated[119] = sandbox.sandbox.clock.now()
         held.revision[119] += 1
     sandbox.sandbox.restore_shipments(gone)
     _, refreshed, _ = night(bench, sandbox)
     assert marks(bench) == {}
-    assert warned(refreshed) == set()
+    assert warned(refreshed) == {DIFFERS}
+    assert last(bench).voided == 2  # its gallery too
     assert [shipment for shipment, _, since, back in proven(bench) if back > since] == gone
     (absence,) = explain(bench.settings, bench.store, str(gone[1])).missing
     assert absence.returned_at is not None

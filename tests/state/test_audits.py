@@ -46,13 +46,20 @@ def test_what_is_missing_returns_and_may_be_missing_again(audits):
 def test_what_is_taken_in_replaces_what_is_known_of_the_same_audits(audits):
     audits.begin(audit("a"), [Missing(7, "a", MOMENT)])
     audits.begin(audit("c", MOMENT + 2 * DAY), [Missing(9, "c", MOMENT)])
-    audits.complete("a", Outcome(1, 0, 0, 1, 0, 9, 9, "{}"))
+    audits.complete("a", Outcome(1, 0, 0, 1, 0, 9, 9, 0, "{}"))
     complete = audits.all()[0]
     audits.take_in(
         [complete, audit("b", MOMENT + DAY)], [Missing(7, "a", MOMENT, MOMENT + DAY), Missing(8, "b", MOMENT)]
     )
     assert [(one.window_id, one.compared) for one in audits.all()] == [("a", 1), ("b", None), ("c", None)]
     assert set(audits.missing()) == {8, 9}
+
+
+def test_a_store_from_before_anything_was_voided_learns_it(url, turn):
+    take_migration_back(url, "0009_voided_of_audits", "alter table audits drop column voided")
+    with Audits(url, turn) as audits:
+        audits.begin(audit("before", MOMENT + 3 * DAY))
+        assert next(reversed(audits.all())).voided is None
 
 
 def test_a_store_from_before_anything_was_marked_learns_it(url, turn):

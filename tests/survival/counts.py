@@ -7,6 +7,7 @@ kills at random moments, of all kinds of runs               2   200
 kills by name of the moment                                 6   all
 seeds of a service that changes during every read           1   300
 orders of backfills and nights                              1    60
+orders of versions that the clocks belie                    8   500
 sizes of a disk that gets full                              1    20
 publishings that readers go through                         3    50
 ======================================================  =====  ====
@@ -45,5 +46,6 @@ RANDOM_KILLS: Counts = {
 RANDOM_KILLS_OF_PUSHES: Counts = {"retailers": Count(1, 15), "products": Count(0, 15)}
 MOVING_SERVICES = Count(1, 300)
 ORDERS_OF_READS = Count(1, 60)
+ORDERS_OF_VERSIONS = Count(8, 500)
 FULL_DISKS = Count(1, 20)
 PUBLISHINGS = Count(3, 50)

@@ -11,6 +11,7 @@ from functools import partial
 
 import pytest
 
+from tests.analytics.test_audit import store
 from tests.conftest import Bench, opened_store
 from tests.survival.conftest import SMALL
 from tests.survival.counts import ORDERS_OF_READS
@@ -65,12 +66,16 @@ def test_backfills_and_nights_in_any_order_give_equal_rows(seed, bench, sandbox,
     mixed = Bench(settings, opened_store(settings))
     for one in (bench, mixed):
         sync(one)
+    with store(sandbox) as held:  # its clock is corrected: some have changed, and were so earlier than before
+        held.updated[10:30] -= 86_400_000
+        held.step[10:30] += 1
     sandbox.sandbox.advance(seconds=7200, changed=80, new=10, packages_removed=20, orders=20, retailers=3)
     sandbox.sandbox.advance(seconds=10)
     sync(bench)
+    backfill(bench, 1, 32)
     refresh(bench.settings, bench.store, run_id="test", say=say)
 
-    reads = [partial(backfill, mixed, 5, 20), partial(backfill, mixed, 15, 32), partial(sync, mixed)]
+    reads = [partial(backfill, mixed, 1, 20), partial(backfill, mixed, 15, 32), partial(sync, mixed)]
     chance.shuffle(reads)
     for read in (*reads, partial(sync, mixed)):
         read()

@@ -3,7 +3,8 @@ before it is merged; and ``ops.audits``.
 
 A shipment of the slice is *changed* when its rows differ though ``updated_at`` is the same, *missed* when the tables
 lack a version that they should have, *absent* when the tables have it and the slice does not. One that was changed
-after the sync's horizon has moved on: the next sync reads it.
+after the sync's horizon has moved on: the next sync reads it. Any object is *voided* that the tables have with a later
+``updated_at`` than the slice, which read it later: the merge takes the slice's.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from wms_sync.state.audits import Audit, Audits, Missing, Outcome
 EXAMPLES = 20
 _MOMENT = pa.timestamp("us", tz="UTC")
 _NUMBERS = ("after_id", "to_id", "settled_counted", "total_to_id", "total_counted", "compared", "changed", "missed")
-_MORE_NUMBERS = ("absent", "missing", "orders_changed", "settled_in_tables", "total_in_tables")
+_MORE_NUMBERS = ("absent", "missing", "orders_changed", "settled_in_tables", "total_in_tables", "voided")
 _SCHEMA = pa.schema(
     [
         ("window_id", pa.string()),
@@ -79,7 +80,8 @@ class Comparison:
         self._find_versions(start)
         compared, missed, absent = (self._ids(verdict) for verdict in (None, "missed", "absent"))
         changed, orders = self._differing("shipments", "audit_shipments"), self._differing("orders", "audit_orders")
-        found = {"changed": changed, "missed": missed, "absent": absent, "orders_changed": orders}
+        voided = {f"voided_{root.slug}": self._voided(root) for root in tables() if root.is_root and root.newer}
+        found = {"changed": changed, "missed": missed, "absent": absent, "orders_changed": orders, **voided}
         settled, total = self._totals(start)
         return Outcome(
             compared=len(compared),
@@ -89,6 +91,7 @@ class Comparison:
             orders_changed=len(orders),
             settled_in_tables=settled,
             total_in_tables=total,
+            voided=sum(map(len, voided.values())),
             examples=json.dumps({what: ids[:EXAMPLES] for what, ids in found.items() if ids}),
         )
 
@@ -119,6 +122,15 @@ class Comparison:
                 )
                 found.update(row[0] for row in self._connection.execute(statement).fetchall())
         return sorted(found)
+
+    def _voided(self, root: Table) -> list[int]:
+        statement = sql_files.read("audit/voided.sql").format(
+            table=root.qualified,
+            key=quote(root.root_key),
+            newer=quote(root.newer or ""),
+            incoming=self._incoming(root),
+        )
+        return [row[0] for row in self._connection.execute(statement).fetchall()]
 
     def _incoming(self, of: Table) -> str:
         files = self._flattened.files(self._parquet, of.slug)

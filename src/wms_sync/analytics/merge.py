@@ -1,23 +1,28 @@
 """Merging flattened windows into the tables: newer wins, children as sets, a receipt in the same transaction.
 
-An object takes effect only if its (``updated_at``, ``_extracted_at``) is not older than the stored one, whatever the
-order in which windows arrive. Its children are replaced with it. The rows are counted at each step; a difference
-refuses the transaction.
+One total order of the versions of an object decides, whatever the order in which windows arrive: what was read before
+an audit or a backfill last read the object is void, so that an ``updated_at`` that moved back heals; among the rest the
+newer (``updated_at``, then ``_extracted_at``) takes effect. Its children are replaced with it. The rows are counted at
+each step; a difference refuses the transaction.
+
+The stored version alone decides while objects that are read later are not older. Where they are, versions that lost
+before may count again: these few objects are looked up in the Parquet files of the windows that are merged.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 
 import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics.errors import CountsDisagreeError
-from wms_sync.analytics.flattened import FlattenedWindow
+from wms_sync.analytics.flattened import FlattenedWindow, flattened_window, is_flattened
 from wms_sync.catalogue import Table, quote, tables
+from wms_sync.layout import Layout
 from wms_sync.state.store import Window
 
 Batch = Sequence[tuple[Window, FlattenedWindow]]
@@ -31,13 +36,18 @@ def receipts(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
 
 
 class Merger:
-    """Merges windows into one open database."""
+    """Merges windows into one open database.
+
+    ``voided`` counts by table what went back to an earlier ``updated_at``, because an audit or a backfill showed it so.
+    """
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, parquet: Path, *, run_id: str, include_addresses: bool
+        self, connection: duckdb.DuckDBPyConnection, layout: Layout, *, run_id: str, include_addresses: bool
     ) -> None:
+        self.voided: Counter[str] = Counter()
         self._connection = connection
-        self._parquet = parquet
+        self._layout = layout
+        self._parquet = layout.parquet
         self._run_id = run_id
         stored = [table for table in tables() if include_addresses or table.schema != PERSONAL]
         self._families = [
@@ -54,12 +64,12 @@ class Merger:
         """
         rows: dict[str, int] = {}
         with _transaction(self._connection):
+            for window, flattened in batch:  # first: they say why a window was read
+                self._write_receipt(window, flattened)
             for root, family in self._families:
                 rows |= self._merge_family(root, family, batch)
             for table in self._by_window:
                 rows[table.slug] = self._append(table, batch)
-            for window, flattened in batch:
-                self._write_receipt(window, flattened)
         return rows
 
     def _merge_family(self, root: Table, family: Sequence[Table], batch: Batch) -> dict[str, int]:
@@ -71,10 +81,12 @@ class Merger:
                 raise CountsDisagreeError(f"Rows of {', '.join(orphans)} came without any row of {root.name}.")
             return {}
         winners = self._find_winners(root, files[root.slug])
+        earlier = self._earlier_windows(batch)
         rows = {}
         for table in family:
             self._count_parquet(table, batch)
-            rows[table.slug] = self._replace(table, files[table.slug])
+            back = [file for window in earlier for file in window.files(self._parquet, table.slug)]
+            rows[table.slug] = self._replace(table, [*files[table.slug], *back])
         if rows[root.slug] != winners:
             raise CountsDisagreeError(
                 f"{winners} rows of {root.name} were to take effect and {rows[root.slug]} would: one is twice. Nothing "
@@ -86,10 +98,29 @@ class Merger:
         return [file for _, flattened in batch for file in flattened.files(self._parquet, table.slug)]
 
     def _find_winners(self, root: Table, files: Sequence[str]) -> int:
-        statement = sql_files.read("merge/winners.sql").format(
-            table=root.qualified, key=quote(root.root_key), newer=quote(root.newer or "_extracted_at")
-        )
-        return _changed(self._connection.execute(statement, {"files": files}))
+        """How many objects take effect; temporary table ``winners`` says on which page of which window each stood."""
+        self._connection.execute(_about(root, "contest"), {"files": files})
+        winners = _changed(self._connection.execute(sql_files.read("merge/winners.sql")))
+        query = "select min(first_read), count(*) filter (went_back) from contest where outcome = 'doubtful'"
+        ((first_read, went_back),) = self._connection.execute(query).fetchall()
+        if first_read is None:
+            return winners
+        self.voided[root.slug] += went_back
+        seen = [file for window in self._merged() for file in window.files(self._parquet, root.slug)]
+        settled = self._connection.execute(_about(root, "settled"), {"files": seen, "first_read": first_read})
+        return winners + _changed(settled)
+
+    def _merged(self) -> Iterator[FlattenedWindow]:
+        """Every window that has a receipt, those of the batch too, as far as its Parquet files are there."""
+        for window_id in sorted(receipts(self._connection)):
+            if is_flattened(self._layout, window_id):
+                yield flattened_window(self._layout, window_id)
+
+    def _earlier_windows(self, batch: Batch) -> list[FlattenedWindow]:
+        """The windows merged before from which a version comes back."""
+        query = "select distinct _window_id from winners where _window_id not in (select unnest(?)) order by all"
+        rows = self._connection.execute(query, [[window.id for window, _ in batch]]).fetchall()
+        return [flattened_window(self._layout, window_id) for (window_id,) in rows]
 
     def _replace(self, table: Table, files: Sequence[str]) -> int:
         root_key = quote(table.root_key)
@@ -155,6 +186,12 @@ def _transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
         connection.rollback()
         raise
     connection.commit()
+
+
+def _about(root: Table, statement: str) -> str:
+    return sql_files.read(f"merge/{statement}.sql").format(
+        table=root.qualified, key=quote(root.root_key), newer=quote(root.newer or "_extracted_at")
+    )
 
 
 def _changed(result: duckdb.DuckDBPyConnection) -> int:

@@ -172,7 +172,7 @@ class Refresh:
         pending = [window for window in windows if window.id not in known]
         merger = Merger(
             connection,
-            self._layout.parquet,
+            self._layout,
             run_id=self._run_id,
             include_addresses=self._settings.include_addresses,
         )
@@ -185,6 +185,10 @@ class Refresh:
                 self._say(f"merged {len(self._windows)} of {len(pending)} windows")
             write_audits(connection, audits)
             mark_missing(connection, audits)
+        for table, count in merger.voided.items():
+            self._say(
+                f"{count} rows of {table} went back to an earlier updated_at: an audit or a backfill read them so"
+            )
         return [window.id for window in windows if window.state == "landed"]
 
     def _note(self, batch: Batch, rows: Mapping[str, int]) -> None:

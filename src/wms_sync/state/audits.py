@@ -27,6 +27,7 @@ class Outcome:
     orders_changed: int
     settled_in_tables: int
     total_in_tables: int
+    voided: int
     examples: str
 
 
@@ -54,6 +55,7 @@ class Audit:
     orders_changed: int | None = None
     settled_in_tables: int | None = None
     total_in_tables: int | None = None
+    voided: int | None = None
     examples: str | None = None
 
 

@@ -136,6 +136,7 @@ audits = Table(
     Column("orders_changed", BigInteger),
     Column("settled_in_tables", BigInteger),
     Column("total_in_tables", BigInteger),
+    Column("voided", BigInteger),
     Column("examples", Text),
 )
 
@@ -186,6 +187,12 @@ def _service_of_windows(connection: Connection) -> None:
         connection.exec_driver_sql("alter table windows add column service text")
 
 
+def _voided_of_audits(connection: Connection) -> None:
+    """Tables that an earlier step has made just now have the column."""
+    if "voided" not in {column["name"] for column in inspect(connection).get_columns(audits.name)}:
+        connection.exec_driver_sql("alter table audits add column voided bigint")
+
+
 MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (
     ("0001_windows_and_pages", _creating(windows, pages, observations)),
     ("0002_push_ledger", _creating(push_ledger)),
@@ -195,6 +202,7 @@ MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (
     ("0006_missing_shipments", _creating(missing_shipments)),
     ("0007_service_of_windows", _service_of_windows),
     ("0008_read_warnings", _creating(read_warnings)),
+    ("0009_voided_of_audits", _voided_of_audits),
 )
 """Ordered; a step that was released is never edited, only followed by another."""
 

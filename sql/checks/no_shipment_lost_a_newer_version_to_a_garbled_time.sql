@@ -1,0 +1,41 @@
+-- severity: warn
+-- blocking: no
+-- table: shipments
+-- description: No shipment, order or retailer is shown as it was because the updated_at of a version that was read later could not be read.
+-- notes: the version counts as older than any with an updated_at; the next readable one, an audit or a backfill brings it
+with stored as (
+    select
+        'Shipment' as object,
+        id,
+        updated_at,
+        _extracted_at
+    from main.shipments
+    union all
+    select
+        'Order',
+        id,
+        updated_at,
+        _extracted_at
+    from main.orders
+    union all
+    select
+        'Retailer',
+        id,
+        updated_at,
+        _extracted_at
+    from main.retailers
+)
+
+select
+    quarantine.object,
+    quarantine.object_id,
+    quarantine.text,
+    quarantine._window_id,
+    quarantine._page,
+    stored.updated_at as shown_updated_at
+from ops.quarantine
+inner join stored
+    on quarantine.object = stored.object and quarantine.object_id = stored.id
+where
+    quarantine.path like '%.updated_at'
+    and stored._extracted_at < quarantine._extracted_at

@@ -1,0 +1,81 @@
+-- grain: one row an object of the batch: its best version there, and how it stands against the stored one
+-- keys: key
+-- source: the root's Parquet files of the batch, the stored table, and ops.loads for why each window was read
+-- notes: names in braces are identifiers of the catalogue; a version is named by the window and page it stood on.
+--     What was read before an audit or a backfill last read the object is void (sql/explain/versions.sql says it in
+--     words). outcome is doubtful where only the versions before can decide: the order of reading is not the order of
+--     updated_at, and either an earlier look may have made the incoming one void, or this look makes the stored one
+--     void, and with it the reason for which others lost
+create or replace temp table contest as
+with occurrences as (
+    select
+        incoming.{key} as key,
+        incoming._window_id,
+        incoming._page,
+        coalesce(incoming.{newer}, '-infinity') as version,
+        incoming._extracted_at,
+        loads.reason in ('audit', 'backfill') as looked
+    from read_parquet($files) as incoming
+    inner join ops.loads on incoming._window_id = loads.window_id
+),
+
+bounded as (
+    select
+        *,
+        max(_extracted_at) filter (where looked) over (partition by key) as last_looked,
+        min(_extracted_at) over (partition by key) as first_read
+    from occurrences
+),
+
+incoming as (
+    select *
+    from bounded
+    where last_looked is null or _extracted_at >= last_looked
+    qualify row_number() over (
+        partition by key
+        order by version desc, _extracted_at desc, looked desc, _window_id desc, _page desc
+    ) = 1
+),
+
+stored as (
+    select
+        existing.{key} as key,
+        coalesce(existing.{newer}, '-infinity') as version,
+        existing._extracted_at,
+        coalesce(loads.reason in ('audit', 'backfill'), false) as looked,
+        existing._window_id,
+        existing._page
+    from {table} as existing
+    semi join incoming
+        on existing.{key} = incoming.key
+    left join ops.loads
+        on existing._window_id = loads.window_id
+),
+
+compared as (
+    select
+        incoming.*,
+        stored.key is not null as is_stored,
+        coalesce(stored._extracted_at < incoming.last_looked, false) as voids,
+        incoming._extracted_at < stored._extracted_at as is_late,
+        (incoming.version, incoming._extracted_at, incoming.looked, incoming._window_id, incoming._page)
+        >= (stored.version, stored._extracted_at, stored.looked, stored._window_id, stored._page) as is_newer
+    from incoming
+    left join stored
+        on incoming.key = stored.key
+)
+
+select
+    key,
+    _window_id,
+    _page,
+    first_read,
+    voids and not is_newer as went_back,
+    case
+        when not is_stored then 'wins'
+        when is_newer and is_late then 'doubtful'
+        when is_newer then 'wins'
+        when voids then 'doubtful'
+        else 'loses'
+    end as outcome
+from compared

@@ -1,0 +1,226 @@
+"""One total order of versions: whatever the order in which windows are merged, the tables hold what the rule says.
+
+The rule, worked out slowly in Python: among the versions of an object, those that were read before an audit or a
+backfill last read it are void; among the rest the newest ``updated_at`` counts, then the newest read. The clocks of
+these windows go back as they like.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import duckdb
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.survival.counts import ORDERS_OF_VERSIONS
+from wms_sync.analytics.flattened import MANIFESTS, FlattenedWindow, flattened_window
+from wms_sync.analytics.merge import Merger
+from wms_sync.catalogue import marts, ops_tables, quote, tables
+from wms_sync.intervals import Interval
+from wms_sync.layout import Layout
+from wms_sync.state.store import Reason, Window
+
+START = datetime(2026, 3, 1, tzinfo=UTC)
+MOMENT = pa.timestamp("us", tz="UTC")
+ORDERS = 2
+PAGE = [("_window_id", pa.string()), ("_page", pa.int32()), ("_extracted_at", MOMENT)]
+KINDS = {
+    "shipments": pa.schema([("id", pa.int64()), ("status", pa.string()), ("updated_at", MOMENT), *PAGE]),
+    "packages": pa.schema([("shipment_id", pa.int64()), ("position", pa.int32()), *PAGE]),
+    "retailers": pa.schema([("id", pa.int64()), ("name", pa.string()), ("updated_at", MOMENT), *PAGE]),
+    "warehouses": pa.schema([("id", pa.int64()), ("name", pa.string()), *PAGE]),
+}
+ROOTS = ("shipments", "retailers", "warehouses")
+
+
+@dataclass(frozen=True)
+class Version:
+    """An object as one page showed it."""
+
+    kind: str
+    id: int
+    reason: Reason
+    window: str
+    page: int
+    read: int
+    updated: int | None
+    packages: int
+
+    @property
+    def rank(self) -> tuple[int, int, bool, str, int]:
+        updated = self.read if self.kind == "warehouses" else -1 if self.updated is None else self.updated
+        return (updated, self.read, self.reason != "sync", self.window, self.page)
+
+    def row(self) -> dict[str, object]:
+        updated = None if self.updated is None else moment(self.updated)
+        name = f"{self.window} {self.page}"
+        return {"id": self.id, "status": name, "name": name, "updated_at": updated, **self.provenance}
+
+    @property
+    def provenance(self) -> dict[str, object]:
+        return {"_window_id": self.window, "_page": self.page, "_extracted_at": moment(self.read)}
+
+
+def moment(second: int) -> datetime:
+    return START + timedelta(seconds=second)
+
+
+def by_the_rule(versions: Sequence[Version]) -> dict[tuple[str, int], Version]:
+    best: dict[tuple[str, int], Version] = {}
+    for key in {(one.kind, one.id) for one in versions}:
+        seen = [one for one in versions if (one.kind, one.id) == key]
+        last_looked = max((one.read for one in seen if one.reason != "sync"), default=-1)
+        best[key] = max((one for one in seen if one.read >= last_looked), key=lambda one: one.rank)
+    return best
+
+
+def played(chance: random.Random, windows: int) -> list[Version]:
+    """Windows of two pages each; few objects and few moments, so that everything meets everything."""
+    versions = []
+    for number in range(windows):
+        reason: Reason = chance.choice(("sync", "sync", "backfill", "audit"))
+        for page in (1, 2):
+            read = chance.randrange(8)
+            for kind in ROOTS:
+                for one in chance.sample(range(1, 5), chance.randrange(3)):
+                    updated = chance.choice((None, *range(6), 900))
+                    packages = chance.randrange(3) if kind == "shipments" else 0
+                    versions.append(Version(kind, one, reason, f"w{number}", page, read, updated, packages))
+    return versions
+
+
+def landed(layout: Layout, versions: Sequence[Version]) -> list[Window]:
+    """The Parquet files of these versions, and their windows."""
+    windows = []
+    for name in sorted({one.window for one in versions}):
+        rows: dict[str, list[dict[str, object]]] = {kind: [] for kind in KINDS}
+        of_window = [one for one in versions if one.window == name]
+        for one in of_window:
+            rows[one.kind].append(one.row())
+            packages = range(1, one.packages + 1)
+            rows["packages"] += [{"shipment_id": one.id, "position": at, **one.provenance} for at in packages]
+        for kind, found in rows.items():
+            if found:
+                (layout.parquet / kind).mkdir(parents=True, exist_ok=True)
+                pq.write_table(
+                    pa.Table.from_pylist(found, schema=KINDS[kind]), layout.parquet / kind / f"{name}-1.parquet"
+                )
+        flattened = FlattenedWindow(
+            rows={kind: len(found) for kind, found in rows.items()},
+            parts={kind: [f"{name}-1.parquet"] for kind, found in rows.items() if found},
+            quarantined=0,
+            drift=0,
+        )
+        (layout.parquet / MANIFESTS).mkdir(parents=True, exist_ok=True)
+        (layout.parquet / MANIFESTS / f"{name}.json").write_bytes(msgspec.json.encode(flattened))
+        windows.append(begun(name, of_window[0].reason))
+    return windows
+
+
+def begun(name: str, reason: Reason) -> Window:
+    whole = Interval(START, START + timedelta(days=1))
+    return Window.begun(name, whole, reason=reason, run_id="run", signature="", service=None)
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    """An empty database; each test takes its own rows away."""
+    with duckdb.connect() as opened:
+        opened.execute("set timezone = 'UTC'")
+        for schema in ("pii", "ops", "marts"):
+            opened.execute(f"create schema {quote(schema)}")
+        for one in (*tables(), *ops_tables(), *marts()):
+            opened.execute(one.create)
+        yield opened
+
+
+def merged(connection: duckdb.DuckDBPyConnection, layout: Layout, parts: Sequence[Sequence[Window]]) -> Merger:
+    """Fresh tables, each part in a transaction of its own."""
+    for table in (*KINDS, "ops.loads"):
+        connection.execute(f"truncate {table}")
+    merger = Merger(connection, layout, run_id="load", include_addresses=False)
+    for part in parts:
+        merger.merge([(window, flattened_window(layout, window.id)) for window in part])
+    return merger
+
+
+def found(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, int], tuple[str, int]]:
+    """The page of each object as the tables have it."""
+    query = "select '{0}', id, _window_id, _page from {0}"
+    rows = connection.execute(" union all ".join(query.format(kind) for kind in ROOTS)).fetchall()
+    assert len({row[:2] for row in rows}) == len(rows)
+    return {(kind, one): (window, page) for kind, one, window, page in rows}
+
+
+def assert_by_the_rule(connection: duckdb.DuckDBPyConnection, versions: Sequence[Version], told: str) -> None:
+    best = by_the_rule(versions)
+    assert found(connection) == {key: (one.window, one.page) for key, one in best.items()}, told
+    packages = connection.execute("select shipment_id, count(*) from packages group by all").fetchall()
+    wanted = {key[1]: one.packages for key, one in best.items() if key[0] == "shipments" and one.packages}
+    assert dict(packages) == wanted, told
+
+
+@pytest.mark.seeds(ORDERS_OF_VERSIONS)
+def test_whatever_the_order_of_arrival_the_tables_hold_what_the_rule_says(seed, connection, tmp_path):
+    chance = random.Random(seed)
+    layout = Layout(tmp_path)
+    versions = played(chance, windows=6)
+    windows = landed(layout, versions)
+    for _ in range(ORDERS):
+        chance.shuffle(windows)
+        cuts = sorted(chance.sample(range(1, len(windows)), chance.randrange(len(windows))))
+        parts = [windows[start:end] for start, end in zip([0, *cuts], [*cuts, len(windows)], strict=True)]
+        merged(connection, layout, parts)
+        assert_by_the_rule(connection, versions, " | ".join(" ".join(one.id for one in part) for part in parts))
+
+
+def version(window: str, reason: Reason, *, read: int, updated: int | None, id_: int = 1) -> Version:
+    return Version("shipments", id_, reason, window, 1, read, updated, packages=read % 3)
+
+
+FUTURE = version("future", "sync", read=1, updated=900)
+AUDIT = version("audit", "audit", read=3, updated=5)
+LATER = version("later", "sync", read=4, updated=6)
+
+
+@pytest.mark.parametrize(
+    "order",
+    [(FUTURE, AUDIT, LATER), (FUTURE, LATER, AUDIT), (AUDIT, LATER, FUTURE), (LATER, FUTURE, AUDIT)],
+    ids=lambda order: "-".join(one.window for one in order),
+)
+def test_a_version_that_lost_to_a_void_one_comes_back_from_its_parquet(order, connection, tmp_path):
+    layout = Layout(tmp_path)
+    windows = {window.id: window for window in landed(layout, order)}
+    merged(connection, layout, [[windows[one.window]] for one in order])
+    assert found(connection) == {("shipments", 1): ("later", 1)}
+
+
+def test_what_an_audit_or_backfill_voids_is_counted(connection, tmp_path):
+    for reason in ("audit", "backfill"):
+        layout = Layout(tmp_path / reason)
+        versions = [FUTURE, version("again", reason, read=3, updated=5)]
+        merger = merged(connection, layout, [[window] for window in reversed(landed(layout, versions))])
+        assert merger.voided == {"shipments": 1}
+        assert found(connection) == {("shipments", 1): ("again", 1)}
+
+
+def test_a_clock_that_goes_on_needs_no_look_at_what_is_merged(connection, tmp_path: Path):
+    """Then the files of the windows before may even be gone."""
+    layout = Layout(tmp_path)
+    versions = [version(f"w{at}", "audit" if at % 2 else "sync", read=at, updated=at) for at in range(6)]
+    windows = landed(layout, versions)
+    merged(connection, layout, [windows[:3]])
+    for window in windows[:3]:
+        (layout.parquet / MANIFESTS / f"{window.id}.json").unlink()
+    merger = Merger(connection, layout, run_id="load", include_addresses=False)
+    for window in windows[3:]:
+        merger.merge([(window, flattened_window(layout, window.id))])
+    assert found(connection) == {("shipments", 1): ("w5", 1)}
+    assert merger.voided == {}
