@@ -1,6 +1,6 @@
 -- grain: one row a retailer, with volumes and lateness of its shipments
 -- keys: retailer_id
--- source: retailers, marts.shipment_overview
+-- source: main.retailers, marts.shipment_overview
 -- notes: late means that a shipment left, or is still open, after its target day (UTC); retailers without shipments are there.
 --     A shipment that the service has no longer is one of the shipments, shipped if it left, and not open
 create or replace view marts.retailer_performance as
@@ -36,6 +36,6 @@ select
     totals.packages, -- Packages
     totals.quantity, -- Quantity over all items, in pieces
     totals.last_shipped_at -- When a shipment of the retailer last left (UTC)
-from retailers
+from main.retailers
 full join totals
     on retailers.id = totals.retailer_id

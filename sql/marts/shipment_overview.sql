@@ -11,7 +11,7 @@ with item_totals as (
         count(*) as items,
         sum(quantity) as quantity,
         sum(qty_shipped) as qty_shipped
-    from shipment_items
+    from main.shipment_items
     group by shipment_id
 ),
 
@@ -22,7 +22,7 @@ package_totals as (
         sum(billable_weight_value) as billable_weight_value,
         case when count(distinct billable_weight_unit) = 1 then min(billable_weight_unit) end as billable_weight_unit,
         list(tracking_ref order by position) filter (where tracking_ref is not null) as tracking_refs
-    from packages
+    from main.packages
     group by shipment_id
 ),
 
@@ -42,8 +42,8 @@ shipment as (
         orders.created_at as order_created_at,
         orders.requested_ship_date,
         orders.merchant_id
-    from shipments
-    left join orders
+    from main.shipments
+    left join main.orders
         on shipments.order_id = orders.id
 )
 
@@ -97,13 +97,13 @@ select
     package_totals.billable_weight_unit, -- Unit of billable_weight_value; null where packages have different units
     package_totals.tracking_refs -- Tracking numbers of the packages
 from shipment
-left join warehouses
+left join main.warehouses
     on shipment.warehouse_id = warehouses.id
-left join merchants
+left join main.merchants
     on shipment.merchant_id = merchants.id
-left join retailers
+left join main.retailers
     on shipment.retailer_id = retailers.id
-left join retailer_ship_to_locations as ship_to
+left join main.retailer_ship_to_locations as ship_to
     on shipment.retailer_ship_to_location_id = ship_to.id
 left join item_totals
     on shipment.id = item_totals.shipment_id

@@ -16,13 +16,17 @@ Belongs here: reading these files, and the functions that quote identifiers and 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from graphlib import TopologicalSorter
 
 from wms_sync import sql_files
 
 _COLUMN = re.compile(r'^    "?(?P<name>\w+)"? (?P<type>.+?)(?: not null)?,? -- (?P<comment>.+)$', re.MULTILINE)
 _SELECTED = re.compile(r'^    (?:.*[ .])?"?(?P<name>\w+)"?,? -- (?P<comment>.+)$', re.MULTILINE)
+_READ_MART = re.compile(r"\bmarts\.(\w+)")
+_COMMENT = re.compile(r"--.*")
 _CREATED = re.compile(r"^create (?:or replace )?(?:table|view) (?:(?P<schema>\w+)\.)?(?P<name>\w+)", re.MULTILINE)
 
 
@@ -90,7 +94,9 @@ class Table(Relation):
 
 @dataclass(frozen=True)
 class Mart(Relation):
-    """A view for analysts."""
+    """A view for analysts; ``reads`` are the names of the marts that it is made from."""
+
+    reads: frozenset[str]
 
 
 @cache
@@ -108,9 +114,15 @@ def ops_tables() -> tuple[Table, ...]:
 
 @cache
 def marts() -> tuple[Mart, ...]:
-    """The views of schema ``marts``; one that reads others comes after those that read tables."""
-    found = [_mart(path) for path in sql_files.listed("marts")]
-    return tuple(sorted(found, key=lambda mart: (mart.create.count(" marts."), mart.name)))
+    """The views of schema ``marts``, each behind those that it reads."""
+    return in_order(mart_of(sql_files.read(path), path) for path in sql_files.listed("marts"))
+
+
+def in_order(found: Iterable[Mart]) -> tuple[Mart, ...]:
+    """Marts, each behind those that it reads, else by name; raises ``graphlib.CycleError`` for a ring."""
+    by_name = {mart.name: mart for mart in sorted(found, key=lambda mart: mart.name)}
+    ordered = TopologicalSorter({mart.name: sorted(mart.reads & by_name.keys()) for mart in by_name.values()})
+    return tuple(by_name[name] for name in ordered.static_order())
 
 
 @cache
@@ -140,11 +152,18 @@ def _table(path: str) -> Table:
     )
 
 
-def _mart(path: str) -> Mart:
-    text = sql_files.read(path)
+def mart_of(text: str, path: str) -> Mart:
+    """A mart as the text of its file defines it; the path is for the error where it does not."""
     schema, name = _created(path, text)
     columns = tuple(Column(line["name"], "", line["comment"]) for line in _SELECTED.finditer(text))
-    return Mart(schema=schema, name=name, columns=columns, comment=_comment(sql_files.headers(text)), create=text)
+    return Mart(
+        schema=schema,
+        name=name,
+        columns=columns,
+        comment=_comment(sql_files.headers(text)),
+        create=text,
+        reads=frozenset(_READ_MART.findall(_COMMENT.sub("", text))) - {name},
+    )
 
 
 def _created(path: str, text: str) -> tuple[str, str]:

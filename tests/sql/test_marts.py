@@ -1,13 +1,19 @@
 """The marts: what they say of a few shipments whose answers are known."""
 
+import os
+import subprocess
+import sys
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from graphlib import CycleError
+from pathlib import Path
 
 import duckdb
 import pytest
 
-from wms_sync.catalogue import marts, ops_tables, quote, table, tables
+from wms_sync.catalogue import in_order, mart_of, marts, ops_tables, quote, table, tables
 
+CLIENTS = Path(__file__).parents[2] / ".clients"
 TODAY = datetime.now(UTC).date()
 
 
@@ -16,11 +22,15 @@ def database():
     with duckdb.connect() as connection:
         # not UTC, as with an analyst's own connection: the marts' days are UTC all the same
         connection.execute("set timezone = 'Pacific/Auckland'")
-        for schema in ("pii", "ops", "marts"):
-            connection.execute(f"create schema {quote(schema)}")
-        for one in (*tables(), *ops_tables(), *marts()):
-            connection.execute(one.create)
+        create(connection)
         yield connection
+
+
+def create(connection):
+    for schema in ("pii", "ops", "marts"):
+        connection.execute(f"create schema {quote(schema)}")
+    for one in (*tables(), *ops_tables(), *marts()):
+        connection.execute(one.create)
 
 
 def insert(database, slug, **values):
@@ -164,3 +174,66 @@ def test_what_the_service_has_no_longer_is_not_open_and_what_it_shipped_stays_co
     assert ask(
         database, "select shipments, shipments_open, shipments_shipped, open_late from marts.retailer_performance"
     ) == [(3, 1, 1, 1)]
+
+
+ATTACHED = """
+import sys, duckdb
+connection = duckdb.connect()
+connection.execute("create table shipments as select 99 as id, 'theirs' as status; create table retailers (id integer)")
+connection.execute("create schema marts; create view marts.shipment_overview as select 1 as nonsense")
+connection.execute(f"attach '{sys.argv[1]}' as wms (read_only)")
+for mart in sys.argv[2:]:
+    columns = "select null as shipment_id where false union all by name"
+    found = connection.execute(f"select count(*), min(shipment_id) from ({columns} from wms.marts.{mart})").fetchall()
+    print(duckdb.__version__, mart, *found[0])
+"""
+
+
+@pytest.mark.parametrize("version", ["1.4.4", duckdb.__version__])
+def test_attached_beside_a_database_with_shipments_of_its_own_a_mart_reads_its_own_file(version, tmp_path):
+    client = CLIENTS / f"duckdb-{version}"
+    if version != duckdb.__version__ and not client.is_dir():
+        pytest.skip(f"no DuckDB {version} in {client}: .ci/run installs it")
+    with duckdb.connect(tmp_path / "analytics.duckdb") as published:
+        create(published)
+        insert(published, "shipments", id=1, status="new", target_ship_date="2024-01-05", retailer_id=3)
+        insert(published, "shipments", id=2, status="shipped", packed_at="2024-01-07", retailer_id=3)
+    names = [one.name for one in marts()]
+    environment = os.environ | ({} if version == duckdb.__version__ else {"PYTHONPATH": str(client)})
+    command = [sys.executable, "-c", ATTACHED, str(tmp_path / "analytics.duckdb"), *names]
+    told = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert told.stderr == ""
+    expected = {"open_shipments_past_target": (1, 1), "retailer_performance": (1, None)}
+    expected |= {"shipment_overview": (2, 1), "shipped_per_day": (1, None)}
+    assert told.stdout.splitlines() == [
+        f"{version} {name} {rows} {first}" for name in names for rows, first in [expected[name]]
+    ]
+
+
+MART = """-- grain: one row
+-- source: {source}, and not marts.other - or so
+create or replace view marts.{name} as
+select 1 as one -- One - no more
+from {source}"""
+
+
+def mart(name, *sources):
+    return mart_of(MART.format(name=name, source=", ".join(sources)), f"marts/{name}.sql")
+
+
+def test_a_mart_is_made_behind_those_that_it_reads_whatever_their_names():
+    found = [
+        mart("a", "marts.b", "main.shipments"),
+        mart("b", "marts.c", "marts.d"),
+        mart("c", "marts.d"),
+        mart("d", "x"),
+    ]
+    assert [one.name for one in in_order(found)] == ["d", "c", "b", "a"]
+    with duckdb.connect() as connection:
+        connection.execute(
+            "create schema marts; create table x as select 1 as one; create table shipments (id integer)"
+        )
+        for one in in_order(found):
+            connection.execute(one.create)
+    with pytest.raises(CycleError):
+        in_order([mart("a", "marts.b"), mart("b", "marts.a")])
