@@ -22,6 +22,7 @@ from tests.conftest import CONFIG, Bench
 from tests.oracle import Tables, differences, expected_tables
 from tests.test_sync import synced
 from wms_sync.sandbox.app import STATUS, Sandbox
+from wms_sync.sandbox.errors import ParameterError, bad_parameters
 from wms_sync.sandbox.server import SandboxServer
 from wms_sync.status import status
 
@@ -81,12 +82,23 @@ def following(shape: Callable[[str], str | None]) -> Deviate:
     return pages(lambda page: page.update(next=shape(page["next"])) if page["next"] else None)
 
 
+def takes_no_more_than(largest: int) -> Deviate:
+    def refuse(request: Request) -> Response | None:
+        too_large = int(request.query_params.get("limit", "1")) > largest
+        return bad_parameters(ParameterError("limit", "Too large.")) if too_large else None
+
+    return answers(refuse)
+
+
 DEVIATIONS = [
     Deviation("previous is left out", pages(without("previous"))),
     Deviation("next is an address of another scheme", following(lambda path: f"https://127.0.0.1{path}")),
     Deviation("next is an address of another host", following(lambda path: f"http://wms.internal:8080{path}")),
     Deviation("next has no leading slash", following(lambda path: path.removeprefix("/api/global/"))),
     Deviation("next is left out, and meta has the cursor", pages(without("next"))),
+    Deviation(
+        "a limit is refused that the specification allows", takes_no_more_than(8), ends=3, says=("Set WMS_PAGE_SIZE=5",)
+    ),
     Deviation("meta has no processing time", pages(lambda page: page["meta"].pop("processing_time"))),
     Deviation("ids are text", each_shipment(as_text)),
     Deviation(

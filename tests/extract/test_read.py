@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import cycle
+from urllib.parse import parse_qs
 
 import pytest
 from starlette.responses import Response
@@ -19,6 +20,7 @@ from wms_sync.extract.plan import MARGIN
 from wms_sync.extract.read import PAGES_PER_WINDOW, Reading
 from wms_sync.extract.warnings import Warnings
 from wms_sync.flatten.page import Page
+from wms_sync.sandbox.errors import ParameterError, bad_parameters
 from wms_sync.state.store import Window
 
 
@@ -283,6 +285,52 @@ def left_half_read(bench, sandbox) -> Window:
     [half_read] = [window for window in bench.store.windows("reading") if window.pages]
     assert isinstance(half_read, Window)
     return half_read
+
+
+def refuse_large_pages(sandbox, largest: int) -> None:
+    def intercept(request):
+        too_large = int(request.query_params["limit"]) > largest
+        return bad_parameters(ParameterError("limit", f"At most {largest}.")) if too_large else None
+
+    sandbox.sandbox.intercept = intercept
+
+
+def limits_asked(sandbox) -> list[int]:
+    queries = [parse_qs(one.query) for one in sandbox.sandbox.requests]
+    return [int(query["limit"][0]) for query in queries if "fields" in query]
+
+
+def test_the_largest_page_that_the_service_takes_is_found_told_and_remembered_for_a_night(bench, sandbox):
+    refuse_large_pages(sandbox, 30)
+    with bench.api() as api:
+        report = bench.reading(api).sync()
+    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == 600
+    [warning] = report.warnings
+    assert "WMS_PAGE_SIZE=30" in warning
+    assert set(limits_asked(sandbox)) == {50, 30}
+
+    sandbox.sandbox.advance(seconds=60)
+    sandbox.sandbox.requests.clear()
+    with bench.api() as api:
+        assert bench.reading(api).sync().warnings == report.warnings
+    assert set(limits_asked(sandbox)) == {30}
+
+    sandbox.sandbox.advance(seconds=60)
+    sandbox.sandbox.requests.clear()
+    sandbox.sandbox.intercept = None
+    bench.store.observe("largest_page", 30, "100")  # of a setting that was changed since
+    with bench.api() as api:
+        assert bench.reading(api).sync().warnings == ()
+    assert set(limits_asked(sandbox)) == {50}
+
+
+def test_a_half_read_window_goes_on_with_pages_of_another_size(bench, sandbox):
+    half_read = left_half_read(bench, sandbox)
+    refuse_large_pages(sandbox, 30)
+    with bench.api() as api:
+        bench.reading(api).sync()
+    assert bench.store.window(half_read.id).state == "landed"
+    assert len(set(landed_ids(bench))) == 600
 
 
 SHAPES = (

@@ -12,17 +12,18 @@ taken (``page_cursor``): each page is asked for by the listing's own parameters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlsplit
 
 from wms_sync.api.body import Body
-from wms_sync.api.client import ROOT, GlobalApi
+from wms_sync.api.client import ROOT, Answer, GlobalApi
 from wms_sync.api.connection import Params, silent
 from wms_sync.api.envelope import Envelope, read_envelope
-from wms_sync.api.errors import PagingBroken, ProtocolError
+from wms_sync.api.errors import PagingBroken, ProtocolError, Rejected
 from wms_sync.api.filters import ids_among, ids_between, updated_within
+from wms_sync.api.page_size import PageSize
 from wms_sync.api.selection import selection
 
 PATH = f"{ROOT}/v1/shipping/shipments"
@@ -46,20 +47,24 @@ class ShipmentListing:
         self,
         api: GlobalApi,
         *,
-        page_size: int,
+        page_size: int | PageSize,
         include_addresses: bool,
         remark: Callable[[str], object] = silent,
     ) -> None:
         self._api = api
         self._remark = remark
         self._common = (("sort", "id"), *selection(include_addresses=include_addresses))
-        self._page_size = page_size
+        self._page_size = page_size if isinstance(page_size, PageSize) else PageSize(page_size)
         self._watched = not include_addresses
 
     @property
     def signature(self) -> str:
-        """What was asked for besides the window; a half-read window goes on only under the same signature."""
-        return f"limit={self._page_size}&" + "&".join(f"{name}={value}" for name, value in self._common)
+        """What is asked for besides the window."""
+        return f"limit={self._page_size.now}&" + "&".join(f"{name}={value}" for name, value in self._common)
+
+    def asks_the_same(self, signature: str) -> bool:
+        """Whether a half-read window of this signature may go on: pages may be of another size."""
+        return signature.partition("&")[2] == self.signature.partition("&")[2]
 
     def count(self, start: datetime | None, end: datetime | None) -> tuple[int, datetime]:
         """How many shipments match, and the service's clock when it counted. One request."""
@@ -111,14 +116,28 @@ class ShipmentListing:
         return page
 
     def _page(self, filters: Sequence[str], page_cursor: int | None) -> Page:
-        answer = self._api.get(PATH, (*self._asked(filters, page_cursor), *self._common))
+        answer = self._answer(tuple(self._asked(filters, page_cursor)))
         envelope = read_envelope(answer.body.content, watched=self._watched)
         self._look_at_host(envelope.host)
         return Page(answer.body, envelope, answer.served_at)
 
-    def _asked(self, filters: Sequence[str], page_cursor: int | None) -> Params:
-        at = () if page_cursor is None else (("cursor_start", str(page_cursor)),)
-        return (*(("filter", one) for one in filters), ("limit", str(self._page_size)), ("count", "1"), *at)
+    def _answer(self, asked: Params) -> Answer:
+        """Ask for pages as large as the service takes."""
+        while True:
+            size = self._page_size.now
+            try:
+                answer = self._api.get(PATH, (*asked, ("limit", str(size)), ("count", "1"), *self._common))
+            except Rejected as refusal:
+                if not self._page_size.refused(size, refusal):
+                    raise
+            else:
+                self._page_size.taken(size)
+                return answer
+
+    def _asked(self, filters: Sequence[str], page_cursor: int | None) -> Iterator[tuple[str, str]]:
+        yield from (("filter", one) for one in filters)
+        if page_cursor is not None:
+            yield "cursor_start", str(page_cursor)
 
     def _look_at_host(self, host: str | None) -> None:
         if host is not None and host != urlsplit(self._api.base_url).hostname:

@@ -23,6 +23,7 @@ from wms_sync.api.errors import ApiError, ProtocolError
 from wms_sync.api.shipments import IDS_PER_REQUEST, Page, ShipmentListing
 from wms_sync.extract.cleaner import Cleaner
 from wms_sync.extract.errors import WindowIncomplete
+from wms_sync.extract.page_size import page_size
 from wms_sync.extract.progress import Tally
 from wms_sync.extract.warnings import Warnings
 from wms_sync.extract.window import WindowReader
@@ -66,11 +67,12 @@ class AuditReading:
         self._stored = stored
         self._say = say
         self._landed = landed
+        warned = warnings or Warnings(say)
         self._listing = ShipmentListing(
             api,
-            page_size=settings.page_size,
+            page_size=page_size(settings, store, warned),
             include_addresses=settings.include_addresses,
-            remark=(warnings or Warnings(say)).remark,
+            remark=warned.remark,
         )
 
     def read(self, horizon: datetime) -> Audit | None:

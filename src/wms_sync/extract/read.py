@@ -19,6 +19,7 @@ from wms_sync.api.shipments import ShipmentListing
 from wms_sync.extract import plan
 from wms_sync.extract.cleaner import Cleaner
 from wms_sync.extract.errors import WindowIncomplete
+from wms_sync.extract.page_size import page_size
 from wms_sync.extract.progress import Progress, Tally, Watcher
 from wms_sync.extract.room import refuse_without_room
 from wms_sync.extract.warnings import Warnings
@@ -73,7 +74,7 @@ class Reading:
         self._warnings = warnings or Warnings()
         self._listing = ShipmentListing(
             api,
-            page_size=settings.page_size,
+            page_size=page_size(settings, store, self._warnings),
             include_addresses=settings.include_addresses,
             remark=self._warnings.remark,
         )
@@ -170,7 +171,7 @@ class Reading:
         fresh: list[Window] = []
         for window in self._store.windows("reading"):
             inside = intersect(needed, (window.interval,)) == (window.interval,)
-            usable = window.reason == reason and window.signature == self._listing.signature
+            usable = window.reason == reason and self._listing.asks_the_same(window.signature)
             if datetime.now(UTC) - window.started_at > RESUME_WITHIN or (inside and not usable):
                 self._store.abandon(window.id)
             elif inside and not intersect((other.interval for other in fresh), (window.interval,)):
@@ -183,7 +184,7 @@ class Reading:
             window
             for window in self._store.windows("landed")
             if window.reason == reason == "backfill"
-            and window.signature == self._listing.signature
+            and self._listing.asks_the_same(window.signature)
             and datetime.now(UTC) - window.started_at <= RESUME_WITHIN
         )
 

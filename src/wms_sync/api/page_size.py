@@ -1,0 +1,64 @@
+"""How many records a page is asked for: as many as wanted, or the most that the service takes.
+
+A service may refuse a ``limit`` that the specification allows (4.4: 1 to 1000). Each refusal halves it, or takes the
+number that the refusal names, where that is more; what a page then comes with is kept for the rest of the run.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+
+from wms_sync.api.errors import Problem, Rejected
+
+_KEY = re.compile(r"(?:^|[^a-z_])limit(?:$|[^a-z_])", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![0-9.,])[0-9]{1,4}(?![0-9.,]?[0-9])")
+
+
+def ignored(_: int) -> None:
+    """Nobody wants to know."""
+
+
+class PageSize:
+    """Shared by the threads of one run; ``found`` is told once of a smaller size that the service takes."""
+
+    def __init__(self, wanted: int, *, known: int | None = None, found: Callable[[int], object] = ignored) -> None:
+        self.wanted = wanted
+        self._now = wanted if known is None else min(known, wanted)
+        self._found = found
+        self._told = False
+        self._lock = threading.Lock()
+
+    @property
+    def now(self) -> int:
+        """What to ask for."""
+        with self._lock:
+            return self._now
+
+    def taken(self, size: int) -> None:
+        """The service has answered a request for pages of this size."""
+        with self._lock:
+            new = size < self.wanted and not self._told
+            self._told |= new
+        if new:
+            self._found(size)
+
+    def refused(self, size: int, refusal: Rejected) -> bool:
+        """Whether to ask again, for less: not where something else was refused, or nothing less is left."""
+        if not any(_is_of_limit(problem) for problem in refusal.problems):
+            return False
+        with self._lock:
+            if self._now >= size:  # else another thread has lowered it already
+                self._now = max(_smaller(size, refusal))
+            return self._now < size
+
+
+def _smaller(size: int, refusal: Rejected) -> Iterator[int]:
+    yield max(1, size // 2)
+    for problem in refusal.problems:
+        yield from (number for text in _NUMBER.findall(problem.message) if size // 2 < (number := int(text)) < size)
+
+
+def _is_of_limit(problem: Problem) -> bool:
+    return _KEY.search(problem.key or problem.message) is not None

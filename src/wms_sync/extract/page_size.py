@@ -1,0 +1,37 @@
+"""The page size of a run: what is set, or what the service was found to take, remembered for a day."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from wms_sync.api.page_size import PageSize
+from wms_sync.extract.warnings import Warnings
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+
+LARGEST_PAGE = "largest_page"
+ASKED_AGAIN = timedelta(hours=20)
+"""Then what is set is tried again: once a night, however often a sync runs."""
+
+
+def page_size(settings: Settings, store: StateStore, warnings: Warnings) -> PageSize:
+    """How large pages are asked for; says so where the service takes no more than less."""
+    wanted = settings.page_size
+
+    def found(size: int) -> None:
+        if size != known:
+            store.observe(LARGEST_PAGE, size, str(wanted))
+        warnings.warn(
+            f"The service refuses pages of {wanted} shipments (WMS_PAGE_SIZE) and takes {size}: pages of {size} are "
+            f"read. Set WMS_PAGE_SIZE={size}."
+        )
+
+    known = _known(store, wanted)
+    return PageSize(wanted, known=known, found=found)
+
+
+def _known(store: StateStore, wanted: int) -> int | None:
+    seen = store.observation(LARGEST_PAGE)
+    if seen is None or seen.about != str(wanted) or datetime.now(UTC) - seen.observed_at > ASKED_AGAIN:
+        return None
+    return int(seen.value)
