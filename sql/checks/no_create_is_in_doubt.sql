@@ -11,5 +11,5 @@ select
     push_ledger.message
 from ops.push_ledger
 where
-    push_ledger.state = 'doubt'
+    push_ledger.state in ('doubt', 'unproven')
     or (push_ledger.state = 'intended' and push_ledger.intended_at < now() - interval 1 hour)

@@ -31,7 +31,7 @@ unseen as (
     where
         push_ledger.service = $service
         and push_ledger.seen_at is null
-        and push_ledger.state in ('intended', 'created', 'exists', 'doubt')
+        and push_ledger.state in ('intended', 'created', 'exists', 'doubt', 'unproven')
 ),
 
 matched as (

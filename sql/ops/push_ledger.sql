@@ -6,7 +6,7 @@ create table ops.push_ledger (
     service varchar not null, -- Address of the instance that it was sent to.
     kind varchar not null, -- What it is: location-tags, retailers or products.
     key varchar not null, -- Its natural key: name, code or sku.
-    state varchar not null, -- intended, created, exists (was there before), refused, undone (the service failed) or doubt (no answer came).
+    state varchar not null, -- intended, created, exists (was there before), refused, undone (the service failed), doubt (no answer came) or unproven (no answer came, and sent again it was refused without a reason).
     body json not null, -- What the file said of it, references by natural key.
     body_sha256 varchar not null, -- SHA-256 of body, hexadecimal.
     remote_id bigint, -- Its id in the service; null where no answer told it and no shipment has shown it.

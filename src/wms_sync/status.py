@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -21,7 +22,7 @@ from wms_sync.master_data.file_push import pusher
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.plan import what_to_do
 from wms_sync.settings import Settings
-from wms_sync.state.ledger import PushLedger, State
+from wms_sync.state.ledger import Entry, PushLedger, State
 from wms_sync.state.store import StateStore
 
 LATE = timedelta(hours=26)
@@ -169,11 +170,16 @@ class _Pushed:
             for (kind, state), count in sorted(ledger.counts().items()):
                 counts.setdefault(kind, {})[state.value] = count
             doubts = tuple(
-                Doubt(entry.kind, entry.key, entry.intended_at, entry.message, what_to_do(Kind(entry.kind)))
+                _doubt(entry)
                 for entry in ledger.unsure()
-                if entry.state is State.DOUBT or Kind(entry.kind) not in held
+                if entry.state is not State.INTENDED or Kind(entry.kind) not in held
             )
             return cls(counts, doubts, ledger.unseen(), tuple(map(str, held.values())))
+
+
+def _doubt(entry: Entry) -> Doubt:
+    advice = what_to_do(Kind(entry.kind), entry.state)
+    return Doubt(entry.kind, entry.key, entry.intended_at, entry.message, advice)
 
 
 def _by_state(store: StateStore) -> dict[str, int]:
@@ -215,10 +221,8 @@ def _needs_a_hand(found: Status, settings: Settings, store: StateStore) -> Itera
             "they answered when asked for by id, or were too many to be believed; the log of that run says which. Does "
             "the token see everything?"
         )
-    for kind in Kind:
-        doubtful = sum(doubt.kind == kind for doubt in found.doubts)
-        if doubtful:
-            yield f"Of {doubtful} {kind.many} it is not known whether the service has them. {what_to_do(kind)}"
+    for (kind, advice), count in sorted(Counter((doubt.kind, doubt.what_to_do) for doubt in found.doubts).items()):
+        yield f"Of {count} {Kind(kind).many} it is not known whether the service has them. {advice}"
     if forgetting := len(store.forgotten(unfinished=True)):
         yield f"Forgetting {forgetting} orders was interrupted: run `wms-sync forget` to finish it."
     try:

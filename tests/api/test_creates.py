@@ -237,9 +237,9 @@ def test_a_name_in_use_is_recognised(creates):
         creates.location_tag(TAG)
     with pytest.raises(Rejected) as retailer:
         creates.retailer({"code": "acme", "name": "Other"})
-    assert already_in_use(tag.value, "name")
-    assert already_in_use(retailer.value, "code")
-    assert not already_in_use(retailer.value, "name")
+    assert already_in_use(tag.value, "name", "Fragile")
+    assert already_in_use(retailer.value, "code", "acme")
+    assert not already_in_use(retailer.value, "name", "Other")
 
 
 @pytest.mark.parametrize(
@@ -250,15 +250,21 @@ def test_a_name_in_use_is_recognised(creates):
         ("/name", "must be unique", True),
         ("resource.name", "Duplicate value.", True),
         ("name", "Has been taken.", True),
+        ("", "A live record with this name already exists.", True),
+        ("", "Duplicate entry 'Fragile' for key 'UNQ_TAG'", True),
+        ("", "A record like this already exists.", False),
+        ("", "Another request with this name is already being processed.", False),
+        ("name", "Does not exist.", False),
         ("name", "Must have at most 230 characters.", False),
         ("color", "is already in use", False),
-        ("", "The name is already in use.", False),
+        ("", "The name is already in use.", True),
+        ("", "There was an error processing the request.", False),
         ("username", "is already in use", False),
     ],
 )
 def test_in_use_is_said_of_the_key_itself(key, message, in_use):
     refusal = Rejected("no", status=422, problems=(Problem("unable_to_process", key, message),))
-    assert already_in_use(refusal, "name") is in_use
+    assert already_in_use(refusal, "name", "Fragile") is in_use
 
 
 def test_a_409_that_names_the_key_is_a_refusal_and_not_too_many_requests(sandbox, creates):
@@ -266,8 +272,27 @@ def test_a_409_that_names_the_key_is_a_refusal_and_not_too_many_requests(sandbox
     answer_first(sandbox, 99, lambda: JSONResponse(body, 409))
     with pytest.raises(Rejected) as error:
         creates.location_tag(TAG)
-    assert already_in_use(error.value, "name")
+    assert already_in_use(error.value, "name", "Fragile")
     assert len(sandbox.sandbox.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("message", "headers", "kind"),
+    [
+        ("A location tag with this name already exists.", {}, Rejected),
+        ("The request conflicts with the state of the resource.", {}, Rejected),
+        ("Too many concurrent requests.", {}, Busy),
+        ("The record is locked.", {}, Busy),
+        ("The name is already in use by a request that is in progress.", {}, Busy),
+        ("Conflict.", {"Retry_After": "0.01"}, Busy),
+        (None, {}, Busy),
+    ],
+)
+def test_a_409_is_busy_or_a_refusal_by_what_it_says(sandbox, creates, message, headers, kind):
+    answer_first(sandbox, 99, lambda: Response("", 409) if message is None else failed(409, message, **headers))
+    with pytest.raises(kind):
+        creates.location_tag(TAG)
+    assert len(sandbox.sandbox.requests) == (1 if kind is Rejected else IMPATIENT.attempts)
 
 
 def test_the_body_is_json_and_the_token_goes_along(sandbox, api):

@@ -13,14 +13,16 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from tests.conftest import IMPATIENT
 from tests.master_data.conftest import MERCHANT, Desk
+from wms_sync.api.creates import BRIEFLY
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.errors import SettingsError
-from wms_sync.master_data.errors import ServiceKeepsFailing, TooManyCreates, UnreadableFile
+from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing, TooManyCreates, UnreadableFile
 from wms_sync.master_data.file_push import PushReport
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.outcomes import Outcome, PushProgress
-from wms_sync.master_data.push import GIVE_UP_AFTER
+from wms_sync.master_data.push import GIVE_UP_AFTER, GIVE_UP_BUSY, GIVE_UP_IN_DOUBT
 from wms_sync.sandbox.errors import failed
 from wms_sync.sandbox.faults import AnswerLost, Disconnect, ProxyAnswer
 from wms_sync.state.ledger import State
@@ -251,6 +253,7 @@ def test_a_doubt_stays_one_while_the_service_only_fails(desk):
 
 
 NO_KEY = {"errors": [{"type": "unable_to_process", "message": "A live record with this name already exists."}]}
+SAMPLE = failed(422, "There was an error processing the request.")
 
 
 @pytest.mark.parametrize("answers", [[Disconnect()], [failed(503)], [AnswerLost(), None]])
@@ -270,14 +273,92 @@ def test_what_was_there_stays_as_it_was_unless_it_is_created_again(desk, answers
         assert "ush the file again with --resend" in report.rows()[0]["why"]
 
 
-def test_what_is_refused_after_a_lost_answer_and_names_no_key_stays_in_doubt(desk):
-    answers = [AnswerLost(), JSONResponse(NO_KEY, 422)]
+@pytest.mark.parametrize("status", [409, 422])
+def test_in_use_without_details_after_a_lost_answer_is_proof_too(desk, status):
+    answers = [AnswerLost(), JSONResponse(NO_KEY, status)]
+    desk.server.sandbox.intercept = lambda _: answers.pop(0)
+    report = desk.push(TAGS, desk.file("name,color", "Fragile,red1"))
+    assert report.counts == {Outcome.CREATED: 1}
+    assert desk.creates == [201, status]
+
+
+def test_what_is_refused_after_a_lost_answer_without_a_reason_stays_in_doubt_until_a_person_has_looked(desk):
+    """The sample of the specification: it neither says that the name is taken nor that something else is wrong."""
+    answers = [AnswerLost(), SAMPLE, SAMPLE, SAMPLE]
     desk.server.sandbox.intercept = lambda _: answers.pop(0)
     path = desk.file("name,color", "Fragile,red1")
+    for report in (desk.push(TAGS, path), desk.push(TAGS, path)):
+        assert (report.counts, report.rejects) == ({Outcome.IN_DOUBT: 1}, None)
+        [why] = [row["why"] for row in report.rows()]
+        assert "There was an error processing the request." in why
+        assert "pushing again does not settle it" in why
+        assert "Look for the name in the service" in why
+        assert desk.entries()["Fragile"].state is State.UNPROVEN
+    [step] = desk.plan(TAGS, path).steps
+    assert "pushing again does not settle it" in step.why
+    assert desk.push(TAGS, path, resend=True).counts == {Outcome.REJECTED: 1}
+    assert desk.entries()["Fragile"].state is State.REFUSED
+
+
+def test_in_use_is_proof_of_a_doubt_also_for_a_person_who_has_looked(desk):
+    path = desk.file("name,color", "Fragile,red1")
+    only(desk, "Fragile", AnswerLost())
+    desk.push(TAGS, path)
+    desk.server.sandbox.intercept = None
+    assert desk.push(TAGS, path, resend=True).counts == {Outcome.CREATED: 1}
+
+
+def test_what_is_refused_without_a_reason_is_looked_for(desk):
+    desk.set(**MERCHANT)
+    answers = [AnswerLost(), SAMPLE]
+    desk.server.sandbox.intercept = lambda request: answers.pop(0) if answers and "v1" in request.url.path else None
+    path = desk.file("code,name", "A,one")
+    report = desk.push(RETAILERS, path)
+    assert report.counts == {Outcome.CREATED: 1}
+    assert desk.creates == [201, 422]
+    assert desk.entries()["A"].remote_id == desk.server.sandbox.retailers()[0]["id"]
+
+
+def test_a_doubt_without_a_reason_is_settled_by_the_merchant_api_once_it_is_set(desk):
+    answers = [AnswerLost(), SAMPLE]
+    desk.server.sandbox.intercept = lambda request: answers.pop(0) if "v1" in request.url.path else None
+    path = desk.file("code,name", "A,one")
+    [row] = desk.push(RETAILERS, path).rows()
+    assert "WMS_MERCHANT_USERNAME" in row["why"]
+    desk.set(**MERCHANT)
+    assert desk.push(RETAILERS, path).counts == {Outcome.ALREADY_THERE: 1}
+    assert desk.entries()["A"].state is State.CREATED
+
+
+@pytest.mark.parametrize("parallel", [1, 4])
+def test_a_service_that_stays_busy_ends_the_push_after_a_few_rows(desk, parallel):
+    desk.set(max_parallel_requests=parallel)
+    desk.server.sandbox.intercept = lambda _: Response("", 409)
+    path = desk.file("name,color", *(f"tag {number},red1" for number in range(50)))
     report = desk.push(TAGS, path)
-    assert report.counts == {Outcome.IN_DOUBT: 1}
-    assert "A live record with this name already exists. Push the file again" in report.rows()[0]["why"]
-    assert desk.entries()["Fragile"].state is State.DOUBT
+    assert isinstance(report.applied.stopped, ServiceIsBusy)
+    assert (report.counts, report.exit_code) == ({Outcome.UNSENT: 50}, 1)
+    assert len(desk.creates) <= IMPATIENT.attempts * (parallel + GIVE_UP_BUSY)
+    desk.server.sandbox.intercept = None
+    assert desk.push(TAGS, path).counts == {Outcome.CREATED: 50}
+
+
+def test_rows_that_are_busy_among_others_that_go_well_cost_all_retries_once(desk):
+    desk.set(max_parallel_requests=1)
+
+    async def intercept(request: Request) -> Response | None:
+        return Response("", 409) if b"odd" in await request.body() else None
+
+    desk.server.sandbox.intercept = intercept
+    path = desk.file("name,color", *(f"{'odd' if at % 2 else 'even'} {at},red1" for at in range(12)))
+    assert desk.push(TAGS, path).counts == {Outcome.CREATED: 6, Outcome.UNSENT: 6}
+    assert desk.creates.count(409) == IMPATIENT.attempts + 5 * BRIEFLY
+
+
+def test_a_refusal_of_a_row_in_doubt_that_names_another_key_is_one(desk):
+    path = desk.file("name,color", "Fragile,red1")
+    only(desk, "Fragile", AnswerLost())
+    desk.push(TAGS, path)
     key = {"errors": [{"type": "parameters", "message": "No.", "details": [{"key": "color", "message": "Not red."}]}]}
     desk.server.sandbox.intercept = lambda _: JSONResponse(key, 422)
     assert desk.push(TAGS, path).counts == {Outcome.REJECTED: 1}
@@ -286,7 +367,8 @@ def test_what_is_refused_after_a_lost_answer_and_names_no_key_stays_in_doubt(des
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (JSONResponse(NO_KEY, 409), "answered 409: A live record with this name already exists. Nothing was done"),
+        (JSONResponse(NO_KEY, 409), "The service had it before: A live record with this name already exists."),
+        (failed(409), "answered 409: Please try again later. Nothing was done"),
         (Response("<html>", 413), "Refused by the service: POST http"),
         (Response("<html>", 413), "answered 413: no reason given."),
     ],
@@ -300,7 +382,7 @@ def test_a_refusal_is_told_in_the_words_of_the_service_or_by_its_status(desk, an
 
 def test_what_was_not_sent_after_all_is_newer_than_its_intent(desk):
     """A sync may have published the intent; its copy must not make a doubt of what was taken back."""
-    only(desk, "P1", JSONResponse(NO_KEY, 422))
+    only(desk, "P1", SAMPLE)
     path = desk.file("sku,name", *(f"P{number},P" for number in range(30)))
     desk.push(PRODUCTS, desk.file("sku,name", "P1,P", name="first.csv"))
     before = desk.entries()["P1"]
@@ -376,11 +458,12 @@ def test_a_service_that_keeps_failing_is_left_alone(desk, fault):
     assert isinstance(report.applied.stopped, ServiceKeepsFailing)
     assert report.exit_code == 1
     touched = [entry for entry in desk.entries().values() if entry.message != "not sent: the push ended before"]
-    assert len(touched) <= GIVE_UP_AFTER + 2
+    is_own_word = fault.body.startswith(b"{")
+    assert len(touched) < (GIVE_UP_AFTER if is_own_word else GIVE_UP_IN_DOUBT) + 2 * 2
     desk.server.sandbox.intercept = None
     again = desk.push(PRODUCTS, path).counts
     assert sum(again.values()) == 60
-    assert again.get(Outcome.IN_DOUBT, 0) == (0 if fault.body.startswith(b"{") else len(touched))
+    assert again.get(Outcome.IN_DOUBT, 0) == (0 if is_own_word else len(touched))
 
 
 def test_nobody_there_leaves_nothing_in_doubt(desk):

@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import turn_at
 from tests.state.conftest import take_migration_back
-from wms_sync.state.ledger import BATCH, Entry, PushLedger, Sighting, State
+from wms_sync.state.ledger import BATCH, UNSURE, Entry, PushLedger, Sighting, State
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -95,7 +95,7 @@ def test_what_is_seen_is_remembered_once_and_settles_a_doubt(ledger, request, st
     ledger.seen([Sighting(service, "retailers", "a", 8, MOMENT + timedelta(days=1))])
     entry = ledger.entries(service, "retailers", ["a"])["a"]
     assert (entry.remote_id, entry.seen_at) == (7, MOMENT)
-    assert entry.state is (State.CREATED if state in {State.INTENDED, State.DOUBT} else state)
+    assert entry.state is (State.CREATED if state in UNSURE else state)
 
 
 def test_an_id_that_an_answer_brought_stays(ledger, request):

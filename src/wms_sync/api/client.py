@@ -128,11 +128,14 @@ class GlobalApi:
         """GET a path with retries. Raises a leaf of ``ApiError``."""
         return self._connection.send(Request("GET", self._connection.url(path), self._headers(), params), _answered)
 
-    def post(self, path: str, body: object) -> Reply:
-        """POST a JSON body, again where the service itself says that nothing was done; without its word ``InDoubt``."""
+    def post(self, path: str, body: object, *, attempts: int | None = None) -> Reply:
+        """POST a JSON body, again where the service itself says that nothing was done; without its word ``InDoubt``.
+
+        ``attempts`` bounds how often it is sent below what the retry policy allows.
+        """
         headers = {**self._headers(), "Content-Type": "application/json"}
-        content = msgspec.json.encode(body)
-        request = Request("POST", self._connection.url(path), headers, content=content, repeatable=False)
+        content, url = msgspec.json.encode(body), self._connection.url(path)
+        request = Request("POST", url, headers, content=content, repeatable=False, attempts=attempts)
         return self._connection.send(request, _replied)
 
     def rest(self, attempt: int, asked: float | None) -> None:

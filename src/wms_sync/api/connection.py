@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import TypeVar
 
@@ -37,7 +37,10 @@ class TimeLimits:
 
 @dataclass(frozen=True)
 class Request:
-    """What is sent. ``repeatable`` says whether doing it twice is harmless, as reading is."""
+    """What is sent. ``repeatable`` says whether doing it twice is harmless, as reading is.
+
+    ``attempts`` bounds how often it is sent below what the retry policy allows.
+    """
 
     method: str
     url: str
@@ -45,6 +48,7 @@ class Request:
     params: Params = ()
     content: bytes | None = field(default=None, repr=False)
     repeatable: bool = True
+    attempts: int | None = None
 
 
 def silent(_: str) -> None:
@@ -101,7 +105,9 @@ class Connection:
 
     def send(self, request: Request, take: Take[T]) -> T:
         """Send with retries and take the answer in. Raises a leaf of ``ApiError``."""
-        started, attempt = monotonic(), 0
+        started, attempt, policy = monotonic(), 0, self._policy
+        if request.attempts is not None:
+            policy = replace(policy, attempts=min(policy.attempts, request.attempts))
         while True:
             attempt += 1
             try:
@@ -114,11 +120,11 @@ class Connection:
                     idempotent=request.repeatable,
                     attempt=attempt,
                     elapsed=monotonic() - started,
-                    policy=self._policy,
+                    policy=policy,
                 )
                 if wait is None:
                     raise _told_as_doubt(error, request) from None
-                self._say(f"{error} Trying again in {wait:.1f} s ({attempt} of {self._policy.attempts} attempts made).")
+                self._say(f"{error} Trying again in {wait:.1f} s ({attempt} of {policy.attempts} attempts made).")
                 if isinstance(error, Busy):
                     self.throttle.pause(wait)
                 self.throttle.sleep(wait)

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from wms_sync.api.client import ROOT, GlobalApi, Reply
-from wms_sync.api.errors import InDoubt, Rejected
+from wms_sync.api.errors import InDoubt, Problem, Rejected
 from wms_sync.api.withheld import without_credentials
 
 LOCATION_TAGS = f"{ROOT}/v1/inventory/location-tags"
@@ -27,7 +27,16 @@ PRODUCTS = f"{ROOT}/v1/inventory/products"
 
 Resource = Mapping[str, Any]
 
-_IN_USE = re.compile(r"\b(?:already|in use|exists?|taken|duplicate|unique)\b", re.IGNORECASE)
+BRIEFLY = 2
+"""How often a create is sent to a service that was too busy for an earlier one, after all its retries."""
+
+_IN_USE = re.compile(r"\b(?:already|in use|(?<!not )exists?|taken|duplicate|unique)\b", re.IGNORECASE)
+_PLAINLY_IN_USE = re.compile(
+    r"\balready (?:in use|exists?|taken|used|registered)\b|\b(?:is|was|been) (?:already )?taken\b|(?<!not )\bin use\b"
+    r"|\bduplicate\b|\b(?:not|be) unique\b",
+    re.IGNORECASE,
+)
+"""What a sentence that names no offending key must say of itself."""
 _LEVELS = re.compile(r"[./]")
 _CREATED = 201
 _BEYOND = 2**63
@@ -58,34 +67,47 @@ class Creates:
 
     def __init__(self, api: GlobalApi) -> None:
         self._api = api
+        self._attempts: int | None = None
+
+    def be_brief(self) -> None:
+        """From here on ask a busy service again hardly ever: it was too busy for a create after all its retries."""
+        self._attempts = BRIEFLY
 
     def location_tag(self, body: Resource) -> Created:
         """Name, color and what else 4.1 lists."""
-        return _created(self._api.post(LOCATION_TAGS, body))
+        return _created(self._post(LOCATION_TAGS, body))
 
     def retailer(self, body: Resource) -> Created:
         """The fields of 2.2, not wrapped."""
-        return _created(self._api.post(RETAILERS, body))
+        return _created(self._post(RETAILERS, body))
 
     def product(self, body: Resource) -> Created:
         """The fields of 2.3; ``type`` is one of the six kinds."""
-        return _created(self._api.post(PRODUCTS, {"resource": body}))
+        return _created(self._post(PRODUCTS, {"resource": body}))
 
     def rest(self, attempt: int, asked: float | None) -> None:
         """Wait before one in doubt is sent again."""
         self._api.rest(attempt, asked)
 
+    def _post(self, path: str, body: Resource) -> Reply:
+        return self._api.post(path, body, attempts=self._attempts)
 
-def already_in_use(refusal: Rejected, key: str) -> bool:
+
+def already_in_use(refusal: Rejected, key: str, value: str) -> bool:
     """Whether the service refuses because ``key`` (``name`` or ``code``) has a value that is taken.
 
     Inferred, and in this place only: the specification shows neither the status nor the words (7.2). The offending key
-    must be the one named, and the reason speak of being taken and not, say, of a length.
+    must be the one named, and the reason speak of being taken and not, say, of a length. Details are optional (7.1): a
+    sentence without them must say plainly that something is taken, and name the key or its value.
     """
-    return any(
-        _LEVELS.split(problem.key)[-1] == key and _IN_USE.search(problem.message) is not None
-        for problem in refusal.problems
-    )
+    return any(_is_taken(problem, key, value) for problem in refusal.problems)
+
+
+def _is_taken(problem: Problem, key: str, value: str) -> bool:
+    if problem.key:
+        return _LEVELS.split(problem.key)[-1] == key and _IN_USE.search(problem.message) is not None
+    names_it = re.search(rf"(?<!\w)(?:{re.escape(key)}|{re.escape(value)})(?!\w)", problem.message, re.IGNORECASE)
+    return names_it is not None and _PLAINLY_IN_USE.search(problem.message) is not None
 
 
 def _created(reply: Reply) -> Created:

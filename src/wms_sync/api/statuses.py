@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from time import monotonic
 
@@ -15,9 +16,14 @@ from wms_sync.api.withheld import without_credentials
 
 NO_SUCH_PATH = frozenset({404, 405})
 """Refusals of the address and not of what was sent."""
-REQUEST_TIMEOUT = 408
+REQUEST_TIMEOUT, CONFLICT, TOO_MANY = 408, 409, 429
 _LARGEST_ERROR_BODY = 64 * 1024
 _ERROR_BODY_SECONDS = 30.0
+_PASSING = re.compile(
+    r"\b(?:too many|rate|limit|throttl\w*|busy|concurren\w*|try again|retry|later|in progress|being processed|locked"
+    r"|deadlock|overloaded)\b",
+    re.IGNORECASE,
+)
 
 
 class _Detail(msgspec.Struct):
@@ -56,13 +62,25 @@ def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None
             status=status,
         )
     problems = read_problems(response)
-    if status == 429 or (status == 409 and not any(problem.key for problem in problems)):
+    if status == TOO_MANY or (status == CONFLICT and _is_busy(response, problems, wait)):
         said = in_words(problems) if problems else "too many requests."
         raise Busy(f"{where} answered {status}: {said}", status=status, retry_after=wait)
     said = in_words(problems) if problems else "no reason given."
     if status in NO_SUCH_PATH:
         said += " Is WMS_BASE_URL the address of the instance?"
     raise Rejected(f"{where} answered {status}: {said}", status=status, problems=problems)
+
+
+def _is_busy(response: httpx.Response, problems: tuple[Problem, ...], wait: float | None) -> bool:
+    """Whether a 409 means too many requests at once (facts), and not that what was to be made is there already.
+
+    A refused create says what is wrong with it. Without a reason, or in words of rate and turns, it is the moment.
+    """
+    if any(problem.key for problem in problems):
+        return False
+    if response.request.method != "POST" or wait is not None or not problems:
+        return True
+    return any(_PASSING.search(problem.message) for problem in problems)
 
 
 def _failed(response: httpx.Response, where: str, wait: float | None) -> ServiceFailed:

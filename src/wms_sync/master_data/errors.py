@@ -3,7 +3,8 @@
     MasterDataError
     ├── UnreadableFile    the file cannot be read as CSV at all; nothing of it was looked at
     ├── TooManyCreates    a push would create more than it may; nothing was sent
-    └── ServiceKeepsFailing    one create after the other was not done; the push stopped
+    ├── ServiceKeepsFailing    one create after the other was not done; the push stopped
+    └── ServiceIsBusy     one create after the other met a service that was too busy; the push stopped
 
 A row that breaks a rule is no error: it becomes an ``Offence`` and the other rows go on.
 """
@@ -42,4 +43,14 @@ class ServiceKeepsFailing(MasterDataError):
         super().__init__(
             f"The service did or answered none of the last {failures} creates, each after all retries, so the push "
             f"stopped. Push again when it is well. The last answer: {last}"
+        )
+
+
+class ServiceIsBusy(MasterDataError):
+    """The service takes no more for now; what was not sent is safe to push again."""
+
+    def __init__(self, rows: int, last: str | None) -> None:
+        super().__init__(
+            f"The service was too busy for the last {rows} creates, after all retries, so the push stopped. Push again "
+            f"later; a lower WMS_MAX_PARALLEL_REQUESTS asks less of it. The last answer: {last}"
         )

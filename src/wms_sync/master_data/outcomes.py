@@ -39,6 +39,7 @@ OF_STATE = {
     State.REFUSED: Outcome.REJECTED,
     State.UNDONE: Outcome.UNSENT,
     State.DOUBT: Outcome.IN_DOUBT,
+    State.UNPROVEN: Outcome.IN_DOUBT,
 }
 """Of a row that was sent."""
 GOOD = frozenset({Outcome.CREATED, Outcome.ALREADY_THERE})

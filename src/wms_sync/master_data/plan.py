@@ -56,7 +56,8 @@ class Step:
     ``ids`` are the references that are resolved; ``waits_for`` are keys of rows of this file whose ids come with the
     push. ``entry`` is what the ledger has; ``proven`` what it should have by what the service shows; ``found`` what
     the key means to those that name it. ``is_by_sku`` where nothing but a sku, which other merchants may have too, says
-    that the service has it.
+    that the service has it; ``is_last_word`` where a person has looked for what is in doubt, so that a refusal settles
+    it.
     """
 
     line: int
@@ -73,6 +74,7 @@ class Step:
     proven: Entry | None = None
     found: tuple[Found, ...] = ()
     is_by_sku: bool = False
+    is_last_word: bool = False
 
     @property
     def row(self) -> dict[str, Any]:
@@ -212,7 +214,9 @@ class _Planner:
             sent += f" ({_among(shown)}, which does not prove that it is this one)"
         if self._kind in UNIQUE:
             why = f"{sent}. It is sent again: the service refuses a second {self._kind.one} of this {self._kind.key}."
-            return replace(step, action=Action.IN_DOUBT, why=why, sends=True)
+            if entry.state is State.UNPROVEN and not self._resend:
+                why = f"{sent}, and sent again without success. {what_to_do(self._kind, entry.state)}"
+            return replace(step, action=Action.IN_DOUBT, why=why, sends=True, is_last_word=self._resend)
         if self._resend:
             why = f"{sent}, and sent again as you asked: look whether the service now has it twice."
             return replace(step, action=Action.IN_DOUBT, why=why, sends=True)
@@ -247,8 +251,13 @@ class _Planner:
         return _one(found, what, reference.ids, parent)
 
 
-def what_to_do(kind: Kind, *, was_there: bool = False) -> str:
+def what_to_do(kind: Kind, state: State = State.DOUBT, *, was_there: bool = False) -> str:
     """How a create without an answer is settled."""
+    if kind in UNIQUE and state is State.UNPROVEN:
+        look = f"Look for the {kind.key} in the service, then push with --resend: a refusal is then the last word."
+        if kind is Kind.RETAILERS:
+            look = f"A sync or the Merchant API (WMS_MERCHANT_USERNAME) does, where they show it. {look}"
+        return f"The service refuses it without saying why, so pushing again does not settle it. {look}"
     if kind in UNIQUE:
         again = f"Push the file again{WITH_RESEND if was_there else ''}"
         return f"{again}: the service refuses a second {kind.one} of this {kind.key}, which settles it."

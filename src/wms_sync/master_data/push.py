@@ -21,18 +21,22 @@ from wms_sync.api.client import GlobalApi
 from wms_sync.api.creates import Creates
 from wms_sync.errors import WmsSyncError
 from wms_sync.master_data.content import body, digest
-from wms_sync.master_data.errors import ServiceKeepsFailing
+from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing
 from wms_sync.master_data.known import Lookup
 from wms_sync.master_data.lineup import Lineup
 from wms_sync.master_data.outcomes import OF_ACTION, OF_STATE, Applied, PushProgress, Result, Watcher
 from wms_sync.master_data.plan import UNIQUE, Action, Plan, Step
-from wms_sync.master_data.sending import Sender, Sent, told
+from wms_sync.master_data.sending import Before, Sender, Sent, told
 from wms_sync.state.ledger import THERE, UNSURE, Entry, PushLedger, State
 
 AHEAD_UNIQUE = 64
 """Creates intended at a time where a doubt settles itself; of products only twice as many as are sent side by side."""
 GIVE_UP_AFTER = 8
 """Creates in a row that were not done or not answered, each after all retries: it is the service, not the rows."""
+GIVE_UP_IN_DOUBT = 3
+"""Creates in a row that got no answer of the service, where each needs a person."""
+GIVE_UP_BUSY = 3
+"""Creates in a row that the service was too busy for, the first of them after all retries."""
 RECORD_SECONDS = 0.5
 """Longest that an outcome is known and not on disk."""
 POLL_SECONDS = 0.1
@@ -77,6 +81,8 @@ class Push:
         self._unrecorded: list[Entry] = []
         self._recorded_at = monotonic()
         self._failures = 0
+        self._in_doubt = 0
+        self._busy = 0
         self._stopped: WmsSyncError | None = None
         self._halted = False
         self._started = monotonic()
@@ -156,8 +162,11 @@ class Push:
         return self._sender.send(
             step.key,
             body(step.record, self._lineup.ids(step)),
-            in_doubt=step.entry is not None and step.entry.state in UNSURE,
-            was_there=self._was_there(step),
+            Before(
+                in_doubt=step.entry is not None and step.entry.state in UNSURE,
+                was_there=self._was_there(step),
+                is_last_word=step.is_last_word,
+            ),
             id_needed=self._lineup.has_children(step),
         )
 
@@ -190,11 +199,24 @@ class Push:
         self._unrecorded.append(entry)
         message = told(self._plan.kind, sent, was_there=intent.state in THERE)
         self._lineup.conclude(Result(step.line, key, OF_STATE[sent.state], entry.remote_id, message, sent.warnings))
-        self._failures = self._failures + 1 if sent.state in NOT_DONE else 0
-        if not self._halted and (sent.stops is not None or self._failures >= GIVE_UP_AFTER):
-            self._stopped = sent.stops or ServiceKeepsFailing(self._failures, sent.message)
+        self._stopped = self._stopped or (None if self._halted else self._reason_to_stop(sent))
+        if self._stopped is not None and not self._halted:
             self._halt()
         self._tell()
+
+    def _reason_to_stop(self, sent: Sent) -> WmsSyncError | None:
+        """What every further create would meet too, as it seems after this one."""
+        self._failures = self._failures + 1 if sent.state in NOT_DONE else 0
+        self._in_doubt = self._in_doubt + 1 if sent.state is State.DOUBT else 0
+        self._busy = self._busy + 1 if sent.is_busy else 0
+        if sent.stops is not None:
+            return sent.stops
+        if self._busy >= GIVE_UP_BUSY:
+            return ServiceIsBusy(self._busy, sent.message)
+        most = GIVE_UP_AFTER if self._plan.kind in UNIQUE else GIVE_UP_IN_DOUBT
+        if self._failures >= GIVE_UP_AFTER or self._in_doubt >= most:
+            return ServiceKeepsFailing(self._failures, sent.message)
+        return None
 
     def _outcome(self, step: Step, intent: Entry, sent: Sent) -> Entry:
         """The ledger's row after an answer; what was in doubt and is proven now has the earlier body in the service."""
@@ -209,7 +231,7 @@ class Push:
             body_sha256=digest(content),
             remote_id=sent.remote_id,
             message=sent.message,
-            settled_at=None if sent.state is State.DOUBT else datetime.now(UTC),
+            settled_at=None if sent.state in UNSURE else datetime.now(UTC),
             seen_at=None,
         )
 

@@ -6,7 +6,7 @@ after a short wait: either it is done then, or "already in use" proves that it w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -21,25 +21,46 @@ from wms_sync.api.errors import (
 )
 from wms_sync.api.statuses import NO_SUCH_PATH, in_words
 from wms_sync.master_data.kinds import Kind
-from wms_sync.master_data.known import Lookup, made_since
+from wms_sync.master_data.known import Found, Lookup, made_since
 from wms_sync.master_data.plan import UNIQUE, WITH_RESEND, what_to_do
-from wms_sync.state.ledger import State
+from wms_sync.state.ledger import THERE, UNSURE, State
 
 SENDINGS = 3
 """How often a create is sent that gets no answer, where that is safe."""
 PROOF = "sent before; the service refuses a second one, so the first was done"
-PASSING = Busy | ServiceFailed | NotSent
+FOUND = "sent before; the service refuses it now, and shows one"
+PASSING = ServiceFailed | NotSent
+
+
+@dataclass(frozen=True)
+class Before:
+    """What is known of a row before it is sent.
+
+    It may be ``in_doubt``, and ``is_last_word`` where a person has looked, so that a refusal settles that doubt; or it
+    surely ``was_there``, so that "already in use" proves nothing new.
+    """
+
+    in_doubt: bool = False
+    was_there: bool = False
+    is_last_word: bool = False
+
+    @property
+    def not_done(self) -> State:
+        """What it is after an answer that nothing was done now."""
+        return State.DOUBT if self.in_doubt else State.UNDONE
 
 
 @dataclass(frozen=True)
 class Sent:
-    """What became of one create. ``stops`` is an error that every further create would meet too."""
+    """What became of one create. ``stops`` is an error that every further create would meet too; ``is_busy``: the
+    service was too busy for it, after all retries."""
 
     state: State
     remote_id: int | None = None
     message: str | None = None
     warnings: tuple[str, ...] = ()
     stops: ApiError | None = None
+    is_busy: bool = False
 
     @property
     def is_proof(self) -> bool:
@@ -50,8 +71,8 @@ class Sent:
 def told(kind: Kind, sent: Sent, *, was_there: bool) -> str:
     """What a person is told of it: why, and what to do; what ``was_there`` is sent again only when it is asked for."""
     said = sent.message or ""
-    if sent.state is State.DOUBT:
-        return f"{said} {what_to_do(kind, was_there=was_there)}"
+    if sent.state in UNSURE:
+        return f"{said} {what_to_do(kind, sent.state, was_there=was_there)}"
     if sent.state is State.UNDONE:
         return f"{said} Nothing was done: push the file again{WITH_RESEND if was_there else ''}."
     if sent.state is State.EXISTS:
@@ -72,36 +93,41 @@ class Sender:
         self._creates = creates
         self._lookup = lookup
 
-    def send(self, key: str, body: Resource, *, in_doubt: bool, was_there: bool, id_needed: bool) -> Sent:
-        """Send a row, which may be ``in_doubt`` from before, or surely ``was_there``, so that "already in use" proves
-        nothing new; ``id_needed`` looks for an id that no answer brought."""
+    def send(self, key: str, body: Resource, before: Before, *, id_needed: bool) -> Sent:
+        """Send a row; ``id_needed`` looks for an id that no answer brought."""
         began = datetime.now(UTC)
-        sent = self._send(body, in_doubt=in_doubt, was_there=was_there)
-        if id_needed and sent.remote_id is None and sent.state in {State.CREATED, State.EXISTS} and self._lookup:
-            try:
-                found = self._lookup.find(self._kind.type, [key]).get(key, ())
-            except ApiError:
-                found = ()  # what waits for the id says so
+        sent = self._send(key, body, before)
+        if id_needed and sent.remote_id is None and sent.state in THERE:
+            found = self._look_for(key)
             if self._kind not in UNIQUE:
                 found = made_since(began, found)
             return replace(sent, remote_id=found[0].id if found else None)
         return sent
 
-    def _send(self, body: Resource, *, in_doubt: bool, was_there: bool) -> Sent:
+    def _look_for(self, key: str) -> Sequence[Found]:
+        try:
+            return self._lookup.find(self._kind.type, [key]).get(key, ()) if self._lookup else ()
+        except ApiError:
+            return ()  # what waits for it says so
+
+    def _send(self, key: str, body: Resource, before: Before) -> Sent:
         sendings = 0
         while True:
             sendings += 1
             try:
                 created = self._create(body)
             except InDoubt as error:
-                in_doubt = True
+                before = replace(before, in_doubt=True, is_last_word=False)
                 if self._kind not in UNIQUE or sendings == SENDINGS or not self._rest(sendings, error.retry_after):
                     return Sent(State.DOUBT, message=str(error))
             except Rejected as error:
-                return self._refused(error, in_doubt=in_doubt, was_there=was_there)
+                return self._refused(key, error, before)
+            except Busy as error:
+                self._creates.be_brief()
+                return Sent(before.not_done, message=str(error), is_busy=True)
             except ApiError as error:
-                state = State.DOUBT if in_doubt else State.UNDONE
-                return Sent(state, message=str(error), stops=None if isinstance(error, PASSING) else error)
+                stops = None if isinstance(error, PASSING) else error
+                return Sent(before.not_done, message=str(error), stops=stops)
             else:
                 return Sent(State.CREATED, created.id, warnings=created.warnings)
 
@@ -113,13 +139,19 @@ class Sender:
             return False
         return True
 
-    def _refused(self, error: Rejected, *, in_doubt: bool, was_there: bool) -> Sent:
+    def _refused(self, key: str, error: Rejected, before: Before) -> Sent:
         if error.status in NO_SUCH_PATH:
-            return Sent(State.DOUBT if in_doubt else State.UNDONE, message=str(error), stops=error)
+            return Sent(before.not_done, message=str(error), stops=error)
         words = in_words(error.problems) if error.problems else str(error)
-        if already_in_use(error, self._kind.key):
-            proves = in_doubt and not was_there
+        proves = before.in_doubt and not before.was_there
+        if already_in_use(error, self._kind.key, key):
             return Sent(State.CREATED, message=PROOF) if proves else Sent(State.EXISTS, message=words)
-        if in_doubt and not any(problem.key for problem in error.problems):
-            return Sent(State.DOUBT, message=f"Sent before without an answer, and refused now: {words}")
+        if any(problem.key for problem in error.problems):
+            return Sent(State.REFUSED, message=words)
+        found = self._look_for(key) if self._kind in UNIQUE else ()  # of a product it would prove nothing
+        if found:
+            state, message = (State.CREATED, FOUND) if proves else (State.EXISTS, words)
+            return Sent(state, found[0].id, message)
+        if before.in_doubt and not before.is_last_word:
+            return Sent(State.UNPROVEN, message=f"Sent before without an answer, and refused now: {words}")
         return Sent(State.REFUSED, message=words)

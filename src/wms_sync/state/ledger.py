@@ -6,7 +6,8 @@ One row a thing (service, kind, natural key). An intent is committed before its 
              ├─► exists     it was there before us: the service refuses a second one of this name
              ├─► refused    nothing was done: the row must change
              ├─► undone     nothing was done: the service failed or was not reached
-             └─► doubt      no answer came
+             ├─► doubt      no answer of the service came
+             └─► unproven   no answer came, and one that was sent again is refused without a word that proves anything
 
 What a killed process leaves behind is ``intended`` and means the same as ``doubt``. A transaction is on disk before it
 counts, also through a loss of power: a forgotten intent could become a second product.
@@ -42,10 +43,11 @@ class State(StrEnum):
     REFUSED = "refused"
     UNDONE = "undone"
     DOUBT = "doubt"
+    UNPROVEN = "unproven"
 
 
 THERE = frozenset({State.CREATED, State.EXISTS})
-UNSURE = frozenset({State.INTENDED, State.DOUBT})
+UNSURE = frozenset({State.INTENDED, State.DOUBT, State.UNPROVEN})
 SHOWN = ("retailers", "products")
 """Kinds that shipments show."""
 
@@ -119,7 +121,7 @@ class PushLedger(Guarded):
             return tuple(_entry(row._mapping) for row in connection.execute(query))
 
     def unsure(self) -> tuple[Entry, ...]:
-        """What was sent without an answer, the oldest first."""
+        """What was sent without an answer that settles it, the oldest first."""
         unsure = push_ledger.c.state.in_(UNSURE)
         query = select(push_ledger).where(unsure).order_by(push_ledger.c.intended_at, push_ledger.c.key)
         with self._engine.connect() as connection:
