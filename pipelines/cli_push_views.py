@@ -29,9 +29,10 @@ def plan_lines(plan: Plan, *, limit: int, most: int | None = SHOWN) -> Iterator[
         steps = sorted((step for step in plan.steps if step.action is action), key=lambda step: step.line)
         if steps:
             yield f"{action} ({len(steps):,}): {meaning}"
-            for step in steps[:most]:
+            shown = _first(steps, most)
+            for step in shown:
                 yield from (f"  line {step.line:<6} {text}" for text in _told(step, offences.get(step.line, ())))
-            yield from _more(action, steps[most:] if most is not None else ())
+            yield from _more(action, len(steps) - len(shown))
     yield plan.summary
     yield f"Nothing was sent. A push would send {plan.sends:,}."
     if plan.sends > limit:
@@ -50,15 +51,22 @@ def column_lines(kind: Kind) -> Iterator[str]:
         yield f"{column.name:<{width}}  {facts}"
 
 
-def _more(action: Action, left_out: Sequence[Step]) -> Iterator[str]:
+def _first(steps: Sequence[Step], most: int | None) -> Sequence[Step]:
+    """As many, those with a warning before the others; in the order of the file."""
+    if most is None or len(steps) <= most:
+        return steps
+    return sorted(sorted(steps, key=lambda step: not step.warnings)[:most], key=lambda step: step.line)
+
+
+def _more(action: Action, left_out: int) -> Iterator[str]:
     """How many rows are not shown, and where they are."""
     if left_out:
         where = ", and a push writes them to data/rejects" if action is Action.REJECTED else ""
-        yield f"  and {len(left_out):,} more {action} (--all prints every row{where})"
+        yield f"  and {left_out:,} more {action} (--all prints every row{where})"
 
 
 def _told(step: Step, offences: Sequence[Offence]) -> Iterator[str]:
-    """One line a row; one a field that has changed, one a rule that is broken."""
+    """One line a row; one a field that has changed, a rule that is broken, a warning."""
     if step.action is Action.CHANGED:
         yield from (f"{step.key}  {change}" for change in step.changes)
         return
@@ -66,4 +74,4 @@ def _told(step: Step, offences: Sequence[Offence]) -> Iterator[str]:
         where = f"{one.column} = {one.value!r}: " if one.value else f"{one.column}: " if one.column else ""
         yield f"{where}{one.rule}"
     if not offences:
-        yield f"{step.key}  {step.why}".rstrip()
+        yield from (f"{step.key}  {text}".rstrip() for text in step.told or ("",))

@@ -126,9 +126,9 @@ MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
     ),
     (
         SERIAL,
-        {"data_collection_options.is_collected_data_unique": "often"},
-        "data_collection_options.is_collected_data_unique",
-        "Must be true or false",
+        {"data_collection_options.associated_product_ids": "MUG"},
+        "data_collection_options.associated_product_ids",
+        "Must be a whole number",
     ),
     (WRAP, {"infill_options.infill_priority": "1"}, "infill_options.infill_priority", f"Belongs to {PAPER}"),
     (
@@ -139,8 +139,15 @@ MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
     ),
     (PAPER, {"infill_options.infill_priority": "first"}, "infill_options.infill_priority", "Must be a whole number"),
     ("Product", {"name": "Mug\0"}, "name", "Holds a NUL character"),
-    ("Product", {"sku": "TWICE"}, "sku", "The same sku, but for upper and lower case, stands on line 109"),
-    ("Product", {"sku": "twice"}, "sku", "The same sku, but for upper and lower case, stands on line 107"),
+    ("Product", {"resource_json": "{"}, "resource_json", "Is not JSON: Expecting property name"),
+    ("Product", {"resource_json": "[]"}, "resource_json", "Must be a JSON object, such as"),
+    ("Product", {"resource_json": '{"sku": "OTHER"}'}, "resource_json", "Has 'OTHER' as sku and the column sku has"),
+    ("Product", {"resource_json": '{"sku": null}'}, "resource_json", "Has None as sku"),
+    ("Product", {"resource_json": '{"type": null}'}, "resource_json", "Has a type that is no text"),
+    ("Product", {"resource_json": '{"a": 1, "a": 2}'}, "resource_json", "Has the key a twice"),
+    ("Product", {"merchant_code": "m01", "merchant_id": "12"}, "merchant_id", "Fills the same field as merchant_code"),
+    ("Product", {"sku": "TWICE"}, "sku", "The same sku, but for upper and lower case, stands on line 123"),
+    ("Product", {"sku": "twice"}, "sku", "The same sku, but for upper and lower case, stands on line 121"),
 ]
 
 
@@ -311,6 +318,75 @@ def test_the_vendors_own_file(tmp_path):
     assert "allowed_container_styles (1 cells filled), valid_containers (0 cells filled)" in result.notes[0]
 
 
+def test_where_the_specification_leaves_it_open_a_row_is_sent_with_a_warning(tmp_path):
+    result = checked(
+        tmp_path,
+        Kind.PRODUCTS,
+        "type,sku,name,merchant_code,container_options.manage_stock,container_options.satisfies_overbox",
+        "PackagingContainer,BOX,Box,m01,per_warehouse,no",
+        "PackagingContainer,BAG,Bag,,yes,",
+    )
+    assert result.offences == ()
+    box, bag = result.records
+    assert box.body["container_options"] == {"manage_stock": "per_warehouse", "satisfies_overbox": False}
+    assert [(one.line, one.column, one.value) for one in result.warnings] == [
+        (2, "merchant_code", "m01"),
+        (2, "container_options.manage_stock", "per_warehouse"),
+    ]
+    assert bag.body["container_options"] == {"manage_stock": True}
+
+
+RAW = [
+    # cells of a product, the JSON beside them, the body
+    ({"name": "Mug"}, {"name": None}, {"name": None}),
+    ({"name": ""}, {"name": ""}, {"name": ""}),
+    ({"weight.value": "1"}, {"weight": {"unit": "kg"}}, {"weight": {"value": 1, "unit": "kg"}}),
+    ({"weight.value": "-1"}, {"weight": {"value": -1}}, {"weight": {"value": -1}}),
+    ({"weight.value": "1"}, {"weight": None}, {"weight": None}),
+    ({"weight.value": "1"}, {"weight": {}}, {"weight": {"value": 1}}),
+    ({}, {"inventory": {}}, {"inventory": {}}),
+    (
+        {"export.customs_value.amount": "5"},
+        {"export": {"customs_value": {"currency": "USD"}, "new": [1]}},
+        {"export": {"customs_value": {"amount": 5, "currency": "USD"}, "new": [1]}},
+    ),
+    ({"barcodes": "1E+05|2"}, {"barcodes": ["1E+05"]}, {"barcodes": ["1E+05"]}),
+    ({"custom_fields.a": "1"}, {"custom_fields": []}, {"custom_fields": []}),
+    ({"type": "Pallet"}, {"type": "PackagingPallet"}, {"type": "PackagingPallet"}),
+    ({"goods_type": "NORMAL"}, {"is_new": {"deep": True}}, {"goods_type": "NORMAL", "is_new": {"deep": True}}),
+    ({"lot_type_id": "FIFO"}, {"lot_type": {"id": 3}}, {"lot_type": {"id": 3}}),
+]
+
+
+@pytest.mark.parametrize(("cells", "said", "body"), RAW)
+def test_what_is_said_in_json_is_laid_over_the_columns_and_not_checked(tmp_path, cells, said, body):
+    row = {"sku": "A", "name": "Alpha"} | cells | {"resource_json": json.dumps(said)}
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows([row, row.values()])
+    result = check(read(tmp_path, text.getvalue()), Kind.PRODUCTS)
+    assert [one.rule for one in result.offences] == []
+    [record] = result.records
+    assert record.is_raw
+    assert record.references == ()
+    assert record.body == {"type": "Product", "sku": "A", "name": "Alpha"} | body
+
+
+def test_json_may_repeat_the_key_and_so_confirm_what_looks_damaged(tmp_path):
+    lines = ("code,name,resource_json", '1E+05,A,"{""code"": ""1E+05""}"', "1E+06,B,")
+    result = checked(tmp_path, Kind.RETAILERS, *lines)
+    assert [record.key for record in result.records] == ["1E+05"]
+    assert [(one.line, one.column) for one in result.offences] == [(3, "code")]
+    tags = checked(tmp_path, Kind.LOCATION_TAGS, "name,color,resource_json", '<b>A</b>,red1,"{""name"": ""A""}"')
+    assert [record.body for record in tags.records] == [{"name": "A", "color": "red1"}]
+
+
+def test_an_entry_of_custom_fields_is_replaced_and_the_others_stay(tmp_path):
+    said = '{"custom_fields": {"a": {"id": 1, "label": "x"}, "b": {"value": 1.5}}}'.replace('"', '""')
+    lines = ("code,name,custom_fields.a,custom_fields.c,resource_json", f'A,A,1,2,"{said}"')
+    [record] = checked(tmp_path, Kind.RETAILERS, *lines).records
+    assert record.body["custom_fields"] == {"c": {"value": 2}, "a": {"id": 1, "label": "x"}, "b": {"value": 1.5}}
+
+
 COLUMNS = {
     kind: [one.name for one in columns_of(kind) if not one.name.endswith("<code>")]
     + (["custom_fields.x"] if kind is not Kind.LOCATION_TAGS else [])
@@ -319,6 +395,7 @@ COLUMNS = {
 UGLY = st.one_of(
     st.text(max_size=12),
     st.sampled_from(["", "", "", "1", "0.5", "true", "A|B", "{}", "[]", '{"a": {"value": 1}}', "USD", "9" * 5000]),
+    st.sampled_from(['{"name": null}', '{"weight": 1}', '{"custom_fields": {"x": 1}, "type": "Product"}']),
     st.sampled_from([*ITEMS, "R1", "R2", "black1", '[{"code": "x", "value": 1}]', "US:1|CA:2", "ups_GROUND", "\0"]),
 )
 

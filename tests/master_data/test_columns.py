@@ -45,7 +45,7 @@ OPTIONS = {
 
 PRODUCT = (
     "type sku name is_enabled vendor_sku manufacturer_part_number external_id barcodes is_available is_visible "
-    "goods_type lot_type weight dimensions volume inventory export regulated_goods packaging custom_fields"
+    "merchant goods_type lot_type weight dimensions volume inventory export regulated_goods packaging custom_fields"
 )
 
 
@@ -58,8 +58,9 @@ def names(kind: Kind) -> list[str]:
 
 
 def test_location_tags_and_retailers_have_the_fields_of_the_specification():
-    assert names(Kind.LOCATION_TAGS) == ["name", "description", "color", "sort_order"]
+    assert names(Kind.LOCATION_TAGS) == ["name", "description", "color", "sort_order", "resource_json"]
     assert names(Kind.RETAILERS) == [
+        "type",
         "code",
         "name",
         "status",
@@ -74,17 +75,18 @@ def test_location_tags_and_retailers_have_the_fields_of_the_specification():
         "routing_guide_notes",
         "custom_fields",
         "custom_fields.<code>",
+        "resource_json",
     ]
 
 
 def test_a_product_has_the_fields_of_the_specification():
-    assert fields("Product") == set(PRODUCT.split())
+    assert fields("Product") == {*PRODUCT.split(), "resource_json"}
 
 
 @pytest.mark.parametrize("type_", OPTIONS)
 def test_a_packaging_kind_has_the_fields_of_the_specification(type_):
     options, named = OPTIONS[type_]
-    assert fields(type_) == {"type", "sku", "name", "is_enabled", options}
+    assert fields(type_) == {"type", "sku", "name", "is_enabled", "merchant", options, "resource_json"}
     assert fields(type_, depth=1) == set(named.split())
 
 

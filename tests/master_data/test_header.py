@@ -36,7 +36,14 @@ def test_the_line_of_the_header_is_that_of_the_file(tmp_path):
 
 def test_units_of_products_are_the_services(tmp_path):
     result = checked(tmp_path, Kind.PRODUCTS, "sku,name,weight.value,weight.unit", "A,Alpha,1,kg")
-    assert offences(result) == [(1, "weight.unit", "Is set by the service and cannot be sent. Remove the column.")]
+    assert offences(result) == [
+        (
+            1,
+            "weight.unit",
+            "Cannot be sent: a product is created without units and measured in the service's own, which its answers "
+            "show (lb, in, in^3). Convert the values where they differ, and remove the column.",
+        )
+    ]
 
 
 def test_case_and_blanks_are_forgiven_and_columns_without_name_and_cells_too(tmp_path):

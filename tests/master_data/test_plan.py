@@ -9,12 +9,15 @@ from datetime import UTC, datetime, timedelta
 import duckdb
 import pytest
 
+from pipelines.cli_push_views import plan_lines
+from tests.conftest import CONFIG
 from tests.master_data.conftest import MERCHANT
 from wms_sync.master_data.content import body, changes, content, digest
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.offences import Record, Reference
 from wms_sync.master_data.outcomes import Outcome
 from wms_sync.master_data.plan import Action
+from wms_sync.sandbox.app import Sandbox
 from wms_sync.sandbox.identities import retailer_code, retailer_id
 from wms_sync.state.ledger import Entry, State
 
@@ -314,6 +317,70 @@ def test_the_merchant_api_is_asked_page_after_page_since_one_sku_may_be_many(des
     )
 
 
+def lenient(desk) -> None:
+    """Let the service take what the specification does not mention."""
+    desk.server.sandbox = Sandbox(replace(CONFIG, takes_any_body=True))
+
+
+def test_a_doubtful_row_is_sent_with_a_warning_and_the_service_decides(desk):
+    path = desk.file("code,name,default_shipping_method", "a,A,ups_ground", "b,B,ups_GROUND", "c,C,pickup")
+    plan = desk.plan(RETAILERS, path)
+    assert (plan.counts, plan.exit_code) == ({Action.CREATE: 3}, 0)
+    assert [bool(step.warnings) for step in plan.steps] == [True, False, True]
+    assert plan.rows()[0]["why"].startswith("Warning: default_shipping_method: Has not the form")
+    told = [line for line in plan_lines(plan, limit=10) if " line" in line]
+    assert [line.split()[:4] for line in told] == [
+        ["line", "2", "a", "Warning:"],
+        ["line", "3", "b"],
+        ["line", "4", "c", "Warning:"],
+    ]
+    assert [line.split()[1] for line in plan_lines(plan, limit=10, most=2) if " line" in line] == ["2", "4"]
+
+    strict = desk.push(RETAILERS, path)
+    assert (strict.counts, strict.exit_code) == ({Outcome.CREATED: 1, Outcome.REJECTED: 2}, 3)
+    lenient(desk)
+    report = desk.push(RETAILERS, path)
+    assert (report.counts, report.exit_code) == ({Outcome.CREATED: 2, Outcome.ALREADY_THERE: 1}, 0)
+    warned = [line for line in report.lines() if "Warning: default_shipping_method" in line]
+    assert [line.split(":")[0] for line in warned] == ["line 2", "line 4"]
+    assert {step.warnings for step in desk.plan(RETAILERS, path).steps} == {()}, "nothing of them is sent any more"
+
+
+def test_what_is_said_in_json_is_shown_sent_and_remembered(desk):
+    lenient(desk)
+    lines = ("sku,name,merchant_id,weight.value,resource_json", "A,Alpha,12,1.5,{}")
+    path = desk.file(*lines[:1], lines[1].format('"{""weight"": {""unit"": ""kg""}, ""season"": null, ""tags"": []}"'))
+    [step] = desk.plan(PRODUCTS, path).steps
+    body: dict[str, object] = {
+        "merchant": {"id": 12, "type": "Merchant"},
+        "name": "Alpha",
+        "season": None,
+        "sku": "A",
+        "tags": [],
+    }
+    body |= {"type": "Product", "weight": {"unit": "kg", "value": 1.5}}
+    assert json.loads(step.row["why"].split("Sends ")[1]) == body
+    assert desk.push(PRODUCTS, path).counts == {Outcome.CREATED: 1}
+    [made] = desk.server.sandbox.products()
+    assert {name: made[name] for name in body} == body
+    assert json.loads(desk.entries()["A"].body) == body
+    assert desk.plan(PRODUCTS, path).counts == {Action.ALREADY_THERE: 1}
+    [step] = desk.plan(PRODUCTS, desk.file(*lines[:1], lines[1].format('"{""weight"": null}"'))).steps
+    assert step.action is Action.CHANGED
+    assert [str(one) for one in step.changes] == [
+        "tags: [] -> nothing",
+        'weight.unit: "kg" -> nothing',
+        "weight.value: 1.5 -> nothing",
+    ]
+
+
+def test_a_parent_that_is_said_in_json_is_sent_as_it_stands(desk):
+    said = '"{""parent_retailer"": {""type"": ""Retailer"", ""id"": 101}}"'
+    path = desk.file("code,name,parent_retailer_code,resource_json", f"a,A,nobody,{said}")
+    assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 1}
+    assert desk.server.sandbox.retailers()[0]["parent_retailer"] == {"type": "Retailer", "id": 101}
+
+
 def record(path: str = "options.items", *, many: bool = True) -> Record:
     reference = Reference(path, "items", "Product", ("x", "y") if many else ("x",), many)
     return Record(2, "a", {"sku": "a", "options": {"z": 1}}, (reference,))
@@ -353,6 +420,7 @@ def fields(*codes: str) -> dict[str, list[dict[str, object]]]:
         ({"k": 1, "a": {"b": 1}}, {"k": 1}, ["a.b: 1 -> nothing"]),
         ({"a": True}, {"a": False}, ["a: true -> false"]),
         ({"a": 1}, {"a": True}, ["a: 1 -> true"]),
+        ({"custom_fields": [1]}, {"custom_fields": [{"code": 2}]}, ['custom_fields: [1] -> [{"code": 2}]']),
         (fields("b", "a"), fields("a", "b"), []),
         (fields("b"), fields("a"), ["custom_fields.a.value: nothing -> 1", "custom_fields.b.value: 1 -> nothing"]),
     ],

@@ -22,7 +22,8 @@ from wms_sync.state.ledger import State
 
 GOLDEN = Path(__file__).parent / "golden"
 FILE = ("type,sku,name", "Product,MUG,Mug", "Product,CUP,Cup")
-SET_BY_THE_SERVICE = {"id", "merchant", "created_at", "updated_at"}
+SET_BY_THE_SERVICE = {"id", "created_at", "updated_at"}
+MERCHANT_BY_DEFAULT = {"merchant": {"type": "Merchant", "id": 11}}
 
 
 def skus(desk) -> list[str]:
@@ -129,7 +130,7 @@ def test_every_kind_arrives_exactly_as_the_specification_shapes_it(desk, shown):
     ids = {"Product": {"MUG-01": made["MUG-01"]["id"]}, "Merchant": merchants, "Warehouse": {"Springfield DC 0": 1}}
     for record in golden:
         sent = {name: value for name, value in made[record["key"]].items() if name not in SET_BY_THE_SERVICE}
-        assert _without_units(sent, record["body"]) == _resolved(record, ids)
+        assert _without_units(sent, record["body"]) == MERCHANT_BY_DEFAULT | _resolved(record, ids)
     assert desk.push(Kind.PRODUCTS, SAMPLES / "products.csv").counts == {Outcome.ALREADY_THERE: 11}
 
 

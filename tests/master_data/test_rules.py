@@ -108,13 +108,22 @@ def test_a_wrong_choice_is_told_the_nearest():
 
 @pytest.mark.parametrize("cell", ["ups_GROUND", "dhl_EXPRESS_WORLDWIDE", "fedex_2DAY"])
 def test_shipping_methods(cell):
-    assert rules.shipping_method(255).parse(cell) == cell
+    method = rules.shipping_method(255)
+    assert (method.parse(cell), method.doubt(cell)) == (cell, None)
 
 
 @pytest.mark.parametrize("cell", ["ups", "_GROUND", "ups_", "ups_ground", "ups_GROUND SAVER"])
-def test_no_shipping_methods(cell):
-    with pytest.raises(Broken, match="<carrier>_<SERVICE>"):
-        rules.shipping_method(255).parse(cell)
+def test_a_shipping_method_of_another_form_is_sent_with_a_doubt(cell):
+    method = rules.shipping_method(255)
+    assert method.parse(cell) == cell
+    assert "<carrier>_<SERVICE>" in str(method.doubt(cell))
+
+
+def test_an_option_whose_shape_is_not_shown_is_a_boolean_or_what_is_written_with_a_doubt():
+    option = rules.flag_or_text()
+    assert [option.parse(cell) for cell in ("Yes", "0", "on_full")] == [True, False, "on_full"]
+    assert option.doubt("yes") is None
+    assert "sent as text" in str(option.doubt("on_full"))
 
 
 def test_codes_of_letters_are_sent_in_capitals():
@@ -177,6 +186,7 @@ def test_wrong_country_extensions(cell):
     [
         ("{", "Is not JSON: .* at character 2"),
         ('{"a": 1, "a": 2}', "Has the key a twice"),
+        ("[" + "9" * 5000 + "]", "too many digits"),
         ("[NaN]", "Has NaN, which JSON does not know"),
         ("[0.1234567890123456789]", "Has a number with more digits"),
         ("[" * 100_000, "nested too deep"),

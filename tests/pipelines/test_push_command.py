@@ -159,7 +159,7 @@ def test_of_a_long_file_the_first_rows_of_each_action_are_printed_and_how_to_see
     applied = Applied(tuple(Result(at, f"n{at}", Outcome.REJECTED) for at in range(120)), None, False, 0, 0.0)
     report = PushReport(plan, applied, Path("data/rejects/long.csv"))
     assert list(report.lines())[99:] == [
-        "line 99: rejected n99: ",
+        "line 99: rejected n99:",
         "and 20 more rejected (--all prints every row)",
         "Correct the rejected rows in data/rejects/long.csv and push that file.",
         report.summary,
@@ -289,7 +289,13 @@ def test_a_call_of_the_merchant_api(run, arguments, changes, code, shown):
 def test_the_columns_of_a_kind_are_listed_without_a_service(run):
     ended = run("push", "location-tags", "--columns", WMS_BASE_URL="")
     assert ended.returncode == 0
-    assert [line.split()[0] for line in ended.stdout.splitlines()] == ["name", "description", "color", "sort_order"]
+    assert [line.split()[0] for line in ended.stdout.splitlines()] == [
+        "name",
+        "description",
+        "color",
+        "sort_order",
+        "resource_json",
+    ]
     assert run("push", "location-tags").returncode == 2
 
 

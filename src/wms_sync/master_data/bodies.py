@@ -6,7 +6,8 @@ Each field is annotated with the rule of its cell (``rules``). Fields are option
 here. Which fields of a retailer or a product are required is not shown; asked for is what no record can be told apart
 without.
 
-Flags among the packaging options whose shape is not shown are taken as booleans by their names.
+Flags among the packaging options whose shape is not shown are taken as booleans by their names; another text is sent as
+it is, with a warning. What no column can say is said in the column ``resource_json``.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from wms_sync.master_data.rules import (
     code,
     extensions,
     flag,
+    flag_or_text,
     letters,
     listed,
     measure,
@@ -46,6 +48,7 @@ Barcode = Annotated[str, barcode()]
 Barcodes = Annotated[list[str], listed(barcode())]
 Texts = Annotated[list[str], listed(text())]
 Flag = Annotated[bool, flag()]
+FlagOrText = Annotated[bool | str, flag_or_text()]
 Integer = Annotated[int, whole(INT64)]
 Number = Annotated[float, number()]
 Measure = Annotated[float, measure()]
@@ -60,6 +63,8 @@ ITEM_TYPES = (
     "PackagingInstruction",
     "PackagingInfill",
 )
+
+_SHOWN_ONLY = "The specification shows a product's merchant in answers only; the service may refuse or ignore it."
 
 _CLOSED = ConfigDict(extra="forbid")
 
@@ -108,6 +113,7 @@ class LocationTag(TypedDict, total=False):
 class Retailer(TypedDict, total=False):
     """Sections 2.2 and 4.2."""
 
+    type: Annotated[str, one_of(("Retailer",))]
     code: Required[Annotated[str, code(64)]]
     name: Required[Text255]
     status: Annotated[str, one_of(("active", "archived"))]
@@ -140,6 +146,13 @@ class Item(TypedDict, total=False):
     sku: Required[Code]
     name: Required[Text]
     is_enabled: Flag
+    merchant: Annotated[
+        tuple[str, ...],
+        refers("Merchant", "merchant_code", by="code of a merchant", ids="merchant_id", doubt=_SHOWN_ONLY),
+    ]
+    merchant_id: Annotated[
+        tuple[str, ...], refers_by_id("Merchant", "merchant_id", field="merchant", doubt=_SHOWN_ONLY)
+    ]
 
 
 class Inventory(TypedDict, total=False):
@@ -246,7 +259,7 @@ class _Coded(TypedDict, total=False):
 
 class _Stocked(TypedDict, total=False):
     weight: Weight
-    manage_stock: Flag
+    manage_stock: FlagOrText
 
 
 class _Routed(TypedDict, total=False):
@@ -267,12 +280,12 @@ class _Placed(TypedDict, total=False):
     allow_for_warehouse_ids: Annotated[
         tuple[str, ...], refers_by_id("Warehouse", "allow_for_warehouse_ids", many=True, field="allow_for_warehouses")
     ]
-    packaging_handling_surcharge: Flag
+    packaging_handling_surcharge: FlagOrText
 
 
 class _Confirmed(TypedDict, total=False):
-    disable_confirm_button: Flag
-    apply_unless_container_meets_hazmat: Flag
+    disable_confirm_button: FlagOrText
+    apply_unless_container_meets_hazmat: FlagOrText
 
 
 class _Applied(_Options, _Routed, _Confirmed, total=False):
@@ -285,7 +298,7 @@ class _Applied(_Options, _Routed, _Confirmed, total=False):
     require_scan_timing: Text
     require_packaging_type: Text
     apply_to_region: Text
-    apply_to_multi_sku_package: Flag
+    apply_to_multi_sku_package: FlagOrText
 
 
 class ContainerOptions(_Options, _Coded, _Stocked, _Routed, _Placed, total=False):
@@ -293,7 +306,7 @@ class ContainerOptions(_Options, _Coded, _Stocked, _Routed, _Placed, total=False
 
     dimensions: Dimensions
     volume: Weight
-    satisfies_overbox: Flag
+    satisfies_overbox: FlagOrText
     use_for_bin_packing: Text
     weight_capacity: Quantity
     container_style: Text
@@ -307,7 +320,7 @@ class DataCollectionOptions(_Applied, total=False):
     """Options of a PackagingDataCollection."""
 
     collect_data_pattern: Text
-    is_collected_data_unique: Flag
+    is_collected_data_unique: FlagOrText
 
 
 class InstructionOptions(_Applied, _Coded, total=False):
@@ -317,7 +330,7 @@ class InstructionOptions(_Applied, _Coded, total=False):
 class InfillOptions(_Options, _Coded, _Stocked, _Confirmed, total=False):
     """Options of a PackagingInfill."""
 
-    is_confirmation_required: Flag
+    is_confirmation_required: FlagOrText
     infill_horizontal: Quantity
     infill_vertical: Quantity
     infill_priority: Integer

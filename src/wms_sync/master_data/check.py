@@ -1,8 +1,13 @@
 """Every row of a file against every rule that can be checked without the service; all offences at once.
 
 A row's cells are nested as the body has them and validated by pydantic against ``bodies``; its errors are put back to
-the columns of the file. (pandera was looked at. It says of a flat frame what is wrong in it; here a nested body has to
-be made of each row besides.) Empty cells are not sent. Blanks around a cell are not part of it.
+the columns of the file. What ``resource_json`` says is laid over the body that comes of them; the cells in its place
+are not looked at. (pandera was tried. It says of a flat frame what is wrong in it; here a nested body has to be made of
+each row besides.) Empty cells are not sent. Blanks around a cell are not part of it.
+
+What the specification states is an offence when it is broken. Where it leaves open whether the service takes a value,
+there is a warning, and the row is sent: the service decides. Values that were damaged on their way, or that can be read
+in two ways, are offences too.
 """
 
 from __future__ import annotations
@@ -15,15 +20,16 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from wms_sync.master_data import bodies
-from wms_sync.master_data.columns import ITEMS, ROOTS, columns_of
+from wms_sync.master_data import bodies, resource_json
+from wms_sync.master_data.columns import ITEMS, RAW, ROOTS, Column, columns_of
 from wms_sync.master_data.csv_file import CsvFile
 from wms_sync.master_data.decode import GUESSED
 from wms_sync.master_data.families import families, repeated
 from wms_sync.master_data.header import Header, Placed, read_header
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.offences import Offence, Record, Reference
-from wms_sync.master_data.rules import Refers, without_html
+from wms_sync.master_data.resource_json import Said, is_said, laid_over
+from wms_sync.master_data.rules import GIVEN, Broken, Refers
 
 __all__ = ["Checked", "Offence", "Record", "Reference", "check"]
 
@@ -31,6 +37,8 @@ __all__ = ["Checked", "Offence", "Record", "Reference", "check"]
 @dataclass(frozen=True, eq=False)
 class Checked:
     """A file that was checked: parents before children among ``records``; ``offences`` as one reads the file.
+
+    ``warnings`` are about cells that are sent and that the service may refuse.
 
     Where ``header_is_wrong`` there are no records at all. ``file.cells`` has the cells of each offending line, but of
     those whose quotes cannot be read.
@@ -41,6 +49,7 @@ class Checked:
     records: tuple[Record, ...]
     offences: tuple[Offence, ...]
     notes: tuple[str, ...]
+    warnings: tuple[Offence, ...] = ()
 
     @property
     def header_is_wrong(self) -> bool:
@@ -51,7 +60,7 @@ class Checked:
 def check(file: CsvFile, kind: Kind) -> Checked:
     """What the rows of ``file`` become as ``kind``, and every rule that they break."""
     header = read_header(file, kind)
-    records, offences = _rows(file, kind, header)
+    records, offences, warnings = _rows(file, kind, header)
     offences += header.offences
     offences += (Offence(one.line, None, "", one.rule) for one in file.malformed)
     offences += _nul_characters(file, header)
@@ -67,31 +76,62 @@ def check(file: CsvFile, kind: Kind) -> Checked:
         records=() if header.offences else kept.records,
         offences=tuple(sorted(offences, key=header.reading_order())),
         notes=(*_guessed(file), *header.notes),
+        warnings=tuple(sorted(warnings, key=header.reading_order())),
     )
 
 
-def _rows(file: CsvFile, kind: Kind, header: Header) -> tuple[list[Record], list[Offence]]:
+def _rows(file: CsvFile, kind: Kind, header: Header) -> tuple[list[Record], list[Offence], list[Offence]]:
+    """Records, offences and warnings."""
     records: list[Record] = []
     offences: list[Offence] = []
+    warnings: list[Offence] = []
     columns = [file.frame.iloc[:, one.position].str.strip().tolist() for one in header.placed]
     for line, texts in zip(file.lines, zip(*columns, strict=True), strict=bool(columns)):
-        row = {one: text for one, text in zip(header.placed, texts, strict=True) if text}
-        nested = _nested(row)
-        if kind is Kind.PRODUCTS:
-            nested.setdefault("type", Kind.PRODUCTS.type)
+        whole = {one: text for one, text in zip(header.placed, texts, strict=True) if text}
+        said, wrong = _said(file, kind, line, whole)
+        row = {one: text for one, text in whole.items() if not is_said(said, one.column.path)}
+        type_ = said.get("type", _text(row, "type") or kind.type)
         try:
-            body = _adapter(_shape(kind, nested.get("type"))).validate_python(nested)
+            body = _adapter(_shape(kind, type_)).validate_python(_nested(kind, row, said))
         except ValidationError as error:
-            found = _Row(file, kind, header, line, row, nested.get("type"))
+            found = _Row(file, kind, header, line, row, type_)
             offences += (
                 one
                 for details in error.errors(include_url=False, include_input=False)
                 for one in found.offences(details)
             )
         else:
-            records.append(_record(kind, line, row, body))
+            records.append(_record(kind, line, row, body, said))
+        offences += wrong
         offences += _named_twice(file, line, row)
-    return records, offences
+        warnings += _doubts(file, line, row)
+    return records, offences, warnings
+
+
+def _said(file: CsvFile, kind: Kind, line: int, row: dict[Placed, str]) -> tuple[Said, list[Offence]]:
+    """What the row says in ``resource_json``, whose cell is taken out of it, and what is wrong with that."""
+    placed = next((one for one in row if one.column.name == RAW), None)
+    if placed is None:
+        return resource_json.NOTHING, []
+    text = row.pop(placed)
+    try:
+        return resource_json.read(kind, text, resource_json.stored(kind, _text(row, kind.key))), []
+    except Broken as broken:
+        return resource_json.NOTHING, [_offence(file, line, placed, str(broken))]
+
+
+def _text(row: Mapping[Placed, str], name: str) -> str:
+    return next((text for placed, text in row.items() if placed.column.name == name), "")
+
+
+def _doubts(file: CsvFile, line: int, row: Mapping[Placed, str]) -> Iterator[Offence]:
+    for placed, text in row.items():
+        if doubt := placed.column.cell.doubt(text):
+            yield _offence(file, line, placed, doubt)
+
+
+def _offence(file: CsvFile, line: int, placed: Placed, rule: str) -> Offence:
+    return Offence(line, placed.written, file.cells[line][placed.position], rule)
 
 
 def _named_twice(file: CsvFile, line: int, row: Iterable[Placed]) -> Iterator[Offence]:
@@ -101,7 +141,7 @@ def _named_twice(file: CsvFile, line: int, row: Iterable[Placed]) -> Iterator[Of
         other = first.setdefault(placed.column.path, placed)
         if other is not placed:
             rule = f"Fills the same field as {other.written}; leave one of them empty."
-            yield Offence(line, placed.written, file.cells[line][placed.position], rule)
+            yield _offence(file, line, placed, rule)
 
 
 def _shape(kind: Kind, type_: str | None) -> type:
@@ -114,8 +154,8 @@ def _adapter(shape: type) -> TypeAdapter[dict[str, Any]]:
     return TypeAdapter(shape)
 
 
-def _nested(row: Mapping[Placed, str]) -> dict[str, Any]:
-    """The texts of a row, nested as the body has their fields."""
+def _nested(kind: Kind, row: Mapping[Placed, str], said: Said) -> dict[str, Any]:
+    """The texts of a row, nested as the body has their fields; what they need beside them may be said in JSON."""
     nested: dict[str, Any] = {}
     for placed, text in row.items():
         *above, field = placed.column.place
@@ -123,10 +163,31 @@ def _nested(row: Mapping[Placed, str]) -> dict[str, Any]:
         for one in above:
             inner = inner.setdefault(one, {})
         inner[field] = text
+    if kind is Kind.PRODUCTS and "type" not in said:
+        nested.setdefault("type", kind.type)
+    for column in _needed(kind) if said else ():
+        group = _group(nested, column)
+        if group is not None and is_said(said, column.path):
+            group[column.place[-1]] = GIVEN
     return nested
 
 
-def _record(kind: Kind, line: int, row: Mapping[Placed, str], body: dict[str, Any]) -> Record:
+@cache
+def _needed(kind: Kind) -> tuple[Column, ...]:
+    return tuple(one for one in columns_of(kind) if one.required or one.with_group)
+
+
+def _group(nested: dict[str, Any], column: Column) -> dict[str, Any] | None:
+    """The object that a column's field stands in, where a row has one."""
+    inner: Any = nested
+    for one in column.place[:-1]:
+        inner = inner.get(one)
+        if inner is None:
+            return None
+    return inner  # type: ignore[no-any-return]  # of texts nested in dicts
+
+
+def _record(kind: Kind, line: int, row: Mapping[Placed, str], body: dict[str, Any], said: Said) -> Record:
     """The record of a row that keeps every rule; its references are taken out of the body."""
     references: list[Reference] = []
     for placed in row:
@@ -137,7 +198,8 @@ def _record(kind: Kind, line: int, row: Mapping[Placed, str], body: dict[str, An
                 inner = inner[one]
             path, ids = ".".join(placed.column.path), ".".join((*above, cell.ids)) if cell.ids else ""
             references.append(Reference(path, placed.written, cell.to, inner.pop(field), cell.many, cell.by_id, ids))
-    return Record(line, body[kind.key], body, tuple(references))
+    body = laid_over(body, said)
+    return Record(line, body[kind.key], body, tuple(references), is_raw=bool(said))
 
 
 @dataclass(frozen=True)
@@ -189,7 +251,7 @@ class _Row:
         return self._offence(whole, rule if len(place) == 1 else f"{place[1]}: {rule}")
 
     def _offence(self, placed: Placed, rule: str) -> Offence:
-        return Offence(self.line, placed.written, self.file.cells[self.line][placed.position], rule)
+        return _offence(self.file, self.line, placed, rule)
 
 
 def _nul_characters(file: CsvFile, header: Header) -> Iterator[Offence]:
@@ -214,7 +276,7 @@ def _keys(file: CsvFile, kind: Kind, header: Header) -> dict[int, str]:
     if position is None:
         return {}
     cells = file.frame.iloc[:, position]
-    keys = cells.map(without_html) if kind is Kind.LOCATION_TAGS else cells.str.strip()
+    keys = (resource_json.stored(kind, cell) for cell in cells)
     return {line: key for line, key in zip(file.lines, keys, strict=True) if key}
 
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Required, get_args, get_origin
 
 from typing_extensions import get_type_hints, is_typeddict
 
-from wms_sync.master_data import bodies, vendor_products
+from wms_sync.master_data import bodies, resource_json, vendor_products
 from wms_sync.master_data.csv_file import CUSTOM_FIELD
 from wms_sync.master_data.custom_fields import WHOLE, CustomFields
 from wms_sync.master_data.kinds import Kind
@@ -29,14 +29,15 @@ ROOTS: dict[Kind, dict[str, type]] = {
     Kind.PRODUCTS: ITEMS,
 }
 """The bodies of each kind by their type."""
+UNITS = frozenset({"weight.unit", "dimensions.unit", "volume.unit"})
 READ_ONLY: dict[Kind, frozenset[str]] = {
     Kind.LOCATION_TAGS: frozenset({"id", "type", "is_deleted", "created_at", "updated_at"}),
-    Kind.RETAILERS: frozenset({"id", "type", "created_at", "updated_at"}),
-    Kind.PRODUCTS: frozenset(
-        {"id", "merchant", "created_at", "updated_at", "weight.unit", "dimensions.unit", "volume.unit"}
-    ),
+    Kind.RETAILERS: frozenset({"id", "created_at", "updated_at"}),
+    Kind.PRODUCTS: frozenset({"id", "created_at", "updated_at", *UNITS}),
 }
 """What the service shows and no create takes."""
+RAW = resource_json.COLUMN
+"""The column that can say everything."""
 _GROUP_ENDS = (".value", ".amount", "_code", "_codes", "_skus", "_id", "_ids")
 
 
@@ -85,7 +86,8 @@ def columns_of(kind: Kind) -> tuple[Column, ...]:
             known = found.setdefault(column.name, column)
             if known is not column:
                 found[column.name] = replace(known, types=(*known.types, type_))
-    return tuple(found.values())
+    raw = Column(RAW, (RAW,), resource_json.cell(), tuple(ROOTS[kind]), required=False, with_group=False)
+    return (*found.values(), raw)
 
 
 def column_named(kind: Kind, name: str) -> Column | None:

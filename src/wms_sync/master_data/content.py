@@ -91,13 +91,20 @@ def _place(whole: dict[str, Any], reference: Reference, value: object) -> None:
 
 
 def _fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON
-    if path == "custom_fields" and isinstance(value, list):
+    if path == "custom_fields" and _is_by_code(value):
         value = {entry["code"]: {name: one for name, one in entry.items() if name != "code"} for entry in value}
     if isinstance(value, dict) and value:
         for name, inner in value.items():
             yield from _fields(inner, f"{path}.{name}" if path else name)
     else:
         yield path, value
+
+
+def _is_by_code(value: object) -> bool:
+    """Whether it is a product's list of custom fields, each with a code of its own; JSON may have said another."""
+    entries = value if isinstance(value, list) else [None]
+    codes = [one.get("code") if isinstance(one, dict) else None for one in entries]
+    return all(isinstance(code, str) for code in codes) and len(set(codes)) == len(codes)
 
 
 def _shown(value: object) -> str:

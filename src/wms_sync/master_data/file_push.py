@@ -77,12 +77,14 @@ class PushReport:
         """The report for a person: the rows that need a hand or were warned about, ``most`` of each outcome or all;
         what to do, the summary."""
         seen: Counter[Outcome] = Counter()
+        warned = {step.line: step.warnings for step in self.plan.steps}
         for one in sorted(self.applied.results, key=lambda one: one.line):
-            if one.outcome not in GOOD or one.warnings:
+            ours = " ".join(f"Warning: {text}" for text in warned.get(one.line, ()))
+            if one.outcome not in GOOD or one.warnings or ours:
                 seen[one.outcome] += 1
                 if most is None or seen[one.outcome] <= most:
                     told = f"line {one.line}: {one.outcome} {one.key}".rstrip()
-                    yield f"{told}: {one.row['why']}"
+                    yield f"{told}: {one.row['why']} {ours}".rstrip()
         for outcome, count in seen.items():
             if most is not None and count > most:
                 yield f"and {count - most:,} more {outcome} (--all prints every row)"

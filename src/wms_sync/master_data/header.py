@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from wms_sync.master_data import vendor_products
-from wms_sync.master_data.columns import READ_ONLY, Column, column_named, columns_of, nearest
+from wms_sync.master_data.columns import RAW, READ_ONLY, UNITS, Column, column_named, columns_of, nearest
 from wms_sync.master_data.csv_file import CsvFile
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.offences import Offence
@@ -70,11 +70,18 @@ def read_header(file: CsvFile, kind: Kind) -> Header:
 
 def _unknown(file: CsvFile, kind: Kind, position: int, name: str) -> Iterator[Offence]:
     written = file.header[position]
-    if name in READ_ONLY[kind]:
+    if kind is Kind.PRODUCTS and name in UNITS:
+        yield _offence(
+            file,
+            written,
+            "Cannot be sent: a product is created without units and measured in the service's own, which its answers "
+            "show (lb, in, in^3). Convert the values where they differ, and remove the column.",
+        )
+    elif name in READ_ONLY[kind]:
         yield _offence(file, written, "Is set by the service and cannot be sent. Remove the column.")
     elif name:
         meant = nearest(kind, name)
-        hint = f"Did you mean {meant}?" if meant else "Remove or rename it."
+        hint = f"Did you mean {meant}?" if meant else f"Remove or rename it; {RAW} can hold what has no column."
         yield _offence(file, written, f"Is no column of {kind.many}. {hint}")
     elif _filled(file, position):
         yield _offence(file, written, f"Column {position + 1} has cells but no name. Name or remove it.")

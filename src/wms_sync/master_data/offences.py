@@ -39,9 +39,13 @@ class Reference:
 
 @dataclass(frozen=True)
 class Record:
-    """A row that keeps every rule that can be checked without the service; ``body`` lacks only its references."""
+    """A row that keeps every rule that can be checked without the service; ``body`` lacks only its references.
+
+    ``is_raw`` where a part of the body was said in ``resource_json``, which nothing has checked.
+    """
 
     line: int
     key: str
     body: dict[str, Any]
     references: tuple[Reference, ...]
+    is_raw: bool = False

@@ -51,7 +51,8 @@ class Action(StrEnum):
 
 @dataclass(frozen=True)
 class Step:
-    """One row of the file, or of its header. ``why`` says to a person why, and what to do.
+    """One row of the file, or of its header. ``why`` says to a person why, and what to do; ``warnings`` say of a row
+    that is sent what of it the service may refuse.
 
     ``ids`` are the references that are resolved; ``waits_for`` are keys of rows of this file whose ids come with the
     push. ``entry`` is what the ledger has; ``proven`` what it should have by what the service shows; ``found`` what
@@ -75,11 +76,19 @@ class Step:
     found: tuple[Found, ...] = ()
     is_by_sku: bool = False
     is_last_word: bool = False
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What a person is told of it: why, the warnings, the body that was said in JSON as it would be sent."""
+        is_raw = self.sends and self.record is not None and self.record.is_raw
+        body = (f"Sends {self.content}",) if is_raw else ()
+        return (*((self.why,) if self.why else ()), *(f"Warning: {one}" for one in self.warnings), *body)
 
     @property
     def row(self) -> dict[str, Any]:
         """The step as a row to show: line, key, action, why."""
-        return {"line": self.line, "key": self.key, "action": self.action.value, "why": self.why}
+        return {"line": self.line, "key": self.key, "action": self.action.value, "why": " ".join(self.told)}
 
 
 @dataclass(frozen=True)
@@ -136,13 +145,21 @@ def make_plan(checked: Checked, known: Known, *, resend: bool = False) -> Plan:
     """Decide each row. With ``resend`` a person takes the risk of sending again what is not known to be missing."""
     rejected = [_offending(line, list(found)) for line, found in groupby(checked.offences, lambda one: one.line)]
     planner = _Planner(checked.kind, known, resend=resend)
-    decided = [planner.decide(record) for record in checked.records]
+    warned = {line: tuple(map(_in_words, found)) for line, found in groupby(checked.warnings, lambda one: one.line)}
+    decided = [_warned(planner.decide(record), warned.get(record.line, ())) for record in checked.records]
     return Plan(checked, known.service, (*rejected, *decided))
 
 
 def _offending(line: int, offences: Sequence[Offence]) -> Step:
-    why = " ".join(f"{one.column}: {one.rule}" if one.column else one.rule for one in offences)
-    return Step(line, "", Action.REJECTED, why)
+    return Step(line, "", Action.REJECTED, " ".join(map(_in_words, offences)))
+
+
+def _warned(step: Step, warnings: tuple[str, ...]) -> Step:
+    return replace(step, warnings=warnings) if step.sends and warnings else step
+
+
+def _in_words(offence: Offence) -> str:
+    return f"{offence.column}: {offence.rule}" if offence.column else offence.rule
 
 
 class _Planner:

@@ -2,7 +2,8 @@
 
 A ``Cell`` stands in the annotations of ``bodies`` and is applied by pydantic. Its function takes the text of a cell,
 without the blanks around it and never empty, and returns the value of the request body; or raises ``Broken`` with a
-sentence that says what is wrong and what to do. Where the specification leaves a set of values open, any text passes.
+sentence that says what is wrong and what to do. Where the specification leaves a set of values open, any text passes;
+where its words allow that the service refuses what passes, a ``doubt`` says so in the plan.
 
 Belongs here: single cells. Does not: custom fields (``custom_fields``), what cells owe each other (``bodies``), what
 rows owe each other (``families``).
@@ -13,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
@@ -52,16 +53,28 @@ class Broken(ValueError):
     """A cell breaks its rule; pydantic gathers these."""
 
 
+GIVEN = object()
+"""In place of a text: the value is said elsewhere in the row and is not checked."""
+
+
+def _sure(_cell: str) -> str | None:
+    return None
+
+
 @dataclass(frozen=True)
 class Cell:
-    """The rule of a cell: the word for its type, the rule in words, the text as a value."""
+    """The rule of a cell: the word for its type, the rule in words, the text as a value.
+
+    ``doubt`` says of a text that passes why the service may refuse it all the same; mostly nothing.
+    """
 
     type: str
     rule: str
     parse: Callable[[str], object]
+    doubt: Callable[[str], str | None] = field(default=_sure, kw_only=True)
 
     def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.parse)
+        return core_schema.no_info_plain_validator_function(lambda cell: cell if cell is GIVEN else self.parse(cell))
 
 
 @dataclass(frozen=True)
@@ -133,15 +146,15 @@ def without_html(cell: str) -> str:
 
 
 def shipping_method(high: int) -> Cell:
-    """The code of a shipping method: the carrier, an underscore, the service in capitals (2.2)."""
+    """The code of a shipping method: the carrier, an underscore, the service (2.2). No more of its grammar is shown."""
     plain = text(high)
 
-    def parse(cell: str) -> object:
-        if not _SHIPPING_METHOD.fullmatch(cell):
-            raise Broken("Must have the form <carrier>_<SERVICE>, such as ups_GROUND.")
-        return plain.parse(cell)
+    def doubt(cell: str) -> str | None:
+        if _SHIPPING_METHOD.fullmatch(cell):
+            return None
+        return "Has not the form <carrier>_<SERVICE>, such as ups_GROUND; sent as it is."
 
-    return Cell("text", f"<carrier>_<SERVICE>, such as ups_GROUND; {plain.rule}", parse)
+    return Cell("text", f"<carrier>_<SERVICE>, such as ups_GROUND; {plain.rule}", plain.parse, doubt=doubt)
 
 
 def one_of(choices: Sequence[str], words: str | None = None) -> Cell:
@@ -168,6 +181,23 @@ def flag() -> Cell:
             raise Broken("Must be true or false (yes or no, 1 or 0).") from None
 
     return Cell("true or false", "true or false, yes or no, 1 or 0", parse)
+
+
+def flag_or_text() -> Cell:
+    """An option whose shape is not shown: a boolean by its name, and any other text as it is."""
+
+    def parse(cell: str) -> bool | str:
+        return _BOOLEANS.get(cell.casefold(), cell)
+
+    def doubt(cell: str) -> str | None:
+        if cell.casefold() in _BOOLEANS:
+            return None
+        return (
+            "Is neither true nor false and is sent as text, since the specification does not show what the option "
+            "takes; resource_json can give it another shape."
+        )
+
+    return Cell("true or false", "true or false, yes or no, 1 or 0; another text is sent as it is", parse, doubt=doubt)
 
 
 def whole(within: range) -> Cell:
@@ -233,16 +263,16 @@ def extensions() -> Cell:
     return Cell("list", "country:extension parted by |, such as US:4050|CA:10, or JSON", parse)
 
 
-def refers(to: str, column: str, *, many: bool = False, by: str, ids: str) -> Refers:
+def refers(to: str, column: str, *, many: bool = False, by: str, ids: str, doubt: str | None = None) -> Refers:
     """The natural key of another object, or several parted by ``|``; the column ``ids`` takes ids in their place."""
 
     def parse(cell: str) -> tuple[str, ...]:
         return _each_once(_parts(cell) if many else [_unshortened(cell)])
 
-    return Refers(_REFERENCE[many], by + _SEVERAL[many], parse, to, column, many, ids=ids)
+    return Refers(_REFERENCE[many], by + _SEVERAL[many], parse, to, column, many, ids=ids, doubt=lambda _: doubt)
 
 
-def refers_by_id(to: str, column: str, *, many: bool = False, field: str = "") -> Refers:
+def refers_by_id(to: str, column: str, *, many: bool = False, field: str = "", doubt: str | None = None) -> Refers:
     """The id of another object, or several parted by ``|``; ``field`` is what a natural key can fill too."""
     identifier = whole(ID)
 
@@ -250,7 +280,7 @@ def refers_by_id(to: str, column: str, *, many: bool = False, field: str = "") -
         return _each_once([str(identifier.parse(part)) for part in (_parts(cell) if many else [cell])])
 
     rule = f"id of a {to} in the service{_SEVERAL[many]}"
-    return Refers(_REFERENCE[many], rule, parse, to, column, many, by_id=True, field=field)
+    return Refers(_REFERENCE[many], rule, parse, to, column, many, by_id=True, field=field, doubt=lambda _: doubt)
 
 
 def exact_number(cell: str) -> int | float:
@@ -278,6 +308,8 @@ def json_value(cell: str) -> Any:  # noqa: ANN401 - any JSON there is
         raise Broken(f"Is not JSON: {error.msg} at character {error.pos + 1}.") from None
     except RecursionError:
         raise _too_deep() from None
+    except ValueError as error:  # a whole number of more digits than Python reads
+        raise error if isinstance(error, Broken) else Broken("Has a number with too many digits.") from None
     _look_inside(found, _DEEPEST)
     return found
 

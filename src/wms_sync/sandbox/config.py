@@ -13,9 +13,9 @@ class SandboxConfig:
     runs. `families` is how many different shipments the data repeats: fewer makes a smaller and duller sandbox.
 
     What the specification leaves open about creates: `unique_skus` refuses a second product with a sku,
-    `create_status` (200 or 201) is the answer to a created retailer or product. What the Merchant API is seen to do now
-    and then: `rpc_long_codes` writes small error codes as `-32000 - n`, `rpc_number_version` the version as a number,
-    `rpc_null_error` an `"error": null` beside a result.
+    `create_status` (200 or 201) is the answer to a created retailer or product, `takes_any_body` creates either from
+    whatever has a key. What the Merchant API is seen to do now and then: `rpc_long_codes` writes small error codes as
+    `-32000 - n`, `rpc_number_version` the version as a number, `rpc_null_error` an `"error": null` beside a result.
     """
 
     shipments: int = 2000
@@ -26,6 +26,7 @@ class SandboxConfig:
     families: int = 1000
     unique_skus: bool = False
     create_status: int = 201
+    takes_any_body: bool = False
     merchant_username: str = "sandbox-merchant"
     merchant_api_key: str = "sandbox-api-key"
     rpc_long_codes: bool = False

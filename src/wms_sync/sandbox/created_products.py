@@ -72,10 +72,12 @@ def with_units(body: dict[str, Any]) -> dict[str, Any]:
     nested = {"regulated_goods", *(name for name, _ in OPTIONS.values())}
     shown: dict[str, Any] = {}
     for name, value in body.items():
-        if name in nested:
+        if not isinstance(value, dict):
+            shown[name] = value
+        elif name in nested:
             shown[name] = with_units(value)
         else:
-            shown[name] = value | {"unit": _UNITS[name]} if name in _UNITS else value
+            shown[name] = {"unit": _UNITS[name]} | value if name in _UNITS else value
     return shown
 
 

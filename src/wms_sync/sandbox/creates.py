@@ -39,6 +39,7 @@ class Creates:
         self.retailers = Retailers(pools, self.newcomers, clock)
         self.products = Products(pools, self.newcomers, clock, unique_skus=config.unique_skus)
         self._status = config.create_status
+        self._takes_any = config.takes_any_body
         self._lock = lock
 
     async def location_tag(self, request: Request) -> Response:
@@ -80,19 +81,26 @@ class Creates:
         return JSONResponse({"resource": pick(tag, resolve(LOCATION_TAG, names, "fields"))}, status_code=201)
 
     def _create_retailer(self, request: Request, body: Any) -> Response:  # noqa: ANN401 - not checked yet
-        wrong = [*_parameter_offences(request), *offences("Retailer", body)]
+        wrong = [*_parameter_offences(request), *self._minded(offences("Retailer", body), "code", "body")]
         if wrong:
             return bad_parameters(*wrong)
         conflicts = self.retailers.conflicts(body)
         return unable_to_process(*conflicts) if conflicts else self._created(*self.retailers.create(body))
 
     def _create_product(self, request: Request, body: Any) -> Response:  # noqa: ANN401 - not checked yet
-        wrong = [*_parameter_offences(request), *product_offences(body)]
+        wrong = [
+            *_parameter_offences(request),
+            *self._minded(product_offences(body), "resource.sku", "resource.type", "resource"),
+        ]
         if wrong:
             return bad_parameters(*wrong)
         resource = body["resource"]
         conflicts = self.products.conflicts(resource)
         return unable_to_process(*conflicts) if conflicts else self._created(*self.products.create(resource))
+
+    def _minded(self, found: list[ParameterError], *keys: str) -> list[ParameterError]:
+        """Offences that count: all, or those of what a thing cannot be made without."""
+        return [one for one in found if one.key in keys] if self._takes_any else found
 
     def _created(self, thing: dict[str, Any], warnings: list[str]) -> Response:
         resource = {"type": thing["type"], "id": thing["id"]} | ({"warnings": warnings} if warnings else {})

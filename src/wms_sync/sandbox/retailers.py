@@ -37,7 +37,7 @@ class Retailers:
         """A retailer from a checked body, with warnings."""
         position = RETAILERS + len(self.created)
         moment = self._clock.timestamp()
-        identity = {"type": "Retailer", "id": retailer_id(position), "code": body["code"], "name": body["name"]}
+        identity = {"type": "Retailer", "id": retailer_id(position), "code": body["code"], "name": body.get("name")}
         retailer = identity | _DEFAULTS | body | {"created_at": moment, "updated_at": moment}
         self._codes.add(body["code"])
         self._pools.add(position, retailer)
@@ -51,7 +51,7 @@ class Retailers:
         if body["code"] in self._codes:
             found.append(ParameterError("code", f"The code {body['code']!r} is already in use."))
         parent = body.get("parent_retailer")
-        if parent is not None:
+        if isinstance(parent, dict):
             found += self._parent_conflicts(parent["id"])
         return found
 
