@@ -15,6 +15,7 @@ def test_the_demo_ends_with_every_sample_created_and_seen_again(tmp_path, capfd,
     assert not home.exists()
     shown = capfd.readouterr().out
     assert "11 rows of products.csv as products: 11 create\n" in shown
+    assert "warn" not in shown  # an alert that is always on is no alert
     assert "What was pushed, and whether shipments show it" in shown
     with PushLedger(f"sqlite:///{folder / 'state.db'}") as ledger:
         assert {entry.state for entry in ledger.all()} == {State.CREATED}
