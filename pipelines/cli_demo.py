@@ -129,6 +129,7 @@ def _next_steps(settings: Settings, published: Path) -> str:
     mine = f"WMS_DATA_DIR={shown.parent} WMS_START_DATE={settings.start_date}"
     return f"""\
   tables     in Python: import duckdb; duckdb.connect("{shown}", read_only=True).sql("show all tables")
+  writing    the file takes no writes: install -m 600 {shown} mine.duckdb, and write into that
   columns    select table_name, column_name, comment from duckdb_columns() where schema_name = 'main'
   status     {mine} .venv/bin/wms-sync status
   files      {_shown(SAMPLES)}: what can be pushed; wms-sync push retailers --columns

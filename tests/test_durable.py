@@ -13,7 +13,7 @@ from wms_sync.settings import Settings
 
 
 @pytest.mark.parametrize(
-    ("folder", "expected"), [(0o700, 0o600), (0o755, 0o600), (0o2700, 0o600), (0o2750, 0o640), (0o2755, 0o640)]
+    ("folder", "expected"), [(0o700, 0o400), (0o755, 0o400), (0o2700, 0o400), (0o2750, 0o440), (0o2755, 0o440)]
 )
 def test_a_file_is_shared_with_a_group_only_where_its_folder_was_given_to_one(tmp_path, folder, expected):
     path = tmp_path / "shared" / "file"

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from wms_sync.analytics.database import opened, published, row_counts
+from wms_sync.analytics.foreign_log import logs_set_aside, told_of_log
 from wms_sync.analytics.forgotten import refuse_lost
 from wms_sync.analytics.recovery import is_behind, refuse_another_service
 from wms_sync.analytics.retention import dropped_windows
@@ -182,6 +183,8 @@ def _published(settings: Settings) -> Iterator[Finding]:
         return
     with published(layout) as connection:
         rows = row_counts(connection)
+    for kept in logs_set_aside(layout):
+        yield Finding("published", "warn", told_of_log(kept, layout.published))
     yield Finding("published", "ok", f"the published file opens; {rows['shipments']} shipments in it")
 
 

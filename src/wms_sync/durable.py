@@ -12,6 +12,7 @@ from pathlib import Path
 from wms_sync.errors import WmsSyncError
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
+_READ_ONLY = 0o400
 _OTHERS = 0o077
 _GROUPS_OWN = stat.S_ISGID | stat.S_IRGRP | stat.S_IXGRP
 
@@ -80,16 +81,17 @@ def make_private_file(path: Path) -> Path:
 
 
 def share_with_group(folder: Path, path: Path) -> None:
-    """Let the folder's group read the file, if the folder was set up for it: ``chmod 2750``, the group's own.
+    """Let the folder's group read the file, if the folder was set up for it: ``chmod 2750``, the group's own. Nobody
+    may write it from now on, its owner neither.
 
     A group that the owner does not belong to cannot be given anything: the file stays private.
     """
-    path.chmod(PRIVATE_FILE)
+    path.chmod(_READ_ONLY)
     opened = folder.stat()
     if opened.st_mode & _GROUPS_OWN == _GROUPS_OWN:
         with suppress(PermissionError):
             os.chown(path, -1, opened.st_gid)
-            path.chmod(PRIVATE_FILE | stat.S_IRGRP)
+            path.chmod(_READ_ONLY | stat.S_IRGRP)
 
 
 def write_whole(path: Path, content: bytes) -> None:

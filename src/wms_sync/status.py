@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from wms_sync import sql_files
 from wms_sync.analytics.database import published, records, row_counts
 from wms_sync.analytics.errors import AnotherServiceError
+from wms_sync.analytics.foreign_log import logs_set_aside, told_of_log
 from wms_sync.analytics.missing import knows_missing
 from wms_sync.analytics.recovery import is_behind, refuse_another_service
 from wms_sync.analytics.retention import dropped_windows
@@ -211,6 +212,8 @@ def _needs_a_hand(found: Status, settings: Settings, store: StateStore) -> Itera
     else:
         yield from _coverage_needs(found)
     yield from store.warnings()
+    layout = Layout(settings.data_dir)
+    yield from (told_of_log(kept, layout.published) for kept in logs_set_aside(layout))
     if found.quarantined:
         yield f"{found.quarantined} values did not fit their type: see ops.quarantine."
     if found.unknown_keys:

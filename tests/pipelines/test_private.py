@@ -56,7 +56,7 @@ def test_files_and_folders_are_their_owners_alone(settings, home, tmp_path):
     layout = Layout(settings.data_dir)
     layout.root.chmod(0o2750)
     run_rebuild(settings)
-    assert stat.S_IMODE(layout.published.stat().st_mode) == 0o640, "the folder is set up for a group of analysts"
+    assert stat.S_IMODE(layout.published.stat().st_mode) == 0o440, "the folder is set up for a group of analysts"
     layout.root.chmod(0o700)
     forget_orders(settings, ["1"])
     made = [layout.root, *layout.root.rglob("*")]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import duckdb
@@ -14,6 +17,7 @@ from tests.survival.counts import PUBLISHINGS
 from tests.test_sync import say, synced
 from wms_sync.analytics.errors import DatabaseOpenError
 from wms_sync.analytics.explain import explain
+from wms_sync.analytics.recovery import recover
 from wms_sync.analytics.refresh import refresh
 from wms_sync.doctor import examine
 from wms_sync.master_data.file_push import plan_file
@@ -108,6 +112,7 @@ connection.close()
 
 def test_a_log_left_by_an_analyst_who_opened_the_file_for_writing_does_no_harm(bench, sandbox):
     synced(bench)
+    bench.layout.published.chmod(0o600)  # as root, whom no permission stops
     command = [sys.executable, "-c", CARELESS, str(bench.layout.published)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as careless:
         assert careless.stdout is not None
@@ -120,6 +125,102 @@ def test_a_log_left_by_an_analyst_who_opened_the_file_for_writing_does_no_harm(b
         careless.communicate("close\n")
     assert careless.returncode == 0
     assert rows_published(bench) == 610
+
+
+LATE = """
+import os, sys, duckdb
+connection = duckdb.connect(sys.argv[1])
+print("opened", flush=True)
+sys.stdin.readline()
+connection.execute("insert into shipments select * replace (id + 1_000_000 as id) from shipments limit 40")
+os._exit(9)
+"""
+
+
+def leave_a_log(bench, sandbox) -> None:
+    """Of one who opened the file for writing before a publishing, and wrote behind it."""
+    bench.layout.published.chmod(0o600)  # as root, whom no permission stops
+    command = [sys.executable, "-c", LATE, str(bench.layout.published)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as late:
+        assert late.stdout is not None
+        assert late.stdout.readline() == "opened\n"
+        sandbox.sandbox.advance(seconds=3600, new=10)
+        sandbox.sandbox.advance(seconds=10)
+        synced(bench)
+        late.communicate("write\n")
+    assert log_of(bench).exists()
+
+
+def log_of(bench: Bench) -> Path:
+    return bench.layout.published.with_name("analytics.duckdb.wal")
+
+
+def test_a_log_that_came_behind_a_publishing_is_set_aside_and_told_by_status_doctor_and_every_run(bench, sandbox):
+    synced(bench)
+    leave_a_log(bench, sandbox)
+    found = status(bench.settings, bench.store)
+    assert found.rows["shipments"] == 610
+    first, second = (
+        log_of(bench).with_name(f"analytics.duckdb.wal{number}.of-an-earlier-file") for number in ("", ".2")
+    )
+    assert [line for line in found.needs_a_hand if str(first) in line and "read_only=True" in line]
+    written = first.read_bytes()
+
+    log_of(bench).write_bytes(b"no log at all")
+    warned = [one.message for one in examine(bench.settings) if one.subject == "published" and one.verdict == "warn"]
+    assert [sum(str(path) in message for message in warned) for path in (first, second)] == [1, 1]
+    assert (first.read_bytes(), second.read_bytes()) == (written, b"no log at all")
+
+    log_of(bench).write_bytes(b"another")
+    said: list[str] = []
+    recover(bench.settings, bench.store, said.append)
+    assert ["set aside" in line for line in said] == [True]
+    log_of(bench).write_bytes(b"one more")
+    refresh(bench.settings, bench.store, run_id="test", say=said.append)
+    assert ["set aside" in line for line in said if "log" in line] == [True, True]
+    assert not log_of(bench).exists()
+    assert rows_published(bench) == 610
+
+
+UNPRIVILEGED = """
+import os, sys, duckdb, sqlite3
+import sqlalchemy.dialects.sqlite  # what is imported late may lie where only root reads
+from pathlib import Path
+from tests.conftest import opened_store
+from wms_sync.analytics.refresh import refresh
+from wms_sync.settings import Settings
+if os.geteuid() == 0:
+    os.setuid(65534)
+settings = Settings.load(_env_file=None, data_dir=Path(sys.argv[1]))
+published = settings.data_dir / "analytics.duckdb"
+for _ in range(2):  # from the working file, and from the published one
+    store = opened_store(settings)
+    print(refresh(settings, store, run_id="test", say=lambda _: None).published)
+    store.close()
+    print(oct(published.stat().st_mode & 0o777))
+    (settings.data_dir / "work" / "analytics.duckdb").unlink()
+try:
+    duckdb.connect(published)
+except duckdb.IOException as error:
+    print("Permission denied" in str(error))
+with duckdb.connect(published, read_only=True) as connection:
+    print(*connection.execute("select count(*) from shipments").fetchone())
+"""
+
+
+def test_the_published_file_takes_no_writes_and_is_replaced_all_the_same_also_by_an_owner_who_is_not_root(bench):
+    synced(bench)
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own folders are root's alone
+        Path(folder).chmod(0o755)
+        data = Path(folder) / "data"
+        shutil.copytree(bench.layout.root, data)
+        if os.geteuid() == 0:
+            for path in (data, *data.rglob("*")):
+                os.chown(path, 65534, 65534)
+        command = [sys.executable, "-c", UNPRIVILEGED, str(data)]
+        told = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+    assert told.stderr == ""
+    assert told.stdout.split() == ["True", "0o400", "True", "0o400", "True", str(SHIPMENTS)]
 
 
 def rows_published(bench) -> int:
@@ -142,6 +243,7 @@ def test_an_analyst_who_writes_into_the_published_file_hinders_nobody(bench, tmp
     synced(bench)
     before = looked_at(bench, tmp_path)
     assert before[2] == [Action.ALREADY_THERE]
+    bench.layout.published.chmod(0o600)
     analyst = reader(bench.layout.published, CHANGING)
     try:
         assert looked_at(bench, tmp_path) == before
@@ -163,6 +265,7 @@ def test_the_doctor_goes_on_behind_what_nobody_thought_of(bench):
 def test_a_damaged_database_is_named_by_its_place_and_made_again(bench):
     synced(bench)
     published, working = bench.layout.published, bench.layout.working_database
+    published.chmod(0o600)
     for path in (published, working):
         path.write_bytes(b"no database" * 1000)
     with pytest.raises(DatabaseOpenError, match=f"^{published} cannot be read.*{published}"):

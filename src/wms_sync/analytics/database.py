@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from wms_sync import sql_files
 from wms_sync.analytics.errors import DatabaseOpenError, SchemaChangedError
+from wms_sync.analytics.foreign_log import set_aside_log
 from wms_sync.catalogue import Table, literal, marts, ops_tables, quote, tables
 from wms_sync.durable import make_private, make_private_file
 from wms_sync.layout import Layout
@@ -78,8 +79,11 @@ def published(layout: Layout) -> Iterator[duckdb.DuckDBPyConnection]:
 def reading(layout: Layout, path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database of ours, which must exist, opened to be read; times are UTC. Raises ``DatabaseOpenError``.
 
-    An analyst who has the published file open for writing locks all others out of it; then a copy is read.
+    An analyst who has the published file open for writing (as root) locks all others out of it; then a copy is read. A
+    log beside it is set aside before.
     """
+    if path == layout.published:
+        set_aside_log(layout)
     try:
         with _connected(layout, path) as connection:
             connection.execute("set timezone = 'UTC'")

@@ -21,6 +21,7 @@ from wms_sync import sql_files
 from wms_sync.analytics import database
 from wms_sync.analytics.errors import UnknownOrderError
 from wms_sync.analytics.flattened import flattened_window, flattened_windows, write_flattened
+from wms_sync.analytics.foreign_log import logs_set_aside
 from wms_sync.analytics.forgotten import remember
 from wms_sync.analytics.publish import publish
 from wms_sync.api.body import packed
@@ -121,7 +122,7 @@ def _free_form(table: Table) -> list[str]:
 def _remove_leftovers(turn: Turn, layout: Layout) -> None:
     """What a killed run may have left outside of its turn's folder: nobody else writes now, so none of it is needed."""
     others = [path for path in layout.work.glob("*.duckdb*") if path != layout.working_database]
-    for path in (*others, layout.work / "spill", *layout.root.glob("*.of-an-earlier-file")):
+    for path in (*others, layout.work / "spill", *logs_set_aside(layout)):
         turn.take_away(path)
 
 

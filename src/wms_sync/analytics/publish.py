@@ -1,6 +1,8 @@
 """Publishing: a finished, checkpointed copy replaces ``analytics.duckdb`` by rename.
 
-Readers that have the old file open keep it, a new connection sees the new one, and there is no moment without one.
+Readers that have the old file open keep it, a new connection sees the new one, and there is no moment without one. The
+file has no write permission: who had it open for writing and wrote behind a publishing, would put a log beside a file
+that the log does not belong to. Only root writes all the same.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from pathlib import Path
 import duckdb
 
 from wms_sync.analytics.errors import AnalyticsError
+from wms_sync.analytics.foreign_log import set_aside_log
 from wms_sync.durable import share_with_group, sync
 from wms_sync.layout import Layout
 from wms_sync.state.turns import Turn
@@ -19,6 +22,7 @@ from wms_sync.state.turns import Turn
 def publish(turn: Turn, layout: Layout, source: Path) -> int:
     """Copy ``source``, which nobody may have open, over the published file. Returns its size in bytes."""
     temporary = turn.temporary("publishing.duckdb")
+    temporary.unlink(missing_ok=True)  # one that could not be published is not written over
     try:
         shutil.copyfile(source, temporary)
     except OSError as error:
@@ -30,7 +34,7 @@ def publish(turn: Turn, layout: Layout, source: Path) -> int:
     share_with_group(layout.root, temporary)
     sync(temporary)
     _verify(temporary)
-    _set_aside_foreign_wal(layout.published)
+    set_aside_log(layout)
     turn.put_in_place(temporary, layout.published)
     return layout.published.stat().st_size
 
@@ -38,10 +42,3 @@ def publish(turn: Turn, layout: Layout, source: Path) -> int:
 def _verify(path: Path) -> None:
     with duckdb.connect(path, read_only=True) as connection:
         connection.execute("select count(*) from ops.loads").fetchone()
-
-
-def _set_aside_foreign_wal(published: Path) -> None:
-    """An analyst who opened the file for writing may have left a log that does not belong to the new file."""
-    wal = published.with_name(published.name + ".wal")
-    if wal.exists():
-        wal.replace(published.with_name(f"{published.name}.wal.of-an-earlier-file"))

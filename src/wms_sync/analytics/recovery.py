@@ -17,6 +17,7 @@ from wms_sync.analytics.audit import restore_audits
 from wms_sync.analytics.database import published, records
 from wms_sync.analytics.errors import AnotherServiceError
 from wms_sync.analytics.flattened import is_flattened, refuse_damaged
+from wms_sync.analytics.foreign_log import say_what_is_set_aside
 from wms_sync.analytics.forget import forget
 from wms_sync.analytics.forgotten import bring_together
 from wms_sync.analytics.push_ledger import restore_push_ledger
@@ -34,6 +35,7 @@ Say = Callable[[str], None]
 def recover(settings: Settings, store: StateStore, say: Say) -> None:
     """Bring the state store to what is on disk. The caller holds the writer's lock."""
     layout = Layout(settings.data_dir)
+    say_what_is_set_aside(layout, say)
     known = {window.id for window in store.windows()}
     unknown = _unknown(layout, known)
     behind = _is_behind(layout, known, unknown)

@@ -21,6 +21,7 @@ from wms_sync.analytics.checks import CheckOutcome, run_checks
 from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
 from wms_sync.analytics.flattened import flattened_window, is_flattened
 from wms_sync.analytics.flattening import Flattening
+from wms_sync.analytics.foreign_log import say_what_is_set_aside
 from wms_sync.analytics.merge import PERSONAL, Batch, Merger, receipts
 from wms_sync.analytics.missing import mark_missing, note_returned
 from wms_sync.analytics.publish import publish
@@ -147,6 +148,7 @@ class Refresh:
         # a log that a kill left belongs to the file that goes; what it held is in the new one
         self._turn.take_away(self._layout.working_database.with_name("analytics.duckdb.wal"))
         self._turn.put_in_place(path, self._layout.working_database)
+        say_what_is_set_aside(self._layout, self._say)
         accepted = not any(outcome.refuses for outcome in outcomes)
         size = publish(self._turn, self._layout, self._layout.working_database) if accepted else 0
         # not before: what is landed is gone on with by whoever runs next, a backfill of the same days too
