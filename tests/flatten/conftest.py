@@ -34,11 +34,11 @@ def _page(path: Path, content: bytes) -> Page:
 
 
 def page_of(path: Path) -> Page:
-    """A page as extraction would describe it. What is not JSON counts as one shipment."""
+    """A page as extraction would describe it, asked for twice. What is not JSON counts as one shipment."""
     content = path.read_bytes()
     try:
         collection = json.loads(content.decode(errors="replace")).get("collection")
     except ValueError:
         collection = [None]
-    records = len(collection) if isinstance(collection, list) else 0
-    return Page(path, int(path.stem.removeprefix("page-")), records, EXTRACTED_AT, len(content))
+    records = len(collection) if isinstance(collection, list | dict) else 0
+    return Page(path, int(path.stem.removeprefix("page-")), records, EXTRACTED_AT, len(content), sent_again=True)

@@ -102,6 +102,7 @@ def test_a_broken_page_does_not_touch_the_others(flattener, land, tmp_path):
         (2, "w/00002", "$.collection[0]"),
         (3, "w/00003", "$.collection[0].created_at"),
         (4, "w/00004", "$"),
+        (4, "w/00004", "$.collection[0]"),
     ]
 
 

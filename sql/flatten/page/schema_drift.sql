@@ -1,4 +1,4 @@
--- grain: one row an unknown key of a page
+-- grain: one row an unknown key of a page, or a known one whose values were cast
 -- source: flatten/repair.py
 insert into ops.schema_drift by name
 select
@@ -6,6 +6,7 @@ select
     unnest($paths) as path,
     unnest($examples) as example,
     unnest($occurrences)::bigint as occurrences,
+    unnest($whys) as why,
     $window_id as _window_id,
     $page::integer as _page,
     $extracted_at::timestamptz as _extracted_at

@@ -6,7 +6,6 @@ once, later, by DuckDB.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +13,7 @@ import msgspec
 
 from wms_sync.api.errors import ProtocolError
 from wms_sync.api.page_cursor import named_host, page_cursor
+from wms_sync.loose_json import loosely
 from wms_sync.privacy.watched import page_decoder, speaks_of_nobody
 from wms_sync.shallow_json import cut_to_depth
 
@@ -83,6 +83,10 @@ def _read_leniently(content: bytes) -> Envelope:
     try:
         page = _loaded(text)
         records = page["collection"]
+        if isinstance(records, dict):  # PHP writes a list with gaps so
+            records = list(records.values())
+        if not isinstance(records, list):
+            raise TypeError("collection")
         ids = [record.get("id") for record in records if isinstance(record, dict)]
         stated, meta = page.get("next"), page.get("meta") or {}
         count, cursor_start = meta.get("count"), meta.get("cursor_start")
@@ -106,9 +110,9 @@ def _read_leniently(content: bytes) -> Envelope:
 
 def _loaded(text: str) -> Any:  # noqa: ANN401 - any JSON
     try:
-        return json.loads(text)
+        return loosely(text)
     except RecursionError:
-        return json.loads(cut_to_depth(text.encode(errors="replace")))
+        return loosely(cut_to_depth(text.encode(errors="replace")).decode())
 
 
 def _whole(value: object) -> int | None:

@@ -7,7 +7,7 @@ on one processor: several batches at a time, each with its own, cost two thirds 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -15,6 +15,7 @@ from typing import Self
 
 import duckdb
 
+from wms_sync import sql_files
 from wms_sync.catalogue import table
 from wms_sync.durable import make_private
 from wms_sync.flatten.errors import RecordsLostError
@@ -96,8 +97,9 @@ class Flattener:
         finally:
             self._reader.clear()
             drop_kept_stages(self._connection)
-        _reconcile(pages, window_id, rows["shipments"], read.records_removed)
-        return Flattened(rows, files, read.quarantined, read.records_removed, read.drift, time.monotonic() - started)
+        self._reconcile(batch, files.get("shipments"), read.removed)
+        removed = sum(read.removed.values())
+        return Flattened(rows, files, read.quarantined, removed, read.drift, time.monotonic() - started)
 
     def _flatten(self, batch: Batch) -> tuple[Read, dict[str, int], dict[str, Path]]:
         """Take the pages as they passed the gate; when DuckDB fails at one, find out which, and mend it."""
@@ -116,8 +118,14 @@ class Flattener:
         create_stages(self._connection)
         return read, *write_tables(self._connection, batch)
 
-
-def _reconcile(pages: Sequence[Page], window_id: str, rows: int, removed: int) -> None:
-    expected = sum(page.records for page in pages)
-    if rows + removed != expected:
-        raise RecordsLostError(window_id=window_id, expected=expected, rows=rows, removed=removed)
+    def _reconcile(self, batch: Batch, shipments: Path | None, removed: Mapping[int, int]) -> None:
+        """Each record that was counted as its page was received is a row, or stands in quarantine by itself."""
+        statement = sql_files.read("flatten/page/rows.sql")
+        files = {"file": str(shipments)}
+        rows = dict(self._connection.execute(statement, files).fetchall()) if shipments else {}
+        for page in batch.pages:
+            found, gone = rows.get(page.number, 0), removed.get(page.number, 0)
+            if found + gone != page.records:
+                raise RecordsLostError(
+                    window_id=batch.window_id, page=page.number, expected=page.records, rows=found, removed=gone
+                )

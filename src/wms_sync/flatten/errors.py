@@ -2,6 +2,7 @@
 
     FlattenError
     ├── PageDamagedError    a raw file cannot be read as it was written
+    │   └── PageUnreadableError     it can, and no record can be made out in it
     └── RecordsLostError    shipments on the pages and shipments accounted for differ
 
 A value or a record that does not fit is no error: it goes to ``ops.quarantine`` and the sync goes on.
@@ -29,12 +30,24 @@ class PageDamagedError(FlattenError):
         )
 
 
-class RecordsLostError(FlattenError):
-    """The count of shipments does not come out; nothing was handed on."""
+class PageUnreadableError(PageDamagedError):
+    """Not one record can be told from another: the window is asked for again, once."""
 
-    def __init__(self, *, window_id: str, expected: int, rows: int, removed: int) -> None:
-        self.window_id, self.expected, self.rows, self.removed = window_id, expected, rows, removed
+    def __init__(self, path: Path, reason: str) -> None:
+        self.path, self.reason = path, reason
+        FlattenError.__init__(
+            self,
+            f"No record can be made out in the raw page {path.name} of {path.parent.name} ({reason}). Its window is "
+            "asked for again; if the service sends the same, its records go to ops.quarantine by their number.",
+        )
+
+
+class RecordsLostError(FlattenError):
+    """The shipments of a page do not come out; nothing was handed on."""
+
+    def __init__(self, *, window_id: str, page: int, expected: int, rows: int, removed: int) -> None:
+        self.window_id, self.page, self.expected, self.rows, self.removed = window_id, page, expected, rows, removed
         super().__init__(
-            f"Window {window_id}: its pages hold {expected} shipments, but {rows} rows and {removed} records in "
+            f"Window {window_id}: page {page} holds {expected} shipments, but {rows} rows and {removed} records in "
             "quarantine came out. Nothing was loaded; this is a defect of wms-sync: keep the raw pages and report it."
         )

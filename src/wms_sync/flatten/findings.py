@@ -35,14 +35,20 @@ class Misfit:
     why: str
 
 
+UNKNOWN_KEY = "no type knows the key"
+
+
 @dataclass
 class Drift:
-    """A key that the type ``holder`` does not know (``Order``, ``Order.weight``, ``included``, ``Page``)."""
+    """How the service differs from ``sql/types``: a key that the type ``holder`` does not know, or one of a known key
+    whose value was taken in another form than it came in. A holder is ``Order``, ``Order.weight``, ``included``...
+    """
 
     holder: str
     key: str
     example: str
     occurrences: int
+    why: str = UNKNOWN_KEY
 
     @property
     def path(self) -> str:

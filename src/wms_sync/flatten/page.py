@@ -23,6 +23,8 @@ class Page:
     records: int
     extracted_at: datetime
     uncompressed_bytes: int
+    sent_again: bool = False
+    """The service was asked twice for what stands here, and nothing of it could be read the first time."""
 
     def content(self) -> bytes:
         """The response, decompressed."""

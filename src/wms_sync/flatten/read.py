@@ -1,36 +1,41 @@
-"""Raw pages to files of objects: as they are where they pass the gate, repaired where they do not."""
+"""Raw pages to files of objects: as they are where they pass the gate, repaired where they do not.
+
+A page is never put aside as a whole: of one that cannot be repaired, what DuckDB does not read is looked for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import duckdb
 
 from wms_sync import sql_files
-from wms_sync.flatten.findings import Drift, Misfit, whole_page
+from wms_sync.flatten.errors import PageUnreadableError
+from wms_sync.flatten.findings import UNKNOWN_KEY, Drift, Misfit
 from wms_sync.flatten.gate import Gate
 from wms_sync.flatten.objects import Objects
 from wms_sync.flatten.page import Page
-from wms_sync.flatten.repair import repair
+from wms_sync.flatten.repair import Repaired, repair, written
+from wms_sync.flatten.salvage import salvage
 from wms_sync.flatten.shape import Many, shape_of
 
 
 @dataclass(frozen=True)
 class Read:
-    """What a batch cost: rows of quarantine, unknown keys, and shipments that are on no row."""
+    """What a batch cost: rows of quarantine and of drift, and the shipments in quarantine as a whole, by page."""
 
     quarantined: int = 0
     drift: int = 0
-    records_removed: int = 0
+    removed: Mapping[int, int] = field(default_factory=dict)
 
     def __add__(self, other: Read) -> Read:
         return Read(
             self.quarantined + other.quarantined,
             self.drift + other.drift,
-            self.records_removed + other.records_removed,
+            {**self.removed, **other.removed},
         )
 
 
@@ -78,18 +83,27 @@ class PageReader:
         return Read(drift=len(verdict.drift))
 
     def _mend(self, page: Page, content: bytes, window_id: str) -> Read:
-        repaired = repair(content, self._shape, self._untaken)
-        misfits, removed = repaired.misfits, repaired.records_removed
-        if repaired.content is not None and self._reads(repaired.content):
-            self._batch.add(page.number, repaired.content)
+        repaired = repair(content, self._shape)
+        if repaired.document is None:
+            misfits, removed = self._given_up(page, repaired)
         else:
-            if repaired.content is not None:
-                misfits = [*misfits, whole_page(content, "DuckDB cannot read it, not even repaired")]
-            removed = page.records
-        self._gate.learn(repaired.drift)
+            misfits, removed = repaired.misfits, repaired.removed
+            if not self._reads(written(repaired.document)):
+                more, gone = salvage(repaired.document, lambda part: self._reads(written(part)))
+                misfits, removed = [*misfits, *more], removed + gone
+            self._batch.add(page.number, written(repaired.document))
+        self._gate.learn(found for found in repaired.drift if found.why == UNKNOWN_KEY)
         self._quarantine(page, window_id, misfits)
         self._list_drift(page, window_id, repaired.drift)
-        return Read(len(misfits), len(repaired.drift), removed)
+        return Read(len(misfits), len(repaired.drift), {page.number: removed})
+
+    def _given_up(self, page: Page, repaired: Repaired) -> tuple[list[Misfit], int]:
+        """The records of a page by their number, once it is known to be what the service sends."""
+        if not page.sent_again:
+            raise PageUnreadableError(page.path, repaired.misfits[-1].why)
+        why = "nothing can be read of the page, though it was asked for twice"
+        records = [Misfit("Shipment", None, f"$.collection[{index}]", "", why) for index in range(page.records)]
+        return [*repaired.misfits, *records], page.records
 
     def _reads(self, content: bytes) -> bool:
         self._alone.clear()
@@ -97,10 +111,6 @@ class PageReader:
         readable = self._alone.readable()
         self._alone.clear()
         return readable
-
-    def _untaken(self, duckdb_type: str, texts: list[str]) -> list[str]:
-        statement = sql_files.read("flatten/page/unreadable.sql").format(type=duckdb_type)
-        return [text for (text,) in self._connection.execute(statement, {"texts": texts}).fetchall()]
 
     def _quarantine(self, page: Page, window_id: str, misfits: Sequence[Misfit]) -> None:
         if misfits:
@@ -126,6 +136,7 @@ class PageReader:
                     "paths": [found.path for found in drift],
                     "examples": [found.example for found in drift],
                     "occurrences": [found.occurrences for found in drift],
+                    "whys": [found.why for found in drift],
                 },
             )
 

@@ -1,48 +1,49 @@
 """The slow way of a page that did not pass the gate: find every misfit and every unknown key, and mend the rest.
 
 The page is parsed by Python and walked along its shape. A misfit becomes null and a ``Misfit``; a record that cannot
-be used is removed and is a ``Misfit`` as a whole; an unknown key is counted. What is left is written as JSON again and
-read by DuckDB like any page. Where a list names an object twice the first occurrence stays; the others are misfits,
-but for those under ``included`` that say the same again.
+be used is removed and is a ``Misfit`` as a whole; an unknown key is counted. What is left is written as JSON again,
+each value as ``values`` says, and read by DuckDB like any page. Where a list names an object twice the first occurrence
+stays; the others are misfits, but for those under ``included`` that say the same again.
 
 Kept, because nothing is lost: whole numbers written as text or as ``12.0``, numbers and booleans where text is
-expected, ``[]`` for an object (PHP's empty object), midnight behind a date.
+expected, ``[]`` for an object (PHP's empty object), midnight behind a date. Cast, and counted: a number without its
+unit, a time for a date, more decimals than a column has, and PHP's object for a list of records with gaps.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from wms_sync.flatten.findings import Drift, Misfit, shown, writable
+from wms_sync.flatten.findings import UNKNOWN_KEY, Drift, Misfit, shown, writable
 from wms_sync.flatten.shape import ENVELOPE, PRODUCTS, Many, Node, Shape, Thing, Value
 from wms_sync.flatten.tolerant_json import Parsed
-from wms_sync.flatten.values import expected, why_not
+from wms_sync.flatten.values import Cast, Unfit, taken
 from wms_sync.whole_numbers import whole
-
-# Which of these texts does the DuckDB type not take? Asked once a type and page.
-Unreadable = Callable[[str, list[str]], Iterable[str]]
 
 
 @dataclass(frozen=True)
 class Repaired:
-    """A mended page; ``content`` is None when nothing of it can be read."""
+    """A mended page; ``document`` is None when nothing of it can be read. ``removed`` records are misfits each."""
 
     misfits: list[Misfit]
     drift: list[Drift]
-    records_removed: int
-    content: bytes | None
+    removed: int
+    document: dict[str, Any] | None
 
 
-def repair(content: bytes, shape: Shape, unreadable: Unreadable) -> Repaired:
+def repair(content: bytes, shape: Shape) -> Repaired:
     """Walk one page, see the module."""
     parsed = Parsed().read(content)
-    walk = _Walk(unreadable, parsed.odd, parsed.misfits)
+    walk = _Walk(parsed.odd, parsed.misfits)
     mended = walk.page(parsed.document, shape) if parsed.document is not None or not parsed.misfits else None
-    text = None if mended is None else json.dumps(mended, ensure_ascii=False, separators=(",", ":")).encode()
-    return Repaired(walk.misfits, list(walk.drift.values()), walk.records_removed, text)
+    return Repaired(walk.misfits, list(walk.drift.values()), walk.removed, mended)
+
+
+def written(document: dict[str, Any]) -> bytes:
+    """A mended page as JSON."""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 class _Owner(NamedTuple):
@@ -50,15 +51,6 @@ class _Owner(NamedTuple):
 
     kind: str
     id: int | None
-
-
-class _Pending(NamedTuple):
-    """A text whose cast DuckDB is asked about at the end of the walk."""
-
-    holder: Any
-    key: Any
-    owner: _Owner
-    path: _Path
 
 
 _Path = tuple[Any, ...]  # (parent path, key), unrolled only for a misfit
@@ -70,26 +62,26 @@ _MISFIT = object()
 
 @dataclass
 class _Walk:
-    unreadable: Unreadable
     odd: bool
     misfits: list[Misfit]
     drift: dict[tuple[str, str], Drift] = field(default_factory=dict)
-    pending: dict[str, list[_Pending]] = field(default_factory=dict)
-    records_removed: int = 0
+    removed: int = 0
     products: dict[int, Any] = field(default_factory=dict)
 
     def page(self, document: Any, shape: Shape) -> dict[str, Any] | None:  # noqa: ANN401 - any JSON
-        if not isinstance(document, dict) or not isinstance(document.get("collection"), list):
+        records = document.get("collection") if isinstance(document, dict) else None
+        if isinstance(records, dict):
+            self._cast("Page.collection", records, _GAPS)
+            records = list(records.values())
+        if not isinstance(records, list):
             self._misfit(_PAGE, _ROOT, document, "the page is no object with a list under collection")
             return None
         for key in sorted(document.keys() - ENVELOPE):
             self._unknown("Page", key, document[key])
-        records = document["collection"]
         mended = {"collection": self._many(records, shape.collection, _PAGE, (_ROOT, "collection"))}
-        self.records_removed = len(records) - len(mended["collection"])
+        self.removed = len(records) - len(mended["collection"])
         if document.get("included") is not None:
             mended["included"] = self._included(document["included"], shape)
-        self._settle()
         return mended
 
     def _included(self, included: Any, shape: Shape) -> Any:  # noqa: ANN401 - any JSON
@@ -111,7 +103,7 @@ class _Walk:
         if value is None:
             holder[key] = None
         elif isinstance(node, Value):
-            holder[key] = self._value(value, node.type, holder, key, owner, path)
+            holder[key] = self._value(value, node, key, owner, path)
         elif isinstance(node, Thing):
             found = self._thing(value, node, owner, (path, key))
             holder[key] = None if found is _MISFIT else found
@@ -145,6 +137,8 @@ class _Walk:
         return mended
 
     def _thing(self, value: Any, node: Thing, owner: _Owner, path: _Path, *, in_list: bool = False) -> Any:  # noqa: ANN401
+        if node.is_measure and (measured := self._measured(value, node)) is not None:
+            return measured
         if not isinstance(value, dict) and value != []:  # PHP's empty object
             self._misfit(_Owner(node.name, None) if in_list and node.keyed else owner, path, value, _NO_OBJECT)
             return _MISFIT
@@ -164,34 +158,33 @@ class _Walk:
                 self._unknown(node.name, key, value[key])
         return mended
 
-    def _value(self, value: Any, type_: str, holder: Any, key: Any, owner: _Owner, path: _Path) -> Any:  # noqa: ANN401
-        why = why_not(value, type_, odd=self.odd)
-        if why is not None:
-            self._misfit(owner, (path, key), value, why)
+    def _measured(self, value: Any, node: Thing) -> dict[str, Any] | None:  # noqa: ANN401 - any JSON
+        """A number that stands where a number with its unit is expected."""
+        number = None if isinstance(value, dict | list) else taken(value, "DOUBLE", odd=self.odd)
+        if not isinstance(number, float):
             return None
-        if type_ == "BIGINT":
-            return int(value)
-        if type_ == "BOOLEAN":
-            return bool(value)
-        if isinstance(value, str) and type_ not in {"VARCHAR", "JSON"}:
-            self.pending.setdefault(type_, []).append(_Pending(holder, key, owner, path))
-        return value
+        self._cast(node.name, value, _NO_UNIT)
+        return {"value": number}
 
-    def _settle(self) -> None:
-        """Ask DuckDB about the texts that it is to cast, and null those that it does not take."""
-        for type_, candidates in self.pending.items():
-            texts = list({candidate.holder[candidate.key] for candidate in candidates})
-            bad = set(self.unreadable(type_, texts))
-            for holder, key, owner, path in candidates if bad else ():
-                if holder[key] in bad:
-                    self._misfit(owner, (path, key), holder[key], expected(type_))
-                    holder[key] = None
+    def _value(self, value: Any, node: Value, key: Any, owner: _Owner, path: _Path) -> Any:  # noqa: ANN401 - any JSON
+        found = taken(value, node.type, odd=self.odd)
+        if isinstance(found, Unfit):
+            self._misfit(owner, (path, key), value, found.why)
+            return None
+        if isinstance(found, Cast):
+            self._cast(node.name, value, found.why)
+            return found.value
+        return found
 
     def _misfit(self, owner: _Owner, path: _Path, value: Any, why: str) -> None:  # noqa: ANN401 - any JSON
         self.misfits.append(Misfit(owner.kind, owner.id, _rendered(path), shown(value, owner.kind, _key(path)), why))
 
-    def _unknown(self, holder: str, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON
-        found = self.drift.setdefault((holder, key), Drift(holder, key, "null", occurrences=0))
+    def _cast(self, name: str, value: Any, why: str) -> None:  # noqa: ANN401 - any JSON
+        holder, _, key = name.rpartition(".")
+        self._unknown(holder, key, value, why)
+
+    def _unknown(self, holder: str, key: str, value: Any, why: str = UNKNOWN_KEY) -> None:  # noqa: ANN401 - any JSON
+        found = self.drift.setdefault((holder, key), Drift(holder, key, "null", 0, why))
         found.occurrences += 1
         if found.example == "null":
             found.example = shown(value, holder, key)
@@ -203,6 +196,8 @@ def _same_again(value: Any, first: Any, values: list[Any]) -> bool:  # noqa: ANN
 
 
 _NO_OBJECT = "an object was expected"
+_NO_UNIT = "a number where one with its unit was expected: taken without a unit"
+_GAPS = "an object where a list was expected: its values were taken"
 _TWICE = "its id stands a second time: the first was kept"
 
 

@@ -45,9 +45,13 @@ _KEYED_BY_ID = {"Gallery", "GalleryItem", "OrderItem", "ShipmentItem"}
 
 @dataclass(frozen=True)
 class Value:
-    """A leaf; ``type`` is DuckDB's name: BIGINT, BOOLEAN, DECIMAL(18,4), DOUBLE, DATE, VARCHAR, JSON..."""
+    """A leaf; ``type`` is DuckDB's name: BIGINT, BOOLEAN, DECIMAL(18,4), DOUBLE, DATE, VARCHAR, JSON...
+
+    ``name`` is the path of keys from the object that has a kind: ``Order.weight.unit``.
+    """
 
     type: str
+    name: str
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,11 @@ class Thing:
     name: str
     keyed: bool
     fields: Mapping[str, Node] = field(hash=False)
+
+    @property
+    def is_measure(self) -> bool:
+        """Whether it is a number with its unit, and would be as much without."""
+        return self.fields.keys() == {"value", "unit"}
 
     @property
     def is_kind(self) -> bool:
@@ -121,7 +130,7 @@ def _node(duckdb_type: DuckDBPyType, name: str, kinds: Mapping[str, str]) -> Nod
     if duckdb_type.id == "struct":
         kind = kinds.get(f"{duckdb_type}[]")
         return _thing(duckdb_type, kind or name, kinds, keyed=kind in _KEYED_BY_ID)
-    return Value(str(duckdb_type))
+    return Value(str(duckdb_type), name)
 
 
 def _thing(duckdb_type: DuckDBPyType, name: str, kinds: Mapping[str, str], *, keyed: bool) -> Thing:

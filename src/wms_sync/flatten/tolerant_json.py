@@ -1,18 +1,18 @@
 """JSON as Python reads it, with what is wrong in it noted instead of refused.
 
 Bytes that are not UTF-8 are replaced, a byte order mark is dropped, of a key that stands twice the last counts, NaN and
-numbers beyond a DOUBLE become an ``Oddity``. Nesting that no reader follows is cut.
+numbers beyond a DOUBLE become an ``Oddity``. Control characters stay in texts. Nesting that no reader follows is cut.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from wms_sync.flatten.findings import Misfit, Oddity, pairs_as_text, piece_of, whole_page
+from wms_sync.loose_json import loosely
 from wms_sync.shallow_json import DEPTH, cut_to_depth
 
 _HALF_OF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
@@ -41,7 +41,13 @@ class Parsed:
         return self
 
     def _parsed(self, text: str) -> Any:  # noqa: ANN401 - any JSON
-        return json.loads(text, parse_constant=self._oddity, parse_float=self._float, object_pairs_hook=self._object)
+        return loosely(
+            text,
+            self._oddity,
+            parse_constant=self._oddity,
+            parse_float=self._float,
+            object_pairs_hook=self._object,
+        )
 
     def _decoded(self, content: bytes) -> str:
         try:

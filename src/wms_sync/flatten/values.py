@@ -1,6 +1,7 @@
-"""Does a JSON value fit a DuckDB type without a loss? One function a type, for the slow way; the fast one is ``gate``.
+"""What a JSON value is as a value of a DuckDB type: one function a type, for the slow way; the fast one is ``gate``.
 
-A text that DuckDB is to cast (a timestamp, a number) is let through: DuckDB is asked about it afterwards.
+What comes out is canonical: JSON that DuckDB reads as just this value, whatever its own casts make of texts. So this is
+the only place that says which texts are numbers and times; the gate lets nothing pass of which this says otherwise.
 """
 
 from __future__ import annotations
@@ -8,14 +9,29 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from wms_sync.flatten.findings import Oddity
-from wms_sync.flatten.gate import DATE
-from wms_sync.whole_numbers import whole
+from wms_sync.whole_numbers import INT64, whole
 
-_DATE = re.compile(DATE)
-_DECIMAL_LIMIT = 10**14  # DECIMAL(18,4) holds fourteen digits before the point
+DECIMAL_LIMIT = 10**14
+"""DECIMAL(18,4) holds fourteen digits before the point."""
+EXACT_FLOAT = 1e11
+"""Below this, a float of at most four decimals, times ten thousand, is a whole number without a rounding."""
+_SCALE = Decimal("0.0001")
+_NOISE = 2.0**-48
+"""What arithmetic in floats leaves behind, as a share: 0.1 + 0.2 is written 0.30000000000000004."""
+_NUMBER = re.compile(r"[ \t]*(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)[ \t]*", re.ASCII)
+_LONGEST_NUMBER = 400
+_TIME = re.compile(
+    r"\s*(?P<year>\d{4})(?P<dash>[-/])(?P<month>\d{1,2})(?P=dash)(?P<day>\d{1,2})"
+    r"(?:(?:[Tt]|\s+)(?P<hour>\d{1,2}):(?P<minute>\d{1,2})(?::(?P<second>\d{1,2})(?:[.,](?P<fraction>\d*))?)?"
+    r"\s*(?P<zone>[Zz]|UTC|GMT|(?P<sign>[+-])(?P<hours>[01]\d|2[0-3])(?::?(?P<minutes>[0-5]\d))?)?)?\s*",
+    re.ASCII,
+)
 _EXPECTED = {
     "BIGINT": "a whole number",
     "BOOLEAN": "true or false",
@@ -25,25 +41,42 @@ _EXPECTED = {
     "DATE": "a date like 2024-01-31",
     "VARCHAR": "text",
 }
+ROUNDED = "more than four decimals: rounded"
+DAY_KEPT = "a time where a date was expected: its date, as written, was taken"
 _AS_IT_IS: dict[str, type] = {"BOOLEAN": bool, "DOUBLE": float, "VARCHAR": str}
 
 
-def why_not(value: Any, duckdb_type: str, *, odd: bool) -> str | None:  # noqa: ANN401 - any JSON
-    """Why the value does not fit, None when it does. ``odd``: it may hold what JSON does not have."""
+@dataclass(frozen=True)
+class Unfit:
+    """The value is none of the type."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Cast:
+    """The value that was taken for the one that came, which says more or something else."""
+
+    value: Any
+    why: str
+
+
+def taken(value: Any, duckdb_type: str, *, odd: bool) -> Any:  # noqa: ANN401 - any JSON
+    """The value in its canonical form, a ``Cast`` or ``Unfit``. ``odd``: it may hold what JSON does not have."""
     if type(value) is _AS_IT_IS.get(duckdb_type) and not odd:
-        return None
+        return value
     if duckdb_type == "JSON":
-        return unwritable(value) if odd else None
+        why = unwritable(value) if odd else None
+        return value if why is None else Unfit(why)
     if isinstance(value, str) and odd and not value.isascii() and (why := unwritable(value)):
-        return why
-    if isinstance(value, Oddity) or not _FITS[duckdb_type](value):
-        return expected(duckdb_type)
-    return None
+        return Unfit(why)
+    found = None if isinstance(value, Oddity) else _TAKEN[duckdb_type](value)
+    return Unfit(f"{_EXPECTED[duckdb_type]} was expected") if found is None else found
 
 
-def expected(duckdb_type: str) -> str:
-    """What a quarantine row says of a value that is not of the type."""
-    return f"{_EXPECTED[duckdb_type]} was expected"
+def is_exact_decimal(number: float) -> bool:
+    """Whether DuckDB makes the DECIMAL(18,4) that is written."""
+    return abs(number) < EXACT_FLOAT and _is_noise(round(number, 4) - number, number)
 
 
 def unwritable(value: Any) -> str | None:  # noqa: ANN401 - any JSON
@@ -57,44 +90,103 @@ def unwritable(value: Any) -> str | None:  # noqa: ANN401 - any JSON
     return None
 
 
-def _is_whole(value: Any) -> bool:  # noqa: ANN401 - any JSON
-    return whole(value) is not None
+def _flag(value: Any) -> bool | None:  # noqa: ANN401 - any JSON
+    return bool(value) if isinstance(value, int | float) and value in {0, 1} else None
 
 
-def _is_flag(value: Any) -> bool:  # noqa: ANN401 - any JSON
-    return isinstance(value, int) and value in {0, 1}
+def _decimal(value: Any) -> str | Cast | None:  # noqa: ANN401 - any JSON
+    number = _number(value)
+    if number is None or abs(number) >= DECIMAL_LIMIT:
+        return None
+    rounded = number.quantize(_SCALE, ROUND_HALF_UP)
+    if abs(rounded) >= DECIMAL_LIMIT:
+        return None
+    if rounded == number or (isinstance(value, float) and _is_noise(float(rounded - number), value)):
+        return f"{rounded:f}"
+    return Cast(f"{rounded:f}", ROUNDED)
 
 
-def _is_decimal(value: Any) -> bool:  # noqa: ANN401 - any JSON
-    return isinstance(value, str) or (_is_number(value) and abs(value) < _DECIMAL_LIMIT)
+def _is_noise(difference: float, number: float) -> bool:
+    return abs(difference) <= abs(number) * _NOISE
 
 
-def _is_double(value: Any) -> bool:  # noqa: ANN401 - any JSON
-    return isinstance(value, str) or (_is_number(value) and abs(value) < 2**1023)
+def _double(value: Any) -> float | None:  # noqa: ANN401 - any JSON
+    number = _number(value)
+    if number is None or abs(number) >= 2**1023:
+        return None
+    return float(number)
 
 
-def _is_number(value: Any) -> bool:  # noqa: ANN401 - any JSON
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _number(value: Any) -> Decimal | None:  # noqa: ANN401 - any JSON
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return Decimal(value)
+    if isinstance(value, float):
+        return Decimal(repr(value))
+    if isinstance(value, str) and len(value) <= _LONGEST_NUMBER and (written := _NUMBER.fullmatch(value)):
+        return Decimal(written["number"])
+    return None
 
 
-def _is_text(value: Any) -> bool:  # noqa: ANN401 - any JSON
-    return isinstance(value, str | int | float)
+def _text(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if value in INT64 else str(value)
+    return value if isinstance(value, str | float | bool) else None
 
 
-def _is_date(value: Any) -> bool:  # noqa: ANN401 - any JSON
-    return isinstance(value, str) and _DATE.fullmatch(value) is not None
+def _date(value: Any) -> str | Cast | None:  # noqa: ANN401 - any JSON
+    found = _moment(value)
+    if found is None:
+        return None
+    written, moment = found
+    day = f"{int(written['year']):04}-{int(written['month']):02}-{int(written['day']):02}"
+    offset = (written["hours"] or "00") + (written["minutes"] or "00")
+    is_all = offset == "0000" and moment.isoformat() == f"{day}T00:00:00"
+    return day if is_all else Cast(day, DAY_KEPT)
 
 
-def _is_timestamp(value: Any) -> bool:  # noqa: ANN401 - any JSON
-    return isinstance(value, str)
+def _time(value: Any) -> str | None:  # noqa: ANN401 - any JSON
+    found = _moment(value)
+    if found is None:
+        return None
+    written, moment = found
+    offset = f"{written['sign']}{written['hours']}:{written['minutes'] or '00'}" if written["sign"] else "+00:00"
+    return f"{moment.isoformat()}{offset}"
 
 
-_FITS: dict[str, Callable[[Any], bool]] = {
-    "BIGINT": _is_whole,
-    "BOOLEAN": _is_flag,
-    "DECIMAL(18,4)": _is_decimal,
-    "DOUBLE": _is_double,
-    "TIMESTAMP WITH TIME ZONE": _is_timestamp,
-    "DATE": _is_date,
-    "VARCHAR": _is_text,
+def _moment(value: Any) -> tuple[re.Match[str], datetime] | None:  # noqa: ANN401 - any JSON
+    """A time as it is written and what it says, by the clock of its zone.
+
+    24:00:00 is the midnight that follows, and a leap second (23:59:60) the second that follows, as POSIX counts.
+    """
+    written = _TIME.fullmatch(value) if isinstance(value, str) else None
+    if written is None:
+        return None
+    hour, minute, second = (int(written[part] or 0) for part in ("hour", "minute", "second"))
+    leap = (minute, second) == (59, 60)
+    next_day = (hour, minute, second) == (24, 0, 0) and not int(f"0{written['fraction'] or ''}")
+    try:
+        moment = datetime(  # noqa: DTZ001 - the zone is kept as it is written
+            int(written["year"]),
+            int(written["month"]),
+            int(written["day"]),
+            0 if next_day else hour,
+            minute,
+            59 if leap else second,
+            int((written["fraction"] or "")[:6].ljust(6, "0")),
+        )
+        return written, moment + timedelta(days=next_day, seconds=leap)
+    except (ValueError, OverflowError):
+        return None
+
+
+_TAKEN: dict[str, Callable[[Any], Any]] = {
+    "BIGINT": whole,
+    "BOOLEAN": _flag,
+    "DECIMAL(18,4)": _decimal,
+    "DOUBLE": _double,
+    "TIMESTAMP WITH TIME ZONE": _time,
+    "DATE": _date,
+    "VARCHAR": _text,
 }

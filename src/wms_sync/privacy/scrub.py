@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from wms_sync.loose_json import loosely
 from wms_sync.privacy.fields import ADDRESS, CANDIDATE, COMPANYS_OWN, KEPT, LOCATION, PERSON, PLACES, REFERENCE, SHARED
 from wms_sync.privacy.types import fields_of_kind
 from wms_sync.privacy.watched import is_cleared
@@ -191,5 +192,5 @@ def _reencoded(content: bytes, edit: Callable[[Any], bool]) -> bytes | None:
         return _ENCODER.encode(page) if edit(page) else None
     except (msgspec.DecodeError, UnicodeDecodeError):
         # escaped as halves of pairs, broken letters come through and are reported as such
-        page = json.loads(content.decode("utf-8-sig", errors="surrogateescape"))
+        page = loosely(content.decode("utf-8-sig", errors="surrogateescape"))
         return json.dumps(page, ensure_ascii=True).encode() if edit(page) else None

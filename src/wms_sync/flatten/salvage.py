@@ -1,0 +1,89 @@
+"""The very last way of a page: what DuckDB cannot read though ``values`` says that it can is found and taken out.
+
+Nothing is known to come here. If something does, a value costs its own cell and no more: objects are tried one by one,
+and of one that cannot be read its fields, down to the single value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from wms_sync.flatten.findings import Misfit, shown
+from wms_sync.flatten.objects import COLLECTION
+
+Reads = Callable[[dict[str, Any]], bool]
+"""Whether DuckDB reads a page."""
+_WHY = "DuckDB cannot read it"
+
+
+def salvage(page: dict[str, Any], reads: Reads) -> tuple[list[Misfit], int]:
+    """Take what cannot be read out of the page, in place; what it was, and how many records went whole."""
+    misfits: list[Misfit] = []
+    removed = 0
+    records = page[COLLECTION]
+    page[COLLECTION] = _kept(records, "Shipment", f"$.{COLLECTION}", lambda some: reads({COLLECTION: some}), misfits)
+    removed = len(records) - len(page[COLLECTION])
+    for kind, objects in (page.get("included") or {}).items():
+        if isinstance(objects, list):
+            path = f"$.included.{kind}"
+            page["included"][kind] = _kept(objects, kind, path, _reads_kind(kind, reads), misfits)
+    return misfits, removed
+
+
+def _reads_kind(kind: str, reads: Reads) -> Callable[[list[Any]], bool]:
+    return lambda some: reads({COLLECTION: [], "included": {kind: some}})
+
+
+def _kept(
+    objects: list[Any], kind: str, path: str, reads: Callable[[list[Any]], bool], misfits: list[Misfit]
+) -> list[Any]:
+    """The objects of one kind, without what cannot be read of them; one without a readable id is left out."""
+    bad = set(_unread(objects, 0, reads))
+    kept = []
+    for index, one in enumerate(objects):
+        if index in bad:
+            here, found = f"{path}[{index}]", list[Misfit]()
+            id_ = one.get("id")
+            mended = _mended(one, lambda value: reads([value]), kind, here, found)
+            if mended is None or mended.get("id") != id_:
+                misfits.append(Misfit(kind, None, here, shown(one, kind, kind), _WHY))
+                continue
+            misfits += [Misfit(kind, id_, misfit.path, misfit.text, misfit.why) for misfit in found]
+            kept.append(mended)
+        else:
+            kept.append(one)
+    return kept
+
+
+def _unread(objects: list[Any], first: int, reads: Callable[[list[Any]], bool]) -> Iterator[int]:
+    """The places of those that cannot be read, by halving."""
+    if not objects or reads(objects):
+        return
+    if len(objects) == 1:
+        yield first
+        return
+    half = len(objects) // 2
+    yield from _unread(objects[:half], first, reads)
+    yield from _unread(objects[half:], first + half, reads)
+
+
+def _within(key: str, reads: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda one: reads({key: one})
+
+
+def _mended(value: Any, reads: Callable[[Any], bool], kind: str, path: str, misfits: list[Misfit]) -> Any:  # noqa: ANN401 - any JSON
+    """The value with null for each part of it that cannot be read where it stands."""
+    if reads(value):
+        return value
+    if isinstance(value, dict) and reads({}):
+        return {
+            key: _mended(inner, _within(key, reads), kind, f"{path}.{key}", misfits) for key, inner in value.items()
+        }
+    if isinstance(value, list) and reads([]):
+        return [
+            _mended(inner, lambda one: reads([one]), kind, f"{path}[{index}]", misfits)
+            for index, inner in enumerate(value)
+        ]
+    misfits.append(Misfit(kind, None, path, shown(value, kind, path.rpartition(".")[2]), _WHY))
+    return None
