@@ -43,7 +43,7 @@ def refresh_lines(report: RefreshReport) -> Iterator[str]:
     if report.quarantined:
         yield f"doubts    {report.quarantined:,} values did not fit their type and are null: see ops.quarantine"
     if report.drift:
-        yield f"doubts    {report.drift:,} unknown keys: see ops.schema_drift"
+        yield f"doubts    {report.drift:,} unknown keys, or keys whose values were cast: see ops.schema_drift"
     if report.published:
         yield f"published {report.bytes / 1e6:,.1f} MB"
     else:

@@ -40,6 +40,7 @@ NULL = "null, in `ops.quarantine`"
 PART = "that part left out, in `ops.quarantine`"
 REMOVED = "record left out, in `ops.quarantine`"
 DRIFT = "in `ops.schema_drift`"
+CAST = "taken, counted in `ops.schema_drift`"
 QUARANTINE = "`ops.quarantine`"
 UNTOUCHED = 3
 
@@ -98,6 +99,11 @@ def null(name: str, column: str, value: object, *, path: str | None = None, stor
     return Case(name, NULL, given(**{column: value}), stored_as or column, None, path or f"$.collection[0].{column}")
 
 
+def cast(name: str, field: str, value: object, stored: str, *, stored_as: str | None = None) -> Case:
+    """A field of the shipment that is taken in another form than it came in."""
+    return Case(name, CAST, given(**{field: value}), f"{stored_as or field}::varchar", stored, key=f"Shipment.{field}")
+
+
 LONG = "x" * 10_000_000
 CASES = [
     Case("a status that was never seen", KEPT, given(status="teleported"), value="teleported"),
@@ -114,6 +120,26 @@ CASES = [
     Case("a number where text is expected", KEPT, given(infill_product_id=7), "infill_product_id", "7"),
     Case("PHP's `[]` for an empty object", KEPT, given(item_weight=[]), "item_weight_value", None),
     Case("10 MB in one field", KEPT, given(unique_id=LONG), "len(unique_id)", len(LONG)),
+    Case("a leap second", KEPT, given(packed_at="2026-01-31T23:59:60Z"), "epoch(packed_at)", 1769904000.0),
+    Case(
+        "a control character in a text",
+        KEPT,
+        given(unique_id="tab-here"),
+        "unique_id",
+        "tab\there",
+        spoil=lambda content: content.replace(b"tab-here", b"tab\there"),
+    ),
+    cast("more than four decimals of a price", "carrier_shipping_cost", 12.34567, "12.3457"),
+    cast("a weight that is a bare number", "item_weight", 2.5, "2.5", stored_as="item_weight_value"),
+    cast("a time where a date is expected", "target_ship_date", "2026-03-04T23:30:00-05:00", "2026-03-04"),
+    Case(
+        "the records as an object, as PHP writes a list with gaps",
+        CAST,
+        lambda page, shipment: page.update(collection={"1": shipment}),
+        "true",
+        True,
+        key="Page.collection",
+    ),
     Case("a missing key", EMPTY, without("status")),
     Case("a null", EMPTY, given(status=None)),
     Case("no `updated_at`", EMPTY, without("updated_at"), "updated_at"),
@@ -157,6 +183,15 @@ CASES = [
     ),
     null("a day that does not exist", "target_ship_date", "2026-02-31"),
     null("a garbled time", "created_at", "yesterday"),
+    null("a time in a zone that has a name", "packed_at", "2026-01-01T00:00:00 EST"),
+    null("a time that is `infinity`", "packed_at", "infinity"),
+    null("a time that is `epoch`", "packed_at", "epoch"),
+    null("a date that is `infinity`", "target_ship_date", "infinity"),
+    null("underscores in a number", "carrier_shipping_cost", "1_000"),
+    replace(
+        null("a number of 5,000 digits", "carrier_shipping_cost", 17.25),
+        spoil=lambda content: content.replace(b"17.25", b"1" * 5000),
+    ),
     null("half of a Unicode pair", "unique_id", "\ud83d"),
     Case(
         "an object where a list is expected", PART, given(packages={"a": 1}), "true", True, "$.collection[0].packages"

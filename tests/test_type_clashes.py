@@ -66,9 +66,9 @@ TYPES = {
     "VARCHAR": "text",
     "JSON": "JSON",
 }
-OBJECT, KEYED, TEXTS, OBJECTS = "object", "object with an id", "list of texts", "list of objects"
+WEIGHT, OBJECT, KEYED, TEXTS, OBJECTS = "weight", "object", "object with an id", "list of texts", "list of objects"
 ID = "id"
-PAGES = {"fields": tuple(TYPES.values()), "objects and lists": (OBJECT, KEYED, TEXTS, OBJECTS), "ids": (ID,)}
+PAGES = {"fields": tuple(TYPES.values()), "objects and lists": (WEIGHT, OBJECT, KEYED, TEXTS, OBJECTS), "ids": (ID,)}
 """What is altered on each page of a value."""
 SHOWN = {
     "whole number": ("orders", "priority"),
@@ -91,7 +91,7 @@ def written() -> dict[tuple[str, str], str]:
 
 
 CELLS = written()
-KEPT, NULL, OUT, DRIFT, ENTRIES, REMOVED = "kept", "null", "out", "drift", "entries out", "left out"
+KEPT, NULL, OUT, CAST, DRIFT, ENTRIES, REMOVED = "kept", "null", "out", "cast", "drift", "entries out", "left out"
 
 
 class Made:
@@ -140,7 +140,7 @@ def _type_of(node: Node) -> str:
     if isinstance(node, Value):
         return TYPES[node.type]
     if isinstance(node, Thing):
-        return KEYED if node.keyed else OBJECT
+        return KEYED if node.keyed else WEIGHT if node.is_measure else OBJECT
     return OBJECTS if isinstance(node.element, Thing) else TEXTS
 
 
@@ -260,9 +260,9 @@ def test_a_value_becomes_what_the_cell_says_in_every_field_of_its_type(value, ty
     quarantined, unknown = loaded.published.quarantined[case], loaded.published.unknown[case]
     assert quarantined & paths == (paths if cell in {OUT, REMOVED} else set())
     assert {f"{path}[0]" for path in paths} <= quarantined or cell != ENTRIES
-    assert bool(unknown) == (DRIFT in {CELLS[value, other] for other in PAGES[altered]})
+    assert bool(unknown) == (not {DRIFT, CAST}.isdisjoint(CELLS[value, other] for other in PAGES[altered]))
     if type_ in SHOWN:
-        assert same(loaded.published.shown[type_][case], VALUES[value] if cell == KEPT else None, type_)
+        assert same(loaded.published.shown[type_][case], VALUES[value] if cell in {KEPT, CAST} else None, type_)
 
 
 def same(found: object, value: Any, type_: str) -> bool:
@@ -332,7 +332,7 @@ def test_once_the_types_are_taught_a_rebuild_brings_every_value_in(loaded, tmp_p
         (case, type_, VALUES[case[0]])
         for case in loaded.service.ids
         for type_ in SHOWN
-        if CELLS.get((case[0], type_ if case[1] == "fields" else OBJECT)) == OUT and CELLS[case[0], "JSON"] == KEPT
+        if CELLS.get((case[0], type_ if case[1] == "fields" else WEIGHT)) == OUT and CELLS[case[0], "JSON"] == KEPT
         if case[1] == "fields" or (case[1], type_) == ("objects and lists", "double")
     ]
     assert {type_ for _, type_, _ in was_out} == set(SHOWN) - {"JSON"}

@@ -1,7 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_schema_drift
--- description: The service sent no key that the types do not know with the pages loaded last.
+-- description: With the pages loaded last the service sent no key that the types do not know, and no value that had to be cast.
 with latest as (
     select window_id
     from ops.loads
@@ -10,6 +10,7 @@ with latest as (
 
 select
     schema_drift.path,
+    schema_drift.why,
     min(schema_drift.example) as example,
     sum(schema_drift.occurrences) as occurrences
 from ops.schema_drift

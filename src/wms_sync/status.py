@@ -217,7 +217,7 @@ def _needs_a_hand(found: Status, settings: Settings, store: StateStore) -> Itera
     if found.quarantined:
         yield f"{found.quarantined} values did not fit their type: see ops.quarantine."
     if found.unknown_keys:
-        yield f"{found.unknown_keys} unknown keys came from the service: see ops.schema_drift."
+        yield f"{found.unknown_keys} unknown keys, or keys whose values were cast, came: see ops.schema_drift."
     if found.last_audit is not None and (unproven := found.last_audit.absent - found.last_audit.missing):
         yield (
             f"The last audit did not find {unproven} shipments that the tables have, without proof that they are gone: "

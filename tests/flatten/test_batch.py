@@ -9,7 +9,7 @@ import pytest
 import zstandard
 
 from wms_sync.flatten.batch import Flattener, flatten
-from wms_sync.flatten.errors import PageDamagedError, RecordsLostError
+from wms_sync.flatten.errors import PageDamagedError, PageUnreadableError, RecordsLostError
 
 from .conftest import EXTRACTED_AT
 
@@ -191,3 +191,29 @@ def test_a_page_whose_text_duckdb_cuts_inside_a_letter_when_it_complains_is_quar
         done = flattener.flatten(land(content), window_id="w", part=1, parquet_dir=tmp_path)
 
         assert (done.quarantined, done.records_removed) == (1, 1)
+
+
+def test_a_page_of_which_no_record_can_be_made_out_is_asked_for_again(flattener, land, tmp_path):
+    (page,) = land(b'{"collection": "lost"}')
+
+    with pytest.raises(PageUnreadableError, match="asked for again"):
+        flattener.flatten([replace(page, sent_again=False)], window_id="w", part=1, parquet_dir=tmp_path)
+
+
+def test_its_records_are_quarantined_by_number_once_it_was_asked_for_twice(flattener, land, tmp_path):
+    (page,) = land(b'{"collection": "lost"}')
+
+    done = flattener.flatten([replace(page, records=2)], window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert rows(done.files["ops_quarantine"], "path") == [("$",), ("$.collection[0]",), ("$.collection[1]",)]
+    assert done.records_removed == 2
+
+
+def test_the_count_holds_page_by_page(flattener, land, tmp_path):
+    first, second = land(page_with(1, 2), page_with(3))
+    pages = [replace(first, records=1), replace(second, records=2)]
+
+    with pytest.raises(RecordsLostError) as caught:
+        flattener.flatten(pages, window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert (caught.value.page, caught.value.expected, caught.value.rows) == (1, 1, 2)
