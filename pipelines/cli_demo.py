@@ -34,6 +34,8 @@ SHIPMENTS, SEED, DAYS = 5000, 7, 30
 CHANGES = {"seconds": 3600, "changed": 120, "new": 40, "orders": 30, "retailers": 3}
 USES = {"seconds": 3600, "new": 20}
 """Shipments of the retailers and products that were pushed."""
+TOLERANCE_SECONDS = 86_400
+"""The sandbox's clock is ahead once time has passed there."""
 MARK = ".wms-sync-demo"
 QUERIES = (
     "queries/demo_shipped_per_day.sql",
@@ -76,6 +78,7 @@ def _settings(data_dir: Path, base_url: str) -> Settings:
         merchant_api_key=MERCHANT_API_KEY,
         data_dir=data_dir,
         start_date=(datetime.now(UTC) - timedelta(days=DAYS + 1)).date(),
+        clock_tolerance_seconds=TOLERANCE_SECONDS,
         state_url=None,
     )
 
@@ -126,7 +129,10 @@ def _show(published: Path) -> None:
 
 def _next_steps(settings: Settings, published: Path) -> str:
     shown = _shown(published)
-    mine = f"WMS_DATA_DIR={shown.parent} WMS_START_DATE={settings.start_date}"
+    mine = (
+        f"WMS_DATA_DIR={shown.parent} WMS_START_DATE={settings.start_date} "
+        f"WMS_CLOCK_TOLERANCE_SECONDS={TOLERANCE_SECONDS}"
+    )
     return f"""\
   tables     in Python: import duckdb; duckdb.connect("{shown}", read_only=True).sql("show all tables")
   writing    the file takes no writes: install -m 600 {shown} mine.duckdb, and write into that

@@ -1,7 +1,7 @@
-"""Checks of coverage, on shipment_pages: is anything missing, and how far does the sync cursor lag.
+"""Checks of coverage, on shipment_pages: is anything missing, how far does the sync cursor lag, are clocks right.
 
 They look at what is covered, not at when something last ran: a night that ran and read nothing because the clock of
-the service stood still is not fresh. Both warn and never block.
+the service stood still is not fresh. All warn and never block.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,6 +11,7 @@ import dagster as dg
 
 from pipelines.days import PAGES
 from pipelines.operation import Operation
+from wms_sync.extract.clocks import what_is_off
 from wms_sync.extract.plan import missing, sync_cursor
 from wms_sync.intervals import Interval
 from wms_sync.settings import Settings
@@ -18,6 +19,7 @@ from wms_sync.state.store import StateStore
 
 NO_GAP = "coverage_has_no_gap"
 FRESH = "sync_cursor_is_fresh"
+CLOCKS = "clocks_agree"
 HOUR = timedelta(hours=1)
 FRESH_WITHIN = 26 * HOUR
 """A night and two hours: one missed night shows."""
@@ -39,23 +41,32 @@ FRESH_WITHIN = 26 * HOUR
             asset=PAGES,
             description=f"The sync cursor is at most {FRESH_WITHIN // HOUR} hours old, whenever the last run was.",
         ),
+        dg.AssetCheckSpec(
+            CLOCKS,
+            asset=PAGES,
+            description=(
+                "At the last sync the clocks of the service and of this machine differed by no more than "
+                "WMS_CLOCK_TOLERANCE_SECONDS. Read is only as far as both vouch for."
+            ),
+        ),
     ],
 )
 def coverage_checks(
     context: dg.AssetCheckExecutionContext, operation: dg.ResourceParam[Operation]
 ) -> Iterator[dg.AssetCheckResult]:
-    """Both checks after a read, or on their own."""
+    """The checks after a read, or on their own."""
     with StateStore(operation.settings.database_url) as store:
         yield from results(operation.settings, store)
 
 
 def results(settings: Settings, store: StateStore, now: datetime | None = None) -> Sequence[dg.AssetCheckResult]:
-    """Both checks as coverage stands."""
+    """The checks as coverage stands."""
     now = now or datetime.now(UTC)
-    covered = store.covered()
+    covered = store.covered(tolerance=settings.clock_tolerance)
     newest = max((one.end for one in covered), default=settings.start)
     gaps = missing(settings.start, newest, covered)
     cursor = sync_cursor(settings.start, covered)
+    off = what_is_off(store, settings.clock_tolerance)
     return (
         _result(NO_GAP, passed=not gaps, metadata={"covered_to": _moment(newest), "gaps": _listed(gaps)}),
         _result(
@@ -63,6 +74,7 @@ def results(settings: Settings, store: StateStore, now: datetime | None = None) 
             passed=now - cursor <= FRESH_WITHIN,
             metadata={"sync_cursor": _moment(cursor), "hours_behind": round((now - cursor) / HOUR, 1)},
         ),
+        _result(CLOCKS, passed=off is None, metadata={"clocks": off or "they agree"}),
     )
 
 
@@ -77,7 +89,7 @@ def evaluation(result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
     )
 
 
-def _result(name: str, *, passed: bool, metadata: dict[str, dg.MetadataValue | float]) -> dg.AssetCheckResult:
+def _result(name: str, *, passed: bool, metadata: dict[str, dg.MetadataValue | float | str]) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
         check_name=name, asset_key=PAGES, passed=passed, severity=dg.AssetCheckSeverity.WARN, metadata=metadata
     )

@@ -63,7 +63,7 @@ def run_sync(
 ) -> RunOutcome:
     """The nightly job, now: everything that is not covered."""
     with StateStore(settings.database_url) as store:
-        days = DayRange.since_cursor(settings, store.covered(), datetime.now(UTC))
+        days = DayRange.since_cursor(settings, store.covered(tolerance=settings.clock_tolerance), datetime.now(UTC))
     operation = Operation(settings, watcher=watcher, say=say)
     return run_job(operation, jobs.SHIPMENTS, days=days, mode=Mode.SYNC, instance=instance)
 

@@ -31,7 +31,8 @@ def nightly(settings: Settings, shipments: jobs.AssetJob) -> dg.ScheduleDefiniti
     )
     def nightly(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
         with StateStore(settings.database_url) as store:
-            days = DayRange.since_cursor(settings, store.covered(), context.scheduled_execution_time)
+            covered = store.covered(tolerance=settings.clock_tolerance)
+        days = DayRange.since_cursor(settings, covered, context.scheduled_execution_time)
         return dg.RunRequest(run_config=run_config(Mode.SYNC), tags=dict(days.tags))
 
     return nightly

@@ -36,6 +36,7 @@ class Service:
             "WMS_BASE_URL": self.base_url,
             "WMS_API_TOKEN": self.token,
             "WMS_START_DATE": self.start.isoformat(),
+            "WMS_CLOCK_TOLERANCE_SECONDS": "604800",  # its clock is ahead once time has passed there
             "WMS_PAGE_SIZE": str(PAGE_SIZE),
             "WMS_MAX_PARALLEL_REQUESTS": str(PARALLEL),
         }

@@ -8,7 +8,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from wms_sync.analytics.database import opened, published, row_counts
@@ -17,12 +17,14 @@ from wms_sync.analytics.forgotten import refuse_lost
 from wms_sync.analytics.recovery import is_behind, refuse_another_service
 from wms_sync.analytics.retention import dropped_windows
 from wms_sync.api.client import STATUS, GlobalApi
+from wms_sync.api.clock import Heard
 from wms_sync.api.errors import Rejected
 from wms_sync.api.merchant import MerchantApi
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.api.shipments import ShipmentListing
 from wms_sync.durable import refuse_unwritable
 from wms_sync.errors import WmsSyncError
+from wms_sync.extract.clocks import apart
 from wms_sync.layout import Layout
 from wms_sync.lock import writer
 from wms_sync.master_data.file_push import pusher
@@ -34,7 +36,7 @@ from wms_sync.state.schema import MIGRATIONS
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import newest_turn
 
-SKEW_SECONDS = 30
+SKEW = timedelta(seconds=30)
 LOW_DISK_BYTES = 2 * 1024**3
 SOON_SECONDS = 7 * 86400
 ONE_TRY = RetryPolicy(attempts=2, total_seconds=20)
@@ -105,13 +107,26 @@ def _connection(settings: Settings) -> Iterator[Finding]:
             answer = None
         listing = ShipmentListing(api, page_size=1, include_addresses=settings.include_addresses)
         total, served_at = listing.count(settings.start, None)
-        page = listing.first(settings.start, served_at)
+        listing.first(settings.start, served_at)
     how = "answers" if answer is not None else "answers (it has no status page)"
     yield Finding("connection", "ok", f"{settings.base_url} {how}; the token is accepted")
     yield Finding("shipments", "ok", f"{total} changed since {settings.start_date}; one read with everything selected")
-    skew = abs((datetime.now(UTC) - page.served_at).total_seconds())
-    verdict: Verdict = "ok" if skew <= SKEW_SECONDS else "warn"
-    yield Finding("clock", verdict, f"this machine and the service differ by {skew:.0f} s; the service's clock counts")
+    heard = api.clock.heard
+    yield _clock(heard, settings.clock_tolerance)
+
+
+def _clock(heard: Heard, tolerance: timedelta) -> Finding:
+    """How far the clocks are apart; what is read goes by the lower one, this machine's with the tolerance."""
+    if heard.least is None or heard.most is None:
+        return Finding("clock", "warn", "answers have no Date: this machine's clock alone says how far is read")
+    furthest = max(heard.least, heard.most, key=abs)
+    told = f"the service's clock is {apart(furthest)} this machine's"
+    if furthest > tolerance:
+        allowed = f"WMS_CLOCK_TOLERANCE_SECONDS allows {tolerance.total_seconds():.0f} s, and later changes wait"
+        return Finding("clock", "warn", f"{told}; {allowed}. Set the wrong one right")
+    if abs(furthest) > SKEW:
+        return Finding("clock", "warn", f"{told}: set the wrong one right")
+    return Finding("clock", "ok", told)
 
 
 def _merchant(settings: Settings) -> Iterator[Finding]:

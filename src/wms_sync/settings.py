@@ -7,7 +7,7 @@ in a repr, a log or a traceback. Nothing else in the project reads the environme
 from __future__ import annotations
 
 import ipaddress
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
@@ -22,6 +22,8 @@ from wms_sync.errors import SettingsError
 PREFIX = "WMS_"
 EARLIEST = date(1970, 1, 1)
 LONGEST_OVERLAP_SECONDS = 366 * 86_400
+LARGEST_TOLERANCE_SECONDS = 7 * 86_400
+TOLERANCE = timedelta(minutes=5)
 LONGEST_RETENTION_DAYS = 36_525
 LEAST_MEMORY = 300 * 1000**2
 
@@ -48,6 +50,7 @@ class Settings(BaseSettings):
     page_size: int = Field(default=1000, ge=1, le=1000)
     max_parallel_requests: int = Field(default=4, ge=1, le=64)
     overlap_seconds: int = Field(default=600, ge=0, le=LONGEST_OVERLAP_SECONDS)
+    clock_tolerance_seconds: int = Field(default=int(TOLERANCE.total_seconds()), ge=0, le=LARGEST_TOLERANCE_SECONDS)
     audit_pages: int = Field(default=1, ge=0)
     include_addresses: bool = False
     raw_retention_days: int | None = Field(default=None, ge=1, le=LONGEST_RETENTION_DAYS)
@@ -122,6 +125,11 @@ class Settings(BaseSettings):
         if self.state_url is not None:
             return self.state_url.get_secret_value()
         return f"sqlite:///{self.data_dir / 'state.db'}"
+
+    @property
+    def clock_tolerance(self) -> timedelta:
+        """How far the service's clock may be ahead of this machine's and still be believed."""
+        return timedelta(seconds=self.clock_tolerance_seconds)
 
     @property
     def has_merchant(self) -> bool:

@@ -14,6 +14,7 @@ from wms_sync.analytics.foreign_log import logs_set_aside, told_of_log
 from wms_sync.analytics.missing import knows_missing
 from wms_sync.analytics.recovery import is_behind, refuse_another_service
 from wms_sync.analytics.retention import dropped_windows
+from wms_sync.extract.clocks import what_is_off
 from wms_sync.extract.plan import missing, sync_cursor
 from wms_sync.extract.read import BEFORE_START
 from wms_sync.intervals import Interval
@@ -100,7 +101,7 @@ class Status:
 def status(settings: Settings, store: StateStore) -> Status:
     """Collect the status from the state store and the published file."""
     layout = Layout(settings.data_dir)
-    covered = store.covered(("loaded",))
+    covered = store.covered(("loaded",), tolerance=settings.clock_tolerance)
     newest = covered[-1].end if covered else None
     cursor = sync_cursor(settings.start, covered) if covered else None
     gaps = missing(settings.start, newest, covered) if newest and newest > settings.start else ()
@@ -214,6 +215,8 @@ def _needs_a_hand(found: Status, settings: Settings, store: StateStore) -> Itera
     yield from store.warnings()
     layout = Layout(settings.data_dir)
     yield from (told_of_log(kept, layout.published) for kept in logs_set_aside(layout))
+    if (off := what_is_off(store, settings.clock_tolerance)) is not None:
+        yield off
     if found.quarantined:
         yield f"{found.quarantined} values did not fit their type: see ops.quarantine."
     if found.unknown_keys:

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tests.conftest import IMPATIENT, NOW
-from wms_sync.api.client import GlobalApi, served_at
+from wms_sync.api.client import GlobalApi, dated
 from wms_sync.api.errors import (
     ApiError,
     Busy,
@@ -80,7 +80,7 @@ def test_a_date_without_a_zone_is_utc_wherever_this_machine_is(monkeypatch):
     """Read as local time it would put the horizon hours ahead, and what changes until then would be lost."""
     monkeypatch.setenv("TZ", "America/New_York")
     time.tzset()
-    served = served_at(httpx.Response(200, headers={"Date": "Tue, 31 Mar 2026 12:00:00 -0000"}))
+    served = dated(httpx.Response(200, headers={"Date": "Tue, 31 Mar 2026 12:00:00 -0000"}))
     monkeypatch.undo()
     time.tzset()
     assert served == NOW

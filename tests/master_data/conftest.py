@@ -102,7 +102,8 @@ def sandbox(server: SandboxServer) -> SandboxServer:
 
 @pytest.fixture
 def settings_for(settings_for: Callable[..., Settings]) -> Callable[..., Settings]:
-    return partial(settings_for, start_date=datetime.now(UTC).date() - timedelta(days=30))
+    start = datetime.now(UTC).date() - timedelta(days=30)
+    return partial(settings_for, start_date=start, clock_tolerance_seconds=86_400)
 
 
 @pytest.fixture

@@ -66,6 +66,7 @@ def test_coverage_is_checked_on_the_pages(graph):
     assert {key.name for key in graph.asset_check_keys if key.asset_key == dg.AssetKey("shipment_pages")} == {
         "coverage_has_no_gap",
         "sync_cursor_is_fresh",
+        "clocks_agree",
     }
 
 

@@ -151,7 +151,7 @@ class _Explaining:
 
     def _not_found(self, name: str) -> Iterator[str]:
         """Where a shipment can be that is on no page."""
-        covered = self._store.covered(("loaded",))
+        covered = self._store.covered(("loaded",), tolerance=self._settings.clock_tolerance)
         yield f"No page that was read holds a shipment with the id or unique_id {name}."
         if not self._files:
             yield "There are no Parquet files: `wms-sync rebuild` makes them from the raw pages."

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Self
 
@@ -16,11 +16,12 @@ import msgspec
 from pydantic import SecretStr
 
 from wms_sync.api.body import Body, receive
+from wms_sync.api.clock import ServiceClock
 from wms_sync.api.connection import Connection, Params, Request, TimeLimits, always, silent
 from wms_sync.api.errors import ProtocolError, Unauthorized, Unreachable
 from wms_sync.api.retrying import RetryPolicy, http_date
 from wms_sync.api.throttle import Throttle
-from wms_sync.settings import Settings
+from wms_sync.settings import TOLERANCE, Settings
 
 ROOT = "/api/global"
 STATUS = f"{ROOT}/v1/system/status"
@@ -32,7 +33,7 @@ CREDENTIALS = (
 
 @dataclass(frozen=True)
 class Answer:
-    """A 2xx answer. ``served_at`` is the service's clock (``Date``)."""
+    """A 2xx answer. ``served_at`` is the service's clock (``Date``), as far as it is trusted (``clock``)."""
 
     body: Body
     served_at: datetime
@@ -62,8 +63,10 @@ class GlobalApi:
         say: Callable[[str], object] = silent,
         limits: TimeLimits | None = None,
         allowed: Callable[[], object] = always,
+        tolerance: timedelta = TOLERANCE,
     ) -> None:
         self.base_url = base_url
+        self.clock = ServiceClock(tolerance)
         self._token = token
         self._connection = Connection(
             base_url,
@@ -100,6 +103,7 @@ class GlobalApi:
             say=say,
             limits=limits,
             allowed=allowed,
+            tolerance=settings.clock_tolerance,
         )
 
     def __enter__(self) -> Self:
@@ -126,7 +130,9 @@ class GlobalApi:
 
     def get(self, path: str, params: Params = ()) -> Answer:
         """GET a path with retries. Raises a leaf of ``ApiError``."""
-        return self._connection.send(Request("GET", self._connection.url(path), self._headers(), params), _answered)
+        return self._connection.send(
+            Request("GET", self._connection.url(path), self._headers(), params), self._answered
+        )
 
     def post(self, path: str, body: object, *, attempts: int | None = None) -> Reply:
         """POST a JSON body, again where the service itself says that nothing was done; without its word ``InDoubt``.
@@ -142,6 +148,10 @@ class GlobalApi:
         """Wait before a create in doubt is sent again, where the caller knows that to be harmless."""
         self._connection.rest(attempt, asked)
 
+    def _answered(self, response: httpx.Response, deadline: float) -> Answer:
+        served_at = self.clock.take(dated(response))  # with the first byte: a page may take minutes to come
+        return Answer(receive(response, deadline=deadline), served_at)
+
     def _headers(self) -> Mapping[str, str]:
         token = self._token.get_secret_value()
         if not token or not token.isascii() or not token.isprintable() or " " in token:
@@ -150,18 +160,12 @@ class GlobalApi:
         return {"Authorization": f"Bearer {token}"}
 
 
-def served_at(response: httpx.Response) -> datetime:
-    """The service's clock at this answer, UTC, whole seconds; ``ProtocolError`` without a readable ``Date``."""
+def dated(response: httpx.Response) -> datetime | None:
+    """The service's clock at this answer, UTC, whole seconds; None without a readable ``Date``."""
     try:
         return http_date(response.headers["date"])
     except (KeyError, ValueError):
-        raise ProtocolError(
-            "The service's answer has no readable Date header; without its clock no window can be closed safely."
-        ) from None
-
-
-def _answered(response: httpx.Response, deadline: float) -> Answer:
-    return Answer(receive(response, deadline=deadline), served_at(response))
+        return None
 
 
 def _replied(response: httpx.Response, deadline: float) -> Reply:

@@ -22,6 +22,7 @@ from wms_sync.api.client import GlobalApi
 from wms_sync.api.errors import ApiError, ProtocolError
 from wms_sync.api.shipments import IDS_PER_REQUEST, Page, ShipmentListing
 from wms_sync.extract.cleaner import Cleaner
+from wms_sync.extract.clocks import served_later
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.page_size import page_size
 from wms_sync.extract.progress import Tally
@@ -74,6 +75,7 @@ class AuditReading:
             include_addresses=settings.include_addresses,
             remark=warned.remark,
         )
+        served_later(api, store)
 
     def read(self, horizon: datetime) -> Audit | None:
         """The next slice, where one is due. What goes wrong is said and harms nothing but the audit."""

@@ -16,9 +16,12 @@ MARGIN = timedelta(seconds=2)
 service may be a little behind the one that answered."""
 
 
-def horizon(served_at: datetime) -> datetime:
-    """The end of what can be read as settled, by the service's clock, in whole seconds."""
-    return (served_at - MARGIN).replace(microsecond=0)
+NO_TIME = timedelta(0)
+
+
+def horizon(trusted: datetime) -> datetime:
+    """The end of what can be read as settled, by the lowest clock, in whole seconds."""
+    return (trusted - MARGIN).replace(microsecond=0)
 
 
 def sync_cursor(start: datetime, covered: Iterable[Interval]) -> datetime:
@@ -35,17 +38,23 @@ def missing(start: datetime, end: datetime, covered: Iterable[Interval]) -> tupl
 
 
 def sync_intervals(
-    start: datetime, end: datetime, covered: Iterable[Interval], overlap: timedelta
+    start: datetime, end: datetime, covered: Iterable[Interval], overlap: timedelta, back: timedelta = NO_TIME
 ) -> tuple[Interval, ...]:
     """What a sync reads: every gap, and the last ``overlap`` below the newest coverage again.
 
     Records committed late, with an ``updated_at`` behind the horizon of the sync before, are caught by the overlap.
+    Where the service's clock has gone ``back``, what changed since may bear times so much further below: the overlap
+    grows by it, and is read also where there is no gap.
     """
     known = union(covered)
     gaps = missing(start, end, known)
-    if not gaps or not known:
+    if not known:
         return gaps
-    return union((*gaps, *(again for gap in gaps for again in _before(gap, start, overlap))))
+    below = [again for gap in gaps for again in _before(gap, start, overlap)]
+    if back:
+        newest = min(end, known[-1].end)
+        below += interval(max(start, newest - overlap - back), newest)
+    return union((*gaps, *below))
 
 
 def _before(gap: Interval, start: datetime, overlap: timedelta) -> tuple[Interval, ...]:

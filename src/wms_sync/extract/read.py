@@ -18,6 +18,7 @@ from wms_sync.api.errors import PagingBroken, Rejected
 from wms_sync.api.shipments import ShipmentListing
 from wms_sync.extract import plan
 from wms_sync.extract.cleaner import Cleaner
+from wms_sync.extract.clocks import Clocks, remember, remembered, served_later
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.page_size import page_size
 from wms_sync.extract.progress import Progress, Tally, Watcher
@@ -34,6 +35,7 @@ RESUME_WITHIN = timedelta(hours=24)
 """A half-read window older than that is asked for anew: its first pages may be stale."""
 RECENT = timedelta(days=7)
 ATTEMPTS = 3
+ASKED_AGAIN = 2
 BEFORE_START = "records_before_start"
 
 
@@ -80,28 +82,47 @@ class Reading:
         )
         self._tally = Tally(watcher)
         self._landed = landed
+        self._back = plan.NO_TIME
+        served_later(api, store)
 
     def sync(self) -> ReadReport:
         """Read everything since the start date that is not covered, and the overlap."""
         started, start = monotonic(), self._settings.start
-        covered = self._store.covered()
+        covered = self._store.covered(tolerance=self._settings.clock_tolerance)
         overlap = self._overlap()
         lowest = min(gap.start for gap in plan.missing(start, datetime.max.replace(tzinfo=UTC), covered))
         since = max(start, lowest - overlap) if covered else start
-        count, served_at = self._listing.count(since, None)
+        self._api.clock.listen()
+        count, _ = self._listing.count(since, None)
         self._count_before_start()
-        end = plan.horizon(served_at)
-        needed = plan.sync_intervals(start, end, covered, overlap)
+        clocks = self._clocks(covered[-1].end if covered else start, remembered(self._store), since)
+        self._back = clocks.went_back
+        needed = plan.sync_intervals(start, clocks.horizon, covered, overlap, self._back)
         known = count if len(needed) == 1 and needed[0].start == since else None
-        return self._read("sync", needed, known, end, started)
+        report = self._read("sync", needed, known, clocks, started)
+        remember(self._store, clocks)
+        return report
 
     def backfill(self, start: datetime, end: datetime) -> ReadReport:
         """Read ``[start, end)`` again, as far as the service's clock allows."""
         started = monotonic()
-        count, served_at = self._listing.count(start, end)
-        reachable = plan.horizon(served_at)
-        needed = interval(start, min(end, reachable))
-        return self._read("backfill", needed, count, reachable, started)
+        self._api.clock.listen()
+        count, _ = self._listing.count(start, end)
+        clocks = self._clocks(start, None, start)
+        needed = interval(start, min(end, clocks.horizon))
+        return self._read("backfill", needed, count, clocks, started)
+
+    def _clocks(self, newest: datetime, before: timedelta | None, since: datetime) -> Clocks:
+        """What the clocks say before the first page; where that is odd, as more answers have it."""
+        clock = self._api.clock
+        clocks = Clocks(clock.heard, newest, before, clock.tolerance)
+        if clocks.is_in_doubt:
+            for _ in range(ASKED_AGAIN):
+                self._listing.count(since, None)
+            clocks = Clocks(clock.heard, newest, before, clock.tolerance)
+        for warning in clocks.warnings():
+            self._warnings.warn(warning)
+        return clocks
 
     def _overlap(self) -> timedelta:
         longest = self._store.longest_read(datetime.now(UTC) - RECENT)
@@ -115,7 +136,7 @@ class Reading:
             self._store.observe(BEFORE_START, before, about)
 
     def _read(
-        self, reason: Reason, needed: Sequence[Interval], count: int | None, end: datetime, started: float
+        self, reason: Reason, needed: Sequence[Interval], count: int | None, clocks: Clocks, started: float
     ) -> ReadReport:
         resumed = self._resumable(reason, needed)
         unread = subtract(needed, (window.interval for window in (*resumed, *self._read_before(reason))))
@@ -137,7 +158,7 @@ class Reading:
         window_ids = self._read_all(windows)
         self._store.warned(self._run_id, self._warnings.kept, anew=reason == "sync")
         return ReadReport(
-            horizon=end,
+            horizon=clocks.horizon,
             intervals=tuple(needed),
             window_ids=window_ids,
             progress=self._tally.now,
@@ -193,7 +214,8 @@ class Reading:
         landed = self._store.pages(window.id)
         if not landed:
             return ()
-        return interval(max(window.from_at, landed[0].served_at - self._overlap()), window.to_at)
+        reaches = landed[0].served_at - self._overlap() - self._back
+        return interval(max(window.from_at, reaches), window.to_at)
 
     def _begin(self, reason: Reason, part: Interval) -> Window:
         stamp = f"{part.start:%Y%m%dT%H%M%SZ}-{part.end:%Y%m%dT%H%M%SZ}"

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from copy import deepcopy
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -22,7 +23,7 @@ from starlette.types import Receive, Scope, Send
 
 from wms_sync.sandbox.advance import Advance, Passage, Wish
 from wms_sync.sandbox.auth import is_authorized
-from wms_sync.sandbox.clock import Clock
+from wms_sync.sandbox.clock import Clock, as_datetime, http_date
 from wms_sync.sandbox.config import SandboxConfig
 from wms_sync.sandbox.creates import Creates
 from wms_sync.sandbox.description import describe
@@ -70,8 +71,9 @@ class Sandbox:
     """The service and its data, an ASGI application.
 
     `requests` are those served so far, the oldest first. Tests may set `intercept`, which is asked before anything else
-    and answers instead unless it returns None (see also `faults`), and `rewrite`, which is given the envelope of each
-    listing and returns the one to send.
+    and answers instead unless it returns None (see also `faults`), `rewrite`, which is given the envelope of each
+    listing and returns the one to send, and `redate`, which is given the moment of an answer's `Date` and returns the
+    one to send, or None for an answer without.
     """
 
     def __init__(self, config: SandboxConfig | None = None) -> None:
@@ -80,6 +82,7 @@ class Sandbox:
         self.requests: deque[ServedRequest] = deque(maxlen=_REMEMBERED)
         self.intercept: Intercept | None = None
         self.rewrite: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+        self.redate: Callable[[datetime], datetime | None] | None = None
         self._store = Store(self.config, self.clock.anchor)
         pools = Pools(self.config.seed)
         self._pages = Pages(self._store, pools)
@@ -158,9 +161,16 @@ class Sandbox:
             return
         request = Request(scope, receive)
         response = await self._answer(request)
-        response.headers["Date"] = self.clock.http_date()
+        if (date := self._date()) is not None:
+            response.headers["Date"] = date
         self._remember(request, response.status_code)
         await response(scope, receive, send)
+
+    def _date(self) -> str | None:
+        told: datetime | None = as_datetime(self.clock.now())
+        if told is not None and self.redate is not None:
+            told = self.redate(told)
+        return None if told is None else http_date(told)
 
     def _remember(self, request: Request, status: int) -> None:
         agent = request.headers.get("user-agent", "")

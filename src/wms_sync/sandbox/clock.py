@@ -19,18 +19,19 @@ class Clock:
         return base + self._advanced
 
     def advance(self, milliseconds: int) -> None:
-        """Moves the clock forward."""
+        """Moves the clock forward, or back when negative, as a clock that is set right."""
         self._advanced += milliseconds
 
     def timestamp(self) -> str:
         """Now, as objects show it (specification 2.0)."""
         return f"{as_datetime(self.now()):%Y-%m-%dT%H:%M:%SZ}"
 
-    def http_date(self) -> str:
-        """The value of a `Date` header: whole seconds, rounded down."""
-        return format_datetime(as_datetime(self.now()).replace(microsecond=0), usegmt=True)
-
 
 def as_datetime(milliseconds: int) -> datetime:
     """The same moment in UTC."""
     return datetime.fromtimestamp(milliseconds // 1000, UTC).replace(microsecond=milliseconds % 1000 * 1000)
+
+
+def http_date(moment: datetime) -> str:
+    """The value of a `Date` header: whole seconds, rounded down."""
+    return format_datetime(moment.replace(microsecond=0), usegmt=True)

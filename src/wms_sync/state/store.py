@@ -13,13 +13,15 @@ from typing import Any, Literal, Self
 
 from sqlalchemy import Row, and_, func, select, update
 
-from wms_sync.intervals import Interval, union
+from wms_sync.intervals import Interval, interval, union
+from wms_sync.settings import TOLERANCE
 from wms_sync.state.schema import forgotten_orders, observations, pages, read_warnings, windows
 from wms_sync.state.turns import Guarded
 
 Reason = Literal["sync", "backfill", "audit"]
 """An audit reads by id, so it covers no time: ``from_at`` and ``to_at`` say which shipments it compares."""
 KNOWN = ("landed", "loaded")
+GIVEN_BACK = "coverage_given_back_from"
 
 
 @dataclass(frozen=True)
@@ -120,12 +122,21 @@ class StateStore(Guarded):
         with self._engine.connect() as connection:
             return tuple(LandedPage(**row._mapping) for row in connection.execute(query))
 
-    def covered(self, states: Sequence[str] = KNOWN) -> tuple[Interval, ...]:
-        """What windows in these states cover, as disjoint intervals."""
-        query = select(windows.c.from_at, windows.c.to_at)
+    def covered(self, states: Sequence[str] = KNOWN, *, tolerance: timedelta = TOLERANCE) -> tuple[Interval, ...]:
+        """What windows in these states cover, as disjoint intervals.
+
+        A window that ends later than ``tolerance`` after it was begun trusted a wrong clock: it covers nothing of what
+        was still to come. Nor does one cover what was given back since.
+        """
+        given_back = self.observation(GIVEN_BACK)
+        query = select(windows.c.from_at, windows.c.to_at, windows.c.started_at)
         query = query.where(windows.c.state.in_(states), windows.c.reason != "audit")
         with self._engine.connect() as connection:
-            return union(Interval(start, end) for start, end in connection.execute(query))
+            return union(
+                one
+                for start, end, begun in connection.execute(query)
+                for one in interval(start, _trusted_end(end, begun, tolerance, given_back))
+            )
 
     def service(self) -> str | None:
         """The service that windows were read from; None before the first."""
@@ -138,6 +149,14 @@ class StateStore(Guarded):
         query = select(func.max(pages.c.last_id)).join(windows, windows.c.id == pages.c.window_id)
         with self._engine.connect() as connection:
             return connection.scalar(query.where(windows.c.state.in_(KNOWN))) or 0
+
+    def latest_served(self, tolerance: timedelta) -> datetime | None:
+        """When the newest page was served; but for pages whose time lies ahead of their window's by a wrong clock."""
+        ended = func.coalesce(windows.c.landed_at, windows.c.started_at)
+        query = select(func.max(pages.c.served_at), ended).join(windows, windows.c.id == pages.c.window_id)
+        with self._engine.connect() as connection:
+            rows = connection.execute(query.group_by(windows.c.id, ended)).all()
+        return max((served for served, ended in rows if served - ended <= tolerance), default=None)
 
     def longest_read(self, since: datetime) -> timedelta:
         """The longest time that one window took to read since then."""
@@ -222,6 +241,10 @@ class StateStore(Guarded):
         """The window will not be read to its end; what it covers is asked for anew."""
         self._update(window_id, state="abandoned")
 
+    def give_back(self, moment: datetime) -> None:
+        """What lies behind this moment is covered no more: the service's clock comes there once again."""
+        self.observe(GIVEN_BACK, int(moment.timestamp()), "seconds since 1970")
+
     def observe(self, name: str, value: int, about: str) -> None:
         """Remember a number that was counted."""
         with self._writing() as connection:
@@ -273,3 +296,10 @@ class StateStore(Guarded):
     def _update(self, window_id: str, **values: Any) -> None:  # noqa: ANN401 - columns of several types
         with self._writing() as connection:
             connection.execute(update(windows).where(windows.c.id == window_id).values(**values))
+
+
+def _trusted_end(end: datetime, begun: datetime, tolerance: timedelta, given_back: Row[Any] | None) -> datetime:
+    trusted = end if end - begun <= tolerance else min(end, begun)
+    if given_back is not None and begun < given_back.observed_at:
+        trusted = min(trusted, datetime.fromtimestamp(given_back.value, UTC))
+    return trusted

@@ -1,0 +1,204 @@
+"""Clocks that are wrong: the service's, one of its servers', this machine's. Over a socket, as answers tell of them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from pipelines.coverage import CLOCKS, results
+from tests.conftest import CONFIG, Bench
+from tests.test_sync import assert_equal, say, synced
+from wms_sync.analytics.refresh import refresh
+from wms_sync.doctor import examine
+from wms_sync.extract.clocks import OBSERVED
+from wms_sync.extract.plan import MARGIN
+from wms_sync.extract.read import ReadReport
+from wms_sync.sandbox.app import Sandbox
+from wms_sync.sandbox.server import SandboxServer
+from wms_sync.state.store import StateStore, Window
+from wms_sync.status import status
+
+HOUR = timedelta(hours=1)
+TOLERANCE = timedelta(minutes=5)
+
+
+@pytest.fixture
+def service(sandbox: SandboxServer) -> Iterator[Sandbox]:
+    """A small service whose clock agrees with this machine's, and then stands still."""
+    sandbox.sandbox = Sandbox(replace(CONFIG, shipments=60, families=20, now=datetime.now(UTC)))
+    yield sandbox.sandbox
+    sandbox.sandbox.redate = None
+
+
+@pytest.fixture
+def bench(bench: Bench, service: Sandbox) -> Bench:
+    bench.settings = bench.settings.model_copy(
+        update={"start_date": (datetime.now(UTC) - timedelta(days=40)).date(), "audit_pages": 0}
+    )
+    return bench
+
+
+def read(bench: Bench) -> ReadReport:
+    return synced(bench)[0]
+
+
+def wrong_once(by: timedelta) -> Callable[[datetime], datetime]:
+    """The first answer comes from a server with a clock of its own."""
+    left = [by]
+    return lambda right: right + (left.pop() if left else timedelta(0))
+
+
+def off(bench: Bench) -> list[str]:
+    """What status, check and doctor say of clocks; all three or none."""
+    told = [line for line in status(bench.settings, bench.store).needs_a_hand if "clock" in line or "Date" in line]
+    [check] = [one for one in results(bench.settings, bench.store) if one.check_name == CLOCKS]
+    [finding] = [one for one in examine(bench.settings) if one.subject == "clock"]
+    assert check.passed == (not told) == (finding.verdict == "ok"), (check, told, finding)
+    return told
+
+
+@pytest.mark.parametrize("by", [3 * HOUR, timedelta(days=365)])
+def test_one_answer_that_is_ahead_moves_nothing(bench, sandbox, service, by):
+    service.redate = wrong_once(by)
+    report = read(bench)
+    service.advance(seconds=60, changed=20)
+    assert report.horizon < datetime.now(UTC)
+    assert report.warnings == ()
+    service.clock.advance(10_000)
+    read(bench)
+    assert_equal(bench, sandbox)
+
+
+def test_a_service_that_is_ahead_is_read_as_far_as_this_machine_vouches_for(bench, sandbox, service):
+    service.clock.advance(3 * 3_600_000)
+    report = read(bench)
+    now = datetime.now(UTC)
+    assert now < report.horizon <= now + TOLERANCE
+    assert "WMS_CLOCK_TOLERANCE_SECONDS" in report.warnings[0]
+    assert "2:59:" in report.warnings[0]
+    assert bench.store.covered(("loaded",))[-1].end == report.horizon
+    assert len(off(bench)) == 2
+    service.advance(seconds=60, changed=20)
+    assert "Nothing is left to read" not in read(bench).warnings[0]
+    bench.settings = bench.settings.model_copy(update={"clock_tolerance_seconds": 4 * 3600})
+    service.clock.advance(10_000)
+    assert read(bench).warnings == ()
+    assert_equal(bench, sandbox)
+    assert [line for line in off_in_status(bench) if "clock" in line] == []
+
+
+def off_in_status(bench: Bench) -> tuple[str, ...]:
+    return status(bench.settings, bench.store).needs_a_hand
+
+
+def test_a_machine_that_is_far_behind_says_that_nothing_is_left_to_read(bench, service):
+    """To a machine that is behind, the service is ahead; what it had read before lies further on than it may go."""
+    bench.settings = bench.settings.model_copy(update={"clock_tolerance_seconds": 6 * 3600})
+    service.clock.advance(5 * 3_600_000)
+    assert read(bench).warnings == ()
+    bench.settings = bench.settings.model_copy(update={"clock_tolerance_seconds": 4 * 3600 + 3000})
+    with StateStore(bench.settings.database_url) as store:
+        assert store.covered(tolerance=bench.settings.clock_tolerance)[-1].end < datetime.now(UTC)
+    assert read(bench).warnings
+
+
+def test_what_changes_after_the_clock_went_back_is_read(bench, sandbox, service):
+    """It bears times that were covered before, and so does what changes until the clock is where it was."""
+    read(bench)
+    service.clock.advance(-7_200_000)
+    service.advance(seconds=120, changed=20)
+    service.clock.advance(10_000)
+    report = read(bench)
+    assert "gone back by 1:57:" in report.warnings[0]
+    assert "Nothing is left to read" in report.warnings[0]
+    assert bench.store.covered()[-1].end == report.horizon
+    service.advance(seconds=3600, changed=20)
+    service.advance(seconds=3 * 3600)
+    read(bench)
+    assert_equal(bench, sandbox)
+
+
+def test_a_clock_that_went_back_is_noticed_also_when_it_has_passed_where_it_was(bench, sandbox, service):
+    service.clock.advance(-3 * 3_600_000)
+    read(bench)
+    bench.store.observe(OBSERVED, 0, "0")  # as if this machine's clock had been there too
+    service.clock.advance(-2 * 3_600_000)
+    service.advance(seconds=600, changed=20)
+    service.clock.advance(3 * 3_600_000)
+    report = read(bench)
+    assert "gone back by 1:5" in report.warnings[0]
+    assert "Nothing is left to read" not in report.warnings[0]
+    service.clock.advance(2 * 3_600_000)
+    assert read(bench).warnings == ()
+    assert_equal(bench, sandbox)
+
+
+def test_one_answer_that_is_behind_is_not_taken_for_a_clock_that_went_back(bench, sandbox, service):
+    read(bench)
+    service.advance(seconds=60, changed=20)
+    service.clock.advance(10_000)
+    service.redate = wrong_once(-7 * timedelta(days=365))
+    report = read(bench)
+    assert report.progress.records == 0
+    assert "dated so far back" in report.warnings[0]
+    assert read(bench).warnings == ()
+    assert_equal(bench, sandbox)
+
+
+def test_answers_without_a_date_are_read_by_this_machines_clock(bench, sandbox, service):
+    service.redate = lambda _: None
+    before = datetime.now(UTC)
+    report = read(bench)
+    assert before - TOLERANCE - MARGIN - timedelta(seconds=1) <= report.horizon <= datetime.now(UTC) - TOLERANCE
+    assert report.warnings == ()
+    assert "no Date" in off(bench)[0]
+    service.redate = None
+    read(bench)
+    assert_equal(bench, sandbox)
+    assert off(bench) == []
+
+
+def test_what_an_earlier_release_covered_too_far_is_given_back(bench, sandbox, service):
+    read(bench)
+    with sqlite3.connect(bench.layout.root / "state.db") as state:
+        state.execute("update windows set to_at = datetime(to_at, '+1 year') || '.000000'")
+    state.close()
+    assert bench.store.windows()[0].to_at > datetime.now(UTC)
+    assert bench.store.covered()[-1].end <= datetime.now(UTC)
+    service.advance(seconds=60, changed=20)
+    service.clock.advance(10_000)
+    read(bench)
+    assert_equal(bench, sandbox)
+
+
+def test_what_was_extracted_later_counts_as_later_whatever_the_clocks_say(bench, service):
+    """Kinds without ``updated_at`` go by it."""
+    read(bench)
+    service.redate = lambda right: right - 5 * HOUR
+    with bench.api() as api:
+        report = bench.reading(api).backfill(bench.settings.start, datetime.now(UTC))
+    refresh(bench.settings, bench.store, run_id="test", say=say)
+    [again] = report.window_ids
+    [first] = [window.id for window in bench.store.windows() if window.id != again]
+    assert bench.store.pages(first)[-1].served_at < bench.store.pages(again)[0].served_at
+
+
+def test_a_page_of_a_server_that_is_ahead_does_not_count_as_extracted_in_days_to_come(bench, service):
+    service.redate = lambda right: right + timedelta(days=300)
+    read(bench)
+    [window] = bench.store.windows("loaded")
+    assert bench.store.pages(window.id)[0].served_at <= datetime.now(UTC) + TOLERANCE
+    assert window.to_at <= datetime.now(UTC) + TOLERANCE
+
+
+def test_pages_with_a_time_ahead_of_an_earlier_release_do_not_bind_later_ones(bench, service):
+    read(bench)
+    window: Window = bench.store.windows("loaded")[0]
+    page = bench.store.pages(window.id)[0]
+    far = replace(page, window_id="far", served_at=page.served_at + timedelta(days=365))
+    bench.store.adopt(replace(window, id="far"), [far])
+    assert bench.store.latest_served(TOLERANCE) == page.served_at
