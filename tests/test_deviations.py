@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import duckdb
@@ -69,6 +70,11 @@ def answers(answer: Callable[[Request], Response | None]) -> Deviate:
     return lambda sandbox: setattr(sandbox, "intercept", answer)
 
 
+def dates(redate: Callable[[datetime], datetime | None]) -> Deviate:
+    """Each answer has another Date than it should."""
+    return lambda sandbox: setattr(sandbox, "redate", redate)
+
+
 def without(key: str) -> Callable[[Page], object]:
     return lambda one: one.pop(key, None)
 
@@ -117,6 +123,13 @@ DEVIATIONS = [
         "a status that nobody has seen",
         each_shipment(lambda one: one.update(status="teleported")),
         lacks=("shipments",),
+    ),
+    Deviation("answers have no Date", dates(lambda _: None), says=("no Date",)),
+    Deviation(
+        "the clock is a day ahead",
+        dates(lambda right: datetime.now(UTC) + timedelta(days=1)),
+        ends=3,
+        says=("WMS_CLOCK_TOLERANCE_SECONDS",),
     ),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -79,7 +80,7 @@ def test_a_service_that_is_ahead_is_read_as_far_as_this_machine_vouches_for(benc
     now = datetime.now(UTC)
     assert now < report.horizon <= now + TOLERANCE
     assert "WMS_CLOCK_TOLERANCE_SECONDS" in report.warnings[0]
-    assert "2:59:" in report.warnings[0]
+    assert re.search("clock is (2:5.:..|3:00:00) ahead of this machine's", report.warnings[0])
     assert bench.store.covered(("loaded",))[-1].end == report.horizon
     assert len(off(bench)) == 2
     service.advance(seconds=60, changed=20)
@@ -113,7 +114,7 @@ def test_what_changes_after_the_clock_went_back_is_read(bench, sandbox, service)
     service.advance(seconds=120, changed=20)
     service.clock.advance(10_000)
     report = read(bench)
-    assert "gone back by 1:57:" in report.warnings[0]
+    assert "gone back by 1:5" in report.warnings[0]
     assert "Nothing is left to read" in report.warnings[0]
     assert bench.store.covered()[-1].end == report.horizon
     service.advance(seconds=3600, changed=20)
@@ -128,11 +129,11 @@ def test_a_clock_that_went_back_is_noticed_also_when_it_has_passed_where_it_was(
     bench.store.observe(OBSERVED, 0, "0")  # as if this machine's clock had been there too
     service.clock.advance(-2 * 3_600_000)
     service.advance(seconds=600, changed=20)
-    service.clock.advance(3 * 3_600_000)
+    service.clock.advance(3 * 3_600_000 - 600_000)
     report = read(bench)
-    assert "gone back by 1:5" in report.warnings[0]
+    assert "gone back by 2:0" in report.warnings[0]
     assert "Nothing is left to read" not in report.warnings[0]
-    service.clock.advance(2 * 3_600_000)
+    service.clock.advance(2 * 3_600_000 + 10_000)
     assert read(bench).warnings == ()
     assert_equal(bench, sandbox)
 
