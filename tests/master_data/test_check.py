@@ -28,10 +28,11 @@ BOX, TAPE, SERIAL, WRAP, PAPER = (
 MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
     # type of the row, what is wrong in it, the column that must be named, what must be said
     ("Product", {"sku": ""}, "sku", "Must be filled."),
+    ("Product", {"name": "#N/A"}, "name", "Is an error of a spreadsheet's formula"),
     ("Product", {"sku": "4.01E+12"}, "sku", "Was shortened by a spreadsheet"),
     ("Product", {"name": "  "}, "name", "Must be filled."),
-    ("product", {}, "type", "Did you mean Product?"),
-    ("Product", {"is_enabled": "ja"}, "is_enabled", "Must be true or false"),
+    ("Produkt", {}, "type", "Did you mean Product?"),
+    ("Product", {"is_enabled": "x"}, "is_enabled", "Must be true or false"),
     ("Product", {"vendor_sku": "1E+09"}, "vendor_sku", "Was shortened"),
     ("Product", {"barcodes": "0123|"}, "barcodes", "Has an empty entry"),
     ("Product", {"barcodes": "0123|4.0E+11"}, "barcodes", "Was shortened"),
@@ -39,7 +40,7 @@ MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
     ("Product", {"is_available": "2"}, "is_available", "Must be true or false"),
     ("Product", {"lot_type_id": "FIFO"}, "lot_type_id", "Must be a whole number"),
     ("Product", {"lot_type_id": "0"}, "lot_type_id", "Must lie between 1 and"),
-    ("Product", {"weight.value": "1,5"}, "weight.value", "write a decimal point: 1.5"),
+    ("Product", {"weight.value": "1,500"}, "weight.value", "Can be read in two ways: write 1500, or 1.5000"),
     ("Product", {"weight.value": "-1"}, "weight.value", "Must not be below zero"),
     ("Product", {"weight.value": "2 lb"}, "weight.value", "Must be a number"),
     ("Product", {"weight.value": "0.1234567890123456789"}, "weight.value", "more digits than can be sent exactly"),
@@ -146,8 +147,8 @@ MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
     ("Product", {"resource_json": '{"type": null}'}, "resource_json", "Has a type that is no text"),
     ("Product", {"resource_json": '{"a": 1, "a": 2}'}, "resource_json", "Has the key a twice"),
     ("Product", {"merchant_code": "m01", "merchant_id": "12"}, "merchant_id", "Fills the same field as merchant_code"),
-    ("Product", {"sku": "TWICE"}, "sku", "The same sku, but for upper and lower case, stands on line 123"),
-    ("Product", {"sku": "twice"}, "sku", "The same sku, but for upper and lower case, stands on line 121"),
+    ("Product", {"sku": "TWICE"}, "sku", "The same sku, but for upper and lower case, stands on line 125"),
+    ("Product", {"sku": "twice"}, "sku", "The same sku, but for upper and lower case, stands on line 123"),
 ]
 
 
@@ -181,7 +182,7 @@ def test_fifty_mistakes_are_fifty_offences_and_the_good_rows_go_on(tmp_path):
         ("color", "black6", "Did you mean black"),
         ("color", "", "Must be filled."),
         ("sort_order", "2147483648", "Must lie between -2147483648 and 2147483647."),
-        ("sort_order", "1.0", "Must be a whole number"),
+        ("sort_order", "1.5", "Must be a whole number"),
     ],
 )
 def test_a_wrong_location_tag(tmp_path, column, cell, says):
@@ -196,7 +197,7 @@ def test_a_wrong_location_tag(tmp_path, column, cell, says):
     [
         ("code", "x" * 65, "Has 65 characters; at most 64 are allowed."),
         ("name", "x" * 256, "at most 255"),
-        ("status", "Active", "Did you mean active?"),
+        ("status", "Activ", "Did you mean active?"),
         ("fulfillment_model", "dropship", "Did you mean drop_ship?"),
         ("legal_name", "x" * 256, "at most 255"),
         ("dba", "x" * 256, "at most 255"),
@@ -288,7 +289,7 @@ def test_the_vendors_own_file(tmp_path):
         "requires_packaging,can_contain_other_items,allowed_container_styles,valid_containers,disallowed_containers,"
         "special_supplies,special_other,unit_qty",
         "MUG,Mug,012|013,NORMAL,0.10,1,2.50,3,us,6912.00,US:4050|CA:10,yes,0,rigid_box,,,,,12",
-        'CUP,Cup,012,NORMAL,"1,5",1,2,3,US,6912.00,US,yes,0,,,,,,1.5',
+        'CUP,Cup,012,NORMAL,"1,500",1,2,3,US,6912.00,US,yes,0,,,,,,1.5',
     )
     assert [record.body for record in result.records] == [
         {
@@ -311,11 +312,54 @@ def test_the_vendors_own_file(tmp_path):
         }
     ]
     assert [(one.line, one.column, one.value) for one in result.offences] == [
-        (3, "weight", "1,5"),
+        (3, "weight", "1,500"),
         (3, "hts_country_code", "US"),
         (3, "unit_qty", "1.5"),
     ]
     assert "allowed_container_styles (1 cells filled), valid_containers (0 cells filled)" in result.notes[0]
+
+
+def test_a_file_of_a_german_spreadsheet_is_read_as_it_was_meant(tmp_path):
+    result = checked(
+        tmp_path,
+        Kind.PRODUCTS,
+        "\ufeffType;SKU;Name;Is Enabled;Weight.Value;Export.Customs_Value.Amount;Export.Customs-Value.Currency;Infill",
+        "product;00123;Bär;WAHR;0,85;1.234,50;eur;",
+        "PRODUCT;00124;Bar;FALSCH;1.250;7,5;EUR;",
+    )
+    assert [(one.line, one.column) for one in result.offences] == [(1, "Infill"), (3, "Weight.Value")]
+    assert "write 1250, or 1.2500" in result.offences[1].rule
+    result = checked(
+        tmp_path,
+        Kind.PRODUCTS,
+        "Type;SKU;Name;Is Enabled;Weight.Value;Export.Customs_Value.Amount;Export.Customs-Value.Currency;;",
+        "product;00123;Bär;WAHR;0,85;1.234,50;eur;;",
+        ";;;;;;;;",
+    )
+    assert [record.body for record in result.records] == [
+        {
+            "type": "Product",
+            "sku": "00123",
+            "name": "Bär",
+            "is_enabled": True,
+            "weight": {"value": 0.85},
+            "export": {"customs_value": {"amount": 1234.5, "currency": "EUR"}},
+        }
+    ]
+
+
+def test_a_point_parts_thousands_or_not_as_nothing_in_the_file_says_otherwise(tmp_path):
+    result = checked(tmp_path, Kind.PRODUCTS, "sku,name,weight.value", "A,A,1.250", "B,B,12")
+    assert [record.body["weight"]["value"] for record in result.records] == [1.25, 12]
+
+
+def test_a_text_that_stands_for_nothing_elsewhere_is_warned_about(tmp_path):
+    result = checked(tmp_path, Kind.RETAILERS, "code,name,dba,legal_name", "A,Null,NULL,None of Us")
+    assert [(one.column, one.rule.split(";")[0]) for one in result.warnings] == [
+        ("name", "Is sent as the text Null"),
+        ("dba", "Is sent as the text NULL"),
+    ]
+    assert len(result.records) == 1
 
 
 def test_where_the_specification_leaves_it_open_a_row_is_sent_with_a_warning(tmp_path):

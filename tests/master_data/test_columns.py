@@ -94,7 +94,7 @@ def test_a_column_says_what_it_takes_and_who_must_fill_it():
     amount = column_named(Kind.PRODUCTS, "container_options.billing_amount.amount")
     assert amount is not None
     assert (amount.place, amount.types) == (("container_options", "billing_amount", "amount"), ("PackagingContainer",))
-    assert (amount.type, amount.rule) == ("number", "digits, with a decimal point")
+    assert (amount.type, amount.rule) == ("number", "digits, with a decimal point or comma")
     assert (amount.required, amount.with_group) == (False, True)
     weight = column_named(Kind.PRODUCTS, "weight")
     assert weight is not None

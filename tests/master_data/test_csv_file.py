@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.master_data.files import read
-from wms_sync.master_data.csv_file import CsvFile, read_csv
+from wms_sync.master_data.csv_file import CsvFile, canonical, read_csv
 from wms_sync.master_data.errors import UnreadableFile
 
 ENCODINGS = {"utf-8": "utf-8", "utf-8-sig": "utf-8-sig", "utf-16": "utf-16-le", "utf-16-be": "utf-16-be"}
@@ -93,6 +93,21 @@ def test_names_are_freed_of_case_and_blanks_but_a_custom_code_keeps_its_case(tmp
     file = read(tmp_path, " Code ,NAME,Custom_Fields. EdiId \nA,B,C\n")
     assert file.header == (" Code ", "NAME", "Custom_Fields. EdiId ")
     assert list(file.frame.columns) == ["code", "name", "custom_fields.EdiId"]
+    assert [canonical(name) for name in ("Sort  Order", "sort-order", "Custom Fields.Edi Id")] == [
+        "sort_order",
+        "sort_order",
+        "custom_fields.Edi Id",
+    ]
+
+
+def test_a_header_that_is_repeated_is_no_row(tmp_path):
+    file = read(tmp_path, "code,name\nA,Alpha\nCode,Name\nB,Beta\n")
+    assert rows(file) == {2: ("A", "Alpha"), 4: ("B", "Beta")}
+    assert [(one.line, one.rule) for one in file.malformed] == [(3, "Repeats the header. Remove the line.")]
+
+
+def test_of_two_byte_order_marks_none_is_part_of_a_name(tmp_path):
+    assert read(tmp_path, "\ufeff\ufeffcode,name\nA,Alpha\n".encode()).header == ("code", "name")
 
 
 def test_a_row_of_another_width_is_set_aside_with_its_cells(tmp_path):

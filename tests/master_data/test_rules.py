@@ -13,7 +13,22 @@ from wms_sync.master_data.rules import Broken
 
 @pytest.mark.parametrize(
     ("cell", "number"),
-    [("0.10", 0.1), ("12", 12), ("-3", -3), ("+4", 4), ("2.0", 2.0), (".5", 0.5), ("007", 7), ("5.", 5.0)],
+    [
+        ("0.10", 0.1),
+        ("12", 12),
+        ("-3", -3),
+        ("+4", 4),
+        ("2.0", 2.0),
+        (".5", 0.5),
+        ("007", 7),
+        ("5.", 5.0),
+        ("1,5", 1.5),
+        ("0,125", 0.125),
+        (",5", 0.5),
+        ("1,2340", 1.234),
+        ("1.234,50", 1234.5),
+        ("-1,234,567.5", -1234567.5),
+    ],
 )
 def test_numbers_are_exact(cell, number):
     found = rules.exact_number(cell)
@@ -24,10 +39,10 @@ def test_numbers_are_exact(cell, number):
 @pytest.mark.parametrize(
     ("cell", "says"),
     [
-        ("1,5", "Has a decimal comma; write a decimal point: 1.5."),
-        ("0,125", "Has a decimal comma; write a decimal point: 0.125."),
-        ("1,234", "without thousands separators and with a decimal point: 1234 or 1.234."),
-        ("1.234,5", "Must be a number"),
+        ("1,234", "Can be read in two ways: write 1234, or 1.2340 with one more digit behind the point."),
+        ("1,234,567", "Must be a number"),
+        ("1.23,5", "Must be a number"),
+        ("1,2,3", "Must be a number"),
         ("1e5", "Must be a number"),
         ("1_000", "Must be a number"),
         ("1 lb", "Must be a number"),
@@ -48,17 +63,17 @@ def test_a_number_that_passes_has_the_value_that_was_written(number):
     assert Decimal(json.dumps(rules.exact_number(f"{number:f}"))) == number
 
 
-@pytest.mark.parametrize("cell", ["true", "TRUE", "Yes", "1"])
+@pytest.mark.parametrize("cell", ["true", "TRUE", "Yes", "1", "WAHR", "vrai", "Oui"])
 def test_true(cell):
     assert rules.flag().parse(cell) is True
 
 
-@pytest.mark.parametrize("cell", ["false", "FALSE", "No", "0"])
+@pytest.mark.parametrize("cell", ["false", "FALSE", "No", "0", "FALSCH", "faux", "Nein"])
 def test_false(cell):
     assert rules.flag().parse(cell) is False
 
 
-@pytest.mark.parametrize("cell", ["2", "on", "wahr", "t", "-"])
+@pytest.mark.parametrize("cell", ["2", "on", "wahrscheinlich", "t", "-"])
 def test_neither_true_nor_false(cell):
     with pytest.raises(Broken, match="Must be true or false"):
         rules.flag().parse(cell)
@@ -70,7 +85,10 @@ def test_whole_numbers_at_the_ends_of_their_range():
     for beyond in ("-2147483649", "2147483648", "9" * 5000):
         with pytest.raises(Broken, match="Must lie between -2147483648 and 2147483647"):
             cell.parse(beyond)
-    for no_integer in ("1.0", "1e3", "1,000", "one", "²"):
+    assert [cell.parse("12.0"), cell.parse("-3,0")] == [12, -3], (
+        "as data frames and spreadsheets write a column with gaps"
+    )
+    for no_integer in ("1.5", "1.00", "1.000", "1e3", "1,000", "one", "²"):
         with pytest.raises(Broken, match="Must be a whole number"):
             cell.parse(no_integer)
 
@@ -99,9 +117,9 @@ def test_the_palette_has_45_colours():
 
 def test_a_wrong_choice_is_told_the_nearest():
     cell = rules.one_of(("active", "archived"))
-    assert cell.parse("archived") == "archived"
+    assert [cell.parse("archived"), cell.parse("Active")] == ["archived", "active"]
     with pytest.raises(Broken, match=r"Must be one of: active, archived. Did you mean active\?"):
-        cell.parse("Active")
+        cell.parse("Activ")
     with pytest.raises(Broken, match=r"Must be one of: active, archived.$"):
         cell.parse("42")
 
@@ -138,6 +156,11 @@ def test_codes_of_letters_are_sent_in_capitals():
 def test_a_number_that_a_spreadsheet_shortened_is_refused(cell):
     with pytest.raises(Broken, match="Was shortened by a spreadsheet"):
         rules.code().parse(cell)
+
+
+def test_a_formula_that_keeps_zeros_is_no_code():
+    with pytest.raises(Broken, match="Is a formula of a spreadsheet"):
+        rules.code().parse('="00123"')
 
 
 def test_a_barcode_that_was_taken_for_a_number_is_refused():

@@ -29,7 +29,20 @@ from wms_sync.master_data.header import Header, Placed, read_header
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.offences import Offence, Record, Reference
 from wms_sync.master_data.resource_json import Said, is_said, laid_over
-from wms_sync.master_data.rules import GIVEN, Broken, Refers
+from wms_sync.master_data.rules import (
+    GIVEN,
+    NUMBER,
+    Broken,
+    Refers,
+    has_decimal_comma,
+    may_part_thousands,
+    two_ways,
+)
+
+_ENGLISH_ERRORS = frozenset({"#N/A", "#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!"})
+SPREADSHEET_ERRORS = _ENGLISH_ERRORS | {"#NV", "#BEZUG!", "#WERT!", "#ZAHL!", "#VALEUR!", "#NOM?", "#NOMBRE!"}
+"""What Excel writes in place of a value, in English and some other languages."""
+_NO_VALUE = frozenset({"null", "(null)", "<null>", "nan"})
 
 __all__ = ["Checked", "Offence", "Record", "Reference", "check"]
 
@@ -64,6 +77,8 @@ def check(file: CsvFile, kind: Kind) -> Checked:
     offences += header.offences
     offences += (Offence(one.line, None, "", one.rule) for one in file.malformed)
     offences += _nul_characters(file, header)
+    offences += _spreadsheet_errors(file, header)
+    offences += _read_two_ways(file, header)
     keys = _keys(file, kind, header)
     offences += _as_written(file, header, repeated(kind, header.written(kind.key), keys))
     bad = {offence.line for offence in offences}
@@ -90,7 +105,7 @@ def _rows(file: CsvFile, kind: Kind, header: Header) -> tuple[list[Record], list
         whole = {one: text for one, text in zip(header.placed, texts, strict=True) if text}
         said, wrong = _said(file, kind, line, whole)
         row = {one: text for one, text in whole.items() if not is_said(said, one.column.path)}
-        type_ = said.get("type", _text(row, "type") or kind.type)
+        type_ = said.get("type", _type(_text(row, "type") or kind.type))
         try:
             body = _adapter(_shape(kind, type_)).validate_python(_nested(kind, row, said))
         except ValidationError as error:
@@ -124,9 +139,16 @@ def _text(row: Mapping[Placed, str], name: str) -> str:
     return next((text for placed, text in row.items() if placed.column.name == name), "")
 
 
+def _type(text: str) -> str:
+    """The type of an item, whatever its case; another text as it is."""
+    return next((type_ for type_ in ITEMS if type_.casefold() == text.casefold()), text)
+
+
 def _doubts(file: CsvFile, line: int, row: Mapping[Placed, str]) -> Iterator[Offence]:
     for placed, text in row.items():
-        if doubt := placed.column.cell.doubt(text):
+        if text.casefold() in _NO_VALUE:
+            yield _offence(file, line, placed, f"Is sent as the text {text}; empty the cell if it stands for nothing.")
+        elif doubt := placed.column.cell.doubt(text):
             yield _offence(file, line, placed, doubt)
 
 
@@ -261,6 +283,24 @@ def _nul_characters(file: CsvFile, header: Header) -> Iterator[Offence]:
             yield Offence(
                 line, placed.written, cells[line], "Holds a NUL character, which no text has. Enter the cell again."
             )
+
+
+def _spreadsheet_errors(file: CsvFile, header: Header) -> Iterator[Offence]:
+    for placed in header.placed:
+        cells = file.frame.iloc[:, placed.position]
+        for line in cells.index[cells.str.strip().isin(SPREADSHEET_ERRORS)]:
+            yield _offence(file, line, placed, "Is an error of a spreadsheet's formula. Enter the value again.")
+
+
+def _read_two_ways(file: CsvFile, header: Header) -> Iterator[Offence]:
+    """Points that may part thousands, in a file of which another number shows that its commas are decimal."""
+    columns = [
+        (one, file.frame.iloc[:, one.position].str.strip()) for one in header.placed if one.column.type == NUMBER
+    ]
+    if any(cells.map(has_decimal_comma).any() for _, cells in columns):
+        for placed, cells in columns:
+            for line in cells.index[cells.map(may_part_thousands).astype(bool)]:
+                yield _offence(file, line, placed, str(two_ways(cells[line])))
 
 
 def _as_written(file: CsvFile, header: Header, offences: Iterable[Offence]) -> Iterator[Offence]:

@@ -34,6 +34,7 @@ _OTHERS = {
     stat.S_IFBLK: "a device",
 }
 """By the type in a file's mode: what is no file to read."""
+_JOINTS = re.compile(r"[\s-]+")
 _NAME = re.compile(r"[\w. -]*\w[\w. -]*")
 
 
@@ -84,7 +85,7 @@ def read_csv(path: Path) -> CsvFile:
     header_line, header, trouble = next(records)
     if trouble:
         raise UnreadableFile(path, f"its header, on line {header_line}, has a quote that is not closed.")
-    rows, malformed = _sorted_out(records, len(header))
+    rows, malformed = _sorted_out(records, header)
     return CsvFile(
         path=path,
         sha256=hashlib.sha256(raw).hexdigest(),
@@ -99,10 +100,15 @@ def read_csv(path: Path) -> CsvFile:
 
 
 def canonical(name: str) -> str:
-    """The name of a column freed of case and blanks; the code of a custom field keeps its case."""
+    """The name of a column freed of case, blanks around it and other joints than ``_``: ``Sort Order`` is sort_order.
+
+    The code of a custom field stays as it is.
+    """
     name = name.strip()
-    folded = name.casefold()
-    return CUSTOM_FIELD + name[len(CUSTOM_FIELD) :].strip() if folded.startswith(CUSTOM_FIELD) else folded
+    folded = _JOINTS.sub("_", name.casefold())
+    if folded.startswith(CUSTOM_FIELD):
+        return CUSTOM_FIELD + name[name.index(".") + 1 :].strip()
+    return folded
 
 
 def _bytes(path: Path) -> bytes:
@@ -167,16 +173,19 @@ def _quoting(first: int, last: int, error: csv.Error) -> str:
 
 
 def _sorted_out(
-    records: Iterator[tuple[int, list[str], str]], width: int
+    records: Iterator[tuple[int, list[str], str]], header: Sequence[str]
 ) -> tuple[dict[int, tuple[str, ...]], list[Malformed]]:
     """The rows by line, and the records that are none; without blank records, and blank cells beyond the header."""
     rows: dict[int, tuple[str, ...]] = {}
     malformed: list[Malformed] = []
+    width, names = len(header), [canonical(name) for name in header]
     for line, cells, trouble in records:
         if trouble:
             malformed.append(Malformed(line, tuple(cells), trouble))
         elif not any(cell.strip() for cell in cells):
             continue
+        elif [canonical(cell) for cell in cells[:width]] == names:
+            malformed.append(Malformed(line, tuple(cells), "Repeats the header. Remove the line."))
         elif len(cells) == width or (len(cells) > width and not any(cell.strip() for cell in cells[width:])):
             rows[line] = tuple(cells[:width])
         else:

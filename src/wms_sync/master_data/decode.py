@@ -26,7 +26,7 @@ def decode(path: Path, raw: bytes) -> tuple[str, str]:
     if encoding is None:
         return _unmarked(path, raw)
     try:
-        return raw.decode(encoding).removeprefix("\ufeff"), encoding
+        return raw.decode(encoding).lstrip("\ufeff"), encoding
     except UnicodeDecodeError as error:
         raise UnreadableFile(
             path, f"its first bytes say {encoding}, but byte {error.start} is not. Save it again as 'CSV UTF-8'."

@@ -32,12 +32,21 @@ _LONGEST = 20
 FAMILIES = ("black", "blue", "brown", "gray", "green", "orange", "purple", "red", "yellow")
 PALETTE = tuple(f"{family}{shade}" for family in FAMILIES for shade in range(1, 6))
 """The colours of location tags (2.1)."""
-_BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_TRUE = ("true", "yes", "1", "wahr", "ja", "vrai", "oui", "verdadero", "vero", "verdadeiro", "waar")
+_FALSE = ("false", "no", "0", "falsch", "nein", "faux", "non", "falso", "onwaar")
+_BOOLEANS = dict.fromkeys(_TRUE, True) | dict.fromkeys(_FALSE, False)
+"""In the words that spreadsheets of some languages write for a logical value, and yes and no of some."""
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)", re.ASCII)
-_WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
+_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)", re.ASCII)
+_POINT_AND_COMMA = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+", re.ASCII)
+_COMMA_AND_POINT = re.compile(r"[+-]?\d{1,3}(,\d{3})+\.\d+", re.ASCII)
+_WHOLE = re.compile(r"([+-]?\d+)([.,]0)?", re.ASCII)
+"""Spreadsheets and data frames write 12.0 where a column has gaps."""
 _HTML_TAG = re.compile(r"<!--.*?-->|<[a-z/!?][^>]*>", re.IGNORECASE | re.DOTALL)
 _SHIPPING_METHOD = re.compile(r"[^\s_]+_[A-Z0-9]\S*", re.ASCII)
 _SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+", re.ASCII | re.IGNORECASE)
+_FORMULA = re.compile(r'="[^"]*"')
+"""How a spreadsheet is told to keep zeros in front."""
 _FLOAT = re.compile(r"\d{8,}\.0", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 """May be a whole number or have a decimal comma."""
@@ -53,6 +62,8 @@ class Broken(ValueError):
     """A cell breaks its rule; pydantic gathers these."""
 
 
+NUMBER = "number"
+"""The word for the type of decimal numbers."""
 GIVEN = object()
 """In place of a text: the value is said elsewhere in the row and is not checked."""
 
@@ -158,14 +169,14 @@ def shipping_method(high: int) -> Cell:
 
 
 def one_of(choices: Sequence[str], words: str | None = None) -> Cell:
-    """One of a closed set of values, as they are written."""
+    """One of a closed set of values, none of which differ in case alone."""
     listed = words or ", ".join(choices)
+    by_word = {choice.casefold(): choice for choice in choices}
 
     def parse(cell: str) -> str:
-        if cell in choices:
-            return cell
-        near = get_close_matches(cell.casefold(), [choice.casefold() for choice in choices], n=1)
-        meant = next((choice for choice in choices if near == [choice.casefold()]), None)
+        if same := by_word.get(cell.casefold()):
+            return same
+        meant = next((by_word[word] for word in get_close_matches(cell.casefold(), by_word, n=1)), None)
         raise Broken(f"Must be one of: {listed}." + (f" Did you mean {meant}?" if meant else ""))
 
     return Cell("one of", listed, parse)
@@ -204,18 +215,19 @@ def whole(within: range) -> Cell:
     """A whole number in a range."""
 
     def parse(cell: str) -> int:
-        if not _WHOLE.fullmatch(cell):
+        found = _WHOLE.fullmatch(cell)
+        if not found:
             raise Broken("Must be a whole number, written with digits alone.")
-        if len(cell) > _LONGEST or int(cell) not in within:
+        if len(found[1]) > _LONGEST or int(found[1]) not in within:
             raise Broken(f"Must lie between {within[0]} and {within[-1]}.")
-        return int(cell)
+        return int(found[1])
 
     return Cell("whole number", "digits alone" if within == INT64 else f"{within[0]} to {within[-1]}", parse)
 
 
 def number() -> Cell:
     """A decimal number, kept exactly as written."""
-    return Cell("number", "digits, with a decimal point", exact_number)
+    return Cell(NUMBER, "digits, with a decimal point or comma", exact_number)
 
 
 def measure() -> Cell:
@@ -226,7 +238,7 @@ def measure() -> Cell:
             raise Broken("Must not be below zero.")
         return size
 
-    return Cell("number", "digits, with a decimal point; not below 0", parse)
+    return Cell(NUMBER, "digits, with a decimal point or comma; not below 0", parse)
 
 
 def letters(count: int, example: str, what: str) -> Cell:
@@ -284,18 +296,45 @@ def refers_by_id(to: str, column: str, *, many: bool = False, field: str = "", d
 
 
 def exact_number(cell: str) -> int | float:
-    """The number that JSON will carry; what a double cannot hold exactly is refused rather than rounded."""
+    """The number that JSON will carry; what a double cannot hold exactly is refused rather than rounded.
+
+    A comma counts as decimal, and thousands may be parted, only where there is no second way to read it.
+    """
     if _THOUSANDS.fullmatch(cell):
-        either = f"{cell.replace(',', '')} or {cell.replace(',', '.')}"
-        raise Broken(f"Has a comma; write it without thousands separators and with a decimal point: {either}.")
-    if "," in cell and _NUMBER.fullmatch(cell.replace(",", ".", 1)):
-        raise Broken(f"Has a decimal comma; write a decimal point: {cell.replace(',', '.', 1)}.")
-    if not _NUMBER.fullmatch(cell):
-        raise Broken("Must be a number: digits and at most one decimal point, nothing else.")
-    found = float(cell)
-    if Decimal(repr(found)) != Decimal(cell):
+        raise two_ways(cell)
+    plain = _with_point(cell)
+    if not _NUMBER.fullmatch(plain):
+        raise Broken("Must be a number: digits and at most one decimal point or comma, nothing else.")
+    found = float(plain)
+    if Decimal(repr(found)) != Decimal(plain):
         raise Broken("Has more digits than can be sent exactly; at most 15 are sure.")
-    return found if "." in cell else int(cell)
+    return found if "." in plain else int(plain)
+
+
+def has_decimal_comma(cell: str) -> bool:
+    """Whether a number surely has one: then a point in the same file may part thousands."""
+    is_sure = _COMMA.fullmatch(cell) or _POINT_AND_COMMA.fullmatch(cell)
+    return is_sure is not None and not _THOUSANDS.fullmatch(cell)
+
+
+def may_part_thousands(cell: str) -> bool:
+    """Whether the point of a number may part thousands, in a file that has decimal commas."""
+    return _THOUSANDS.fullmatch(cell.replace(".", ",")) is not None and "." in cell
+
+
+def two_ways(cell: str) -> Broken:
+    """What is said of a number that can be read in two ways."""
+    digits = re.sub("[.,]", "", cell)
+    point = re.sub("[.,]", ".", cell)
+    return Broken(f"Can be read in two ways: write {digits}, or {point}0 with one more digit behind the point.")
+
+
+def _with_point(cell: str) -> str:
+    """A number with nothing but a decimal point, where there is one way to read it; else as it is."""
+    for comma in (_COMMA, _POINT_AND_COMMA):
+        if comma.fullmatch(cell):
+            return cell.replace(".", "").replace(",", ".")
+    return cell.replace(",", "") if _COMMA_AND_POINT.fullmatch(cell) else cell
 
 
 def json_value(cell: str) -> Any:  # noqa: ANN401 - any JSON there is
@@ -315,6 +354,8 @@ def json_value(cell: str) -> Any:  # noqa: ANN401 - any JSON there is
 
 
 def _unshortened(cell: str) -> str:
+    if _FORMULA.fullmatch(cell):
+        raise Broken("Is a formula of a spreadsheet. Format the column as text and enter the text alone.")
     if _SHORTENED.fullmatch(cell):
         raise Broken("Was shortened by a spreadsheet. Format the column as text and enter all digits again.")
     return cell
