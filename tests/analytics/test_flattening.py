@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+from contextlib import suppress
+from dataclasses import replace
+
 import pytest
 
 from tests.test_sync import say
-from wms_sync.analytics.errors import AnalyticsError
+from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
 from wms_sync.analytics.flattened import is_flattened
 from wms_sync.analytics.flattening import Flattening
 from wms_sync.analytics.refresh import refresh
+from wms_sync.api.body import packed
 from wms_sync.extract.read import Reading
 
 
@@ -41,3 +46,31 @@ def test_out_of_memory_names_the_setting(bench):
     with pytest.raises(AnalyticsError, match="WMS_MEMORY_LIMIT"):
         refresh(tight, bench.store, run_id="test", say=say)
     assert refresh(bench.settings, bench.store, run_id="test", say=say).published
+
+
+def read(bench) -> None:
+    with bench.api() as api:
+        bench.reading(api).sync()
+
+
+def make_unreadable(bench) -> None:
+    """The first page of the earliest window has no records that anybody could tell apart."""
+    window = min(bench.store.windows("landed"), key=lambda one: one.from_at)
+    page = bench.store.pages(window.id)[0]
+    body = packed(b'{"collection": "lost"}', page.file.partition(".")[2])
+    (bench.layout.window(window.id) / page.file).write_bytes(body.landed)
+    digest = hashlib.sha256(body.landed).hexdigest()
+    sizes = {"bytes": len(body.landed), "content_bytes": len(body.content)}
+    bench.store.rewrite_page(replace(page, sha256=digest, **sizes))
+
+
+def test_a_page_of_which_nothing_can_be_read_is_asked_for_again_and_then_taken_as_what_the_service_sends(bench):
+    for _ in range(2):
+        read(bench)
+        make_unreadable(bench)
+        with suppress(RawPagesDamagedError):
+            report = refresh(bench.settings, bench.store, run_id="test", say=say)
+    page = bench.settings.page_size
+    assert len(bench.store.windows("abandoned")) == 1
+    assert (report.rows["shipments"], report.quarantined) == (600 - page, 1 + page)
+    assert report.published

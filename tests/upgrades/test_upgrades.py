@@ -13,7 +13,9 @@ from tests.oracle import differences, expected_tables
 from tests.survival.installation import rows
 from tests.test_sync import synced
 from tests.upgrades.lives import LIVES, RELEASES, SETTINGS, first_order, relived, unpacked
-from wms_sync.analytics.refresh import rebuild
+from wms_sync.analytics.recovery import recover
+from wms_sync.analytics.refresh import rebuild, refresh
+from wms_sync.extract.raw import DROPPED
 from wms_sync.layout import Layout
 from wms_sync.sandbox.server import SandboxServer
 from wms_sync.settings import Settings
@@ -67,3 +69,29 @@ def test_a_rebuild_of_a_whole_data_folder_makes_the_tables_that_it_had(upgraded)
     before = rows(Layout(bench.settings.data_dir))
     assert rebuild(bench.settings, bench.store, run_id="test", say=print).published
     assert rows(Layout(bench.settings.data_dir)) == before
+
+
+def test_a_page_that_an_earlier_release_lost_is_brought_in_again(upgraded, server):
+    bench = upgraded("page-lost-for-one-value")
+    said: list[str] = []
+    recover(bench.settings, bench.store, said.append)
+    refreshed = refresh(bench.settings, bench.store, run_id="test", say=print)
+    assert sum("without 10 of its shipments" in line for line in said) == 1
+    assert (refreshed.published, refreshed.quarantined) == (True, 1)
+    assert [one for one in found(bench, server) if not one.startswith("shipments")] == []
+    assert refreshed.rows["shipments"] == len(server.sandbox._store.ids)
+    recover(bench.settings, bench.store, said.append)
+    assert refresh(bench.settings, bench.store, run_id="again", say=print).windows == ()
+    assert len(said) == 1
+
+
+def test_a_page_that_an_earlier_release_lost_is_asked_for_again_where_it_is_not_kept(upgraded, server):
+    bench = upgraded("page-lost-for-one-value")
+    for page in bench.layout.raw.glob("*/page-*"):
+        page.unlink()
+    for window in bench.layout.raw.glob("*"):
+        (window / DROPPED).write_bytes(b"{}")
+    recover(bench.settings, bench.store, print)
+    synced(bench)
+    recover(bench.settings, bench.store, print)
+    assert found(bench, server) == []

@@ -7,33 +7,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
 from wms_sync.durable import make_private
 from wms_sync.extract.raw import MANIFEST, damage
-from wms_sync.flatten.batch import Flattener
-from wms_sync.flatten.errors import PageDamagedError
+from wms_sync.flatten.batch import Flattened, Flattener
+from wms_sync.flatten.errors import PageDamagedError, PageUnreadableError
 from wms_sync.flatten.page import Page
+from wms_sync.intervals import intersect
 from wms_sync.layout import Layout
-from wms_sync.state.store import LandedPage, StateStore
+from wms_sync.state.store import LandedPage, StateStore, Window
 from wms_sync.state.turns import Turn
 
 PAGES_PER_BATCH = 10
 BYTES_PER_BATCH = 80 * 1024 * 1024
 MANIFESTS = "_windows"
+_UNREADABLE = "unreadable"
 
 
 @dataclass(frozen=True)
 class FlattenedWindow:
-    """Rows and files a table; ``parts`` are the file names below ``parquet/<table>/``."""
+    """Rows and files a table; ``parts`` are the file names below ``parquet/<table>/``.
+
+    ``records_removed`` are the shipments that stand in quarantine as a whole; release 0.1.0 did not tell.
+    """
 
     rows: dict[str, int]
     parts: dict[str, list[str]]
     quarantined: int
     drift: int
+    records_removed: int | None = None
+
+    @property
+    def records(self) -> int | None:
+        """The shipments that came out of the window's pages, where that is known."""
+        return None if self.records_removed is None else self.rows.get("shipments", 0) + self.records_removed
 
     def files(self, parquet: Path, table: str) -> list[str]:
         """Paths of a table's files, in page order."""
@@ -42,12 +53,12 @@ class FlattenedWindow:
 
 def is_flattened(layout: Layout, window_id: str) -> bool:
     """Whether all Parquet files of the window are there."""
-    return _manifest(layout, window_id).exists()
+    return flattened_manifest(layout, window_id).exists()
 
 
 def flattened_window(layout: Layout, window_id: str) -> FlattenedWindow:
     """The Parquet files of a window that is flattened."""
-    return msgspec.json.decode(_manifest(layout, window_id).read_bytes(), type=FlattenedWindow)
+    return msgspec.json.decode(flattened_manifest(layout, window_id).read_bytes(), type=FlattenedWindow)
 
 
 def flatten_window(layout: Layout, store: StateStore, flattener: Flattener, window_id: str) -> None:
@@ -56,27 +67,51 @@ def flatten_window(layout: Layout, store: StateStore, flattener: Flattener, wind
     if len(landed) != store.window(window_id).pages:
         raise PageDamagedError(layout.window(window_id) / MANIFEST, "it is missing with the pages that it lists")
     refuse_damaged(layout, landed)
-    manifest = _manifest(layout, window_id)
+    manifest = flattened_manifest(layout, window_id)
     store.turn.take_away(manifest)
     rows: dict[str, int] = {}
     parts: dict[str, list[str]] = {}
-    quarantined = drift = 0
+    quarantined = drift = removed = 0
     for part, batch in enumerate(_batches(landed), start=1):
         pages = [_page(layout, page) for page in batch]
-        done = flattener.flatten(pages, window_id=window_id, part=part, parquet_dir=layout.parquet)
+        done = _flatten(layout, store, flattener, pages, window_id, part)
         for table, count in done.rows.items():
             rows[table] = rows.get(table, 0) + count
         for table, file in done.files.items():
             parts.setdefault(table, []).append(file.name)
         quarantined += done.quarantined
         drift += done.drift
+        removed += done.records_removed
     make_private(manifest.parent)
-    write_flattened(store.turn, layout, window_id, FlattenedWindow(rows, parts, quarantined, drift))
+    write_flattened(store.turn, layout, window_id, FlattenedWindow(rows, parts, quarantined, drift, removed))
+
+
+def _flatten(
+    layout: Layout, store: StateStore, flattener: Flattener, pages: Sequence[Page], window_id: str, part: int
+) -> Flattened:
+    """A page of which nothing can be read is asked for once more; what comes then is what the service sends."""
+    try:
+        return flattener.flatten(pages, window_id=window_id, part=part, parquet_dir=layout.parquet)
+    except PageUnreadableError as error:
+        window = store.window(window_id)
+        if not any(_was_unreadable(store, before) for before in store.windows("abandoned") if _share(before, window)):
+            store.observe(f"{_UNREADABLE} {window_id}", 1, error.path.name)
+            raise
+    again = [replace(page, sent_again=True) for page in pages]
+    return flattener.flatten(again, window_id=window_id, part=part, parquet_dir=layout.parquet)
+
+
+def _was_unreadable(store: StateStore, window: Window) -> bool:
+    return store.observation(f"{_UNREADABLE} {window.id}") is not None
+
+
+def _share(left: Window, right: Window) -> bool:
+    return left.reason == right.reason and bool(intersect((left.interval,), (right.interval,)))
 
 
 def write_flattened(turn: Turn, layout: Layout, window_id: str, flattened: FlattenedWindow) -> None:
     """Remember what a window's Parquet files hold, once they are all there."""
-    turn.write_whole(_manifest(layout, window_id), msgspec.json.encode(flattened))
+    turn.write_whole(flattened_manifest(layout, window_id), msgspec.json.encode(flattened))
 
 
 def flattened_windows(layout: Layout) -> tuple[str, ...]:
@@ -92,7 +127,8 @@ def refuse_damaged(layout: Layout, landed: Sequence[LandedPage]) -> None:
             raise PageDamagedError(folder / page.file, reason)
 
 
-def _manifest(layout: Layout, window_id: str) -> Path:
+def flattened_manifest(layout: Layout, window_id: str) -> Path:
+    """What is remembered beside a window's Parquet files; without it the window is flattened."""
     return layout.parquet / MANIFESTS / f"{window_id}.json"
 
 

@@ -65,6 +65,7 @@ class Merger:
         rows: dict[str, int] = {}
         with _transaction(self._connection):
             for window, flattened in batch:  # first: they say why a window was read
+                _refuse_loss(window, flattened)
                 self._write_receipt(window, flattened)
             for root, family in self._families:
                 rows |= self._merge_family(root, family, batch)
@@ -161,6 +162,8 @@ class Merger:
             )
 
     def _write_receipt(self, window: Window, flattened: FlattenedWindow) -> None:
+        """In place of the one that it may have from before it was flattened again."""
+        self._connection.execute("delete from ops.loads where window_id = ?", [window.id])
         receipt = {
             "window_id": window.id,
             "from_at": window.from_at,
@@ -175,6 +178,14 @@ class Merger:
             "loaded_at": datetime.now(UTC),
         }
         self._connection.execute(sql_files.read("merge/receipt.sql"), receipt)
+
+
+def _refuse_loss(window: Window, flattened: FlattenedWindow) -> None:
+    if flattened.records not in {None, window.records}:
+        raise CountsDisagreeError(
+            f"The pages of window {window.id} hold {window.records} shipments, and {flattened.records} came out of "
+            "them. Nothing was merged; `wms-sync rebuild` flattens them again."
+        )
 
 
 @contextmanager

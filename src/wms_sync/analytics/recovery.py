@@ -4,7 +4,8 @@ A state store that was deleted, or put back from an old copy, is made whole from
 receipts in the published file and the copies there of the ledger, the audits and what they proved missing, so that
 coverage comes back without one request; which orders were forgotten comes from the list beside it. A ``forget`` that
 was interrupted is finished first: it may have left a page that is not yet what is recorded of it. A page on disk that
-is not what was received takes its window's coverage away, so that it is asked for again.
+is not what was received takes its window's coverage away, so that it is asked for again. So do records that an earlier
+release lost, unless the raw pages still have them.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from wms_sync import sql_files
 from wms_sync.analytics.audit import restore_audits
 from wms_sync.analytics.database import published, records
 from wms_sync.analytics.errors import AnotherServiceError
-from wms_sync.analytics.flattened import is_flattened, refuse_damaged
+from wms_sync.analytics.flattened import flattened_manifest, is_flattened, refuse_damaged
 from wms_sync.analytics.foreign_log import say_what_is_set_aside
 from wms_sync.analytics.forget import forget
 from wms_sync.analytics.forgotten import bring_together
+from wms_sync.analytics.lost_records import lossy_windows
 from wms_sync.analytics.push_ledger import restore_push_ledger
 from wms_sync.extract.raw import manifests, open_again, read_manifest
 from wms_sync.flatten.errors import PageDamagedError
@@ -61,6 +63,7 @@ def recover(settings: Settings, store: StateStore, say: Say) -> None:
         say("finished what `wms-sync forget` began")
     for window in store.windows("reading", "landed"):
         _look_at_pages(layout, store, window, say)
+    _find_lost_records(layout, store, say)
     refuse_another_service(settings, store)
 
 
@@ -118,6 +121,18 @@ def _take_half_read_away(layout: Layout, store: StateStore) -> int:
     for folder in left:
         store.turn.take_away(folder)
     return len(left)
+
+
+def _find_lost_records(layout: Layout, store: StateStore, say: Say) -> None:
+    """Windows that an earlier release flattened with a loss are flattened and merged again, or asked for again."""
+    for window, lost in tuple(lossy_windows(layout, store)):
+        told = f"window {window.id} was brought into the tables by an earlier release without {lost} of its shipments"
+        if any(layout.window(window.id).glob("page-*")):
+            store.turn.take_away(flattened_manifest(layout, window.id))
+            say(f"{told}: it is brought in again from its raw pages")
+        elif window.reason != "audit":  # which covers no time: the sync reads what it found
+            give_up(layout, store, window.id)
+            say(f"{told}, and its raw pages are not kept any more: its time is asked for again")
 
 
 def _look_at_pages(layout: Layout, store: StateStore, window: Window, say: Say) -> None:

@@ -22,6 +22,7 @@ from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
 from wms_sync.analytics.flattened import flattened_window, is_flattened
 from wms_sync.analytics.flattening import Flattening
 from wms_sync.analytics.foreign_log import say_what_is_set_aside
+from wms_sync.analytics.lost_records import loaded_with_fewer, note_proven
 from wms_sync.analytics.merge import PERSONAL, Batch, Merger, receipts
 from wms_sync.analytics.missing import mark_missing, note_returned
 from wms_sync.analytics.publish import publish
@@ -154,6 +155,7 @@ class Refresh:
         # not before: what is landed is gone on with by whoever runs next, a backfill of the same days too
         self._store.loaded(landed)
         if accepted:
+            note_proven(self._store)
             drop_old_pages(self._settings, self._store, self._say)
         return RefreshReport(
             windows=tuple(self._windows),
@@ -171,6 +173,7 @@ class Refresh:
         """Merge what has no receipt yet; returns the windows that are loaded once this load has come to its end."""
         known = receipts(connection)
         windows = self._store.windows(*KNOWN)
+        known -= loaded_with_fewer(connection, self._layout, self._store, known)
         pending = [window for window in windows if window.id not in known]
         merger = Merger(
             connection,
