@@ -12,6 +12,7 @@ in two ways, are offences too.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -36,6 +37,7 @@ from wms_sync.master_data.rules import (
     Refers,
     has_decimal_comma,
     may_part_thousands,
+    no_doubt,
     two_ways,
 )
 
@@ -99,12 +101,13 @@ def _rows(file: CsvFile, kind: Kind, header: Header) -> tuple[list[Record], list
     """Records, offences and warnings."""
     records: list[Record] = []
     offences: list[Offence] = []
-    warnings: list[Offence] = []
+    warnings = list(_texts_for_nothing(file, header))
+    rivals, doubtful = _rivals(header), [one for one in header.placed if one.column.cell.doubt is not no_doubt]
     columns = [file.frame.iloc[:, one.position].str.strip().tolist() for one in header.placed]
     for line, texts in zip(file.lines, zip(*columns, strict=True), strict=bool(columns)):
         whole = {one: text for one, text in zip(header.placed, texts, strict=True) if text}
         said, wrong = _said(file, kind, line, whole)
-        row = {one: text for one, text in whole.items() if not is_said(said, one.column.path)}
+        row = {one: text for one, text in whole.items() if not is_said(said, one.column.path)} if said else whole
         type_ = said.get("type", _type(_text(row, "type") or kind.type))
         try:
             body = _adapter(_shape(kind, type_)).validate_python(_nested(kind, row, said))
@@ -118,8 +121,8 @@ def _rows(file: CsvFile, kind: Kind, header: Header) -> tuple[list[Record], list
         else:
             records.append(_record(kind, line, row, body, said))
         offences += wrong
-        offences += _named_twice(file, line, row)
-        warnings += _doubts(file, line, row)
+        offences += _named_twice(file, line, [one for one in rivals if one in row])
+        warnings += _doubts(file, line, [(one, row[one]) for one in doubtful if one in row])
     return records, offences, warnings
 
 
@@ -144,11 +147,23 @@ def _type(text: str) -> str:
     return next((type_ for type_ in ITEMS if type_.casefold() == text.casefold()), text)
 
 
-def _doubts(file: CsvFile, line: int, row: Mapping[Placed, str]) -> Iterator[Offence]:
-    for placed, text in row.items():
-        if text.casefold() in _NO_VALUE:
-            yield _offence(file, line, placed, f"Is sent as the text {text}; empty the cell if it stands for nothing.")
-        elif doubt := placed.column.cell.doubt(text):
+def _rivals(header: Header) -> list[Placed]:
+    """Columns that fill the same field as another column of the file."""
+    paths = Counter(one.column.path for one in header.placed)
+    return [one for one in header.placed if paths[one.column.path] > 1]
+
+
+def _texts_for_nothing(file: CsvFile, header: Header) -> Iterator[Offence]:
+    for placed in header.placed:
+        cells = file.frame.iloc[:, placed.position].str.strip()
+        for line in cells.index[cells.str.casefold().isin(_NO_VALUE)]:
+            rule = f"Is sent as the text {cells[line]}; empty the cell if it stands for nothing."
+            yield _offence(file, line, placed, rule)
+
+
+def _doubts(file: CsvFile, line: int, cells: Iterable[tuple[Placed, str]]) -> Iterator[Offence]:
+    for placed, text in cells:
+        if doubt := placed.column.cell.doubt(text):
             yield _offence(file, line, placed, doubt)
 
 

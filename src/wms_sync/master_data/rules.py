@@ -68,7 +68,8 @@ GIVEN = object()
 """In place of a text: the value is said elsewhere in the row and is not checked."""
 
 
-def _sure(_cell: str) -> str | None:
+def no_doubt(_cell: str) -> str | None:
+    """Of most cells."""
     return None
 
 
@@ -82,7 +83,7 @@ class Cell:
     type: str
     rule: str
     parse: Callable[[str], object]
-    doubt: Callable[[str], str | None] = field(default=_sure, kw_only=True)
+    doubt: Callable[[str], str | None] = field(default=no_doubt, kw_only=True)
 
     def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(lambda cell: cell if cell is GIVEN else self.parse(cell))
@@ -281,7 +282,7 @@ def refers(to: str, column: str, *, many: bool = False, by: str, ids: str, doubt
     def parse(cell: str) -> tuple[str, ...]:
         return _each_once(_parts(cell) if many else [_unshortened(cell)])
 
-    return Refers(_REFERENCE[many], by + _SEVERAL[many], parse, to, column, many, ids=ids, doubt=lambda _: doubt)
+    return Refers(_REFERENCE[many], by + _SEVERAL[many], parse, to, column, many, ids=ids, doubt=_always(doubt))
 
 
 def refers_by_id(to: str, column: str, *, many: bool = False, field: str = "", doubt: str | None = None) -> Refers:
@@ -292,7 +293,7 @@ def refers_by_id(to: str, column: str, *, many: bool = False, field: str = "", d
         return _each_once([str(identifier.parse(part)) for part in (_parts(cell) if many else [cell])])
 
     rule = f"id of a {to} in the service{_SEVERAL[many]}"
-    return Refers(_REFERENCE[many], rule, parse, to, column, many, by_id=True, field=field, doubt=lambda _: doubt)
+    return Refers(_REFERENCE[many], rule, parse, to, column, many, by_id=True, field=field, doubt=_always(doubt))
 
 
 def exact_number(cell: str) -> int | float:
@@ -359,6 +360,10 @@ def _unshortened(cell: str) -> str:
     if _SHORTENED.fullmatch(cell):
         raise Broken("Was shortened by a spreadsheet. Format the column as text and enter all digits again.")
     return cell
+
+
+def _always(doubt: str | None) -> Callable[[str], str | None]:
+    return (lambda _: doubt) if doubt else no_doubt
 
 
 def _each_once(keys: Sequence[str]) -> tuple[str, ...]:
