@@ -185,8 +185,10 @@ CASES = [
     Case("a page shorter than was asked for, with `has_more`", GOES_ON, edited(lambda page: shorten(page)), times=None),
     Case("`meta.count` larger than what is there", GOES_ON, edited(lambda page: count(page, +1)), times=None),
     Case("`meta.count` smaller than what is there", GOES_ON, edited(lambda page: count(page, -1)), times=None),
-    Case("a record that is missing from a page, once", ANEW, edited(lose)),
-    stops("a record that is missing from a page, every time", WindowIncomplete, "counts", edited(lose)),
+    Case(
+        "a record that is missing from a page, once", "it is asked for by its id, and the sync ends right", edited(lose)
+    ),
+    stops("a record that is missing from a page, every time", WindowIncomplete, "left off", edited(lose)),
     stops("429 for ever", Busy, "429", instead(429)),
     stops("503 for ever", ServiceFailed, "503", instead(503)),
     stops("the token expires", Unauthorized, "WMS_API_TOKEN", instead(401, "<html>log in</html>")),

@@ -19,6 +19,7 @@ from wms_sync.api.errors import ProtocolError, Unreachable
 ACCEPT_ENCODING = "gzip, zstd"
 MAX_BYTES = 64 * 1024 * 1024
 """Largest page taken, uncompressed: 1,000 shipments with everything selected are about 7 MB."""
+_SUFFIXES = {"gzip": "json.gz", "zstd": "json.zst"}
 _GZIP = 31
 _ZSTD_WINDOW = 8 * 1024 * 1024
 """What a sender may ask a receiver of zstd over HTTP to hold (RFC 9659)."""
@@ -42,13 +43,16 @@ def receive(response: httpx.Response, *, deadline: float, largest: int = MAX_BYT
     """
     raw = b"".join(_until(response, deadline, largest))
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
-    if encoding == "gzip":
-        return Body(raw, "json.gz", _gunzip(raw, largest))
-    if encoding == "zstd":
-        return Body(raw, "json.zst", _unzstd(raw, largest))
+    if encoding in _SUFFIXES:
+        return Body(raw, _SUFFIXES[encoding], unpacked(raw, _SUFFIXES[encoding], largest=largest))
     if encoding in {"", "identity"}:
         return packed(raw)
     raise ProtocolError(f"The service answered with Content-Encoding {encoding!r}, which was not offered.")
+
+
+def unpacked(landed: bytes, suffix: str, *, largest: int = MAX_BYTES) -> bytes:
+    """The JSON text in a body as it landed."""
+    return _gunzip(landed, largest) if suffix == "json.gz" else _unzstd(landed, largest)
 
 
 def packed(content: bytes, suffix: str = "json.zst") -> Body:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from wms_sync.api.body import Body
@@ -27,6 +27,8 @@ from wms_sync.api.page_size import PageSize
 from wms_sync.api.selection import selection
 
 PATH = f"{ROOT}/v1/shipping/shipments"
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC), datetime(2000, 1, 2, tzinfo=UTC)
+"""A day on which nothing was changed that any instance still has."""
 IDS_PER_REQUEST = 200
 """Ids of ten digits, encoded, then make an address of three kilobytes: no limit is published, four is a common one."""
 
@@ -110,34 +112,50 @@ class ShipmentListing:
             )
         return found, answer.served_at
 
+    def within(self, start: datetime, end: datetime) -> IdListing:
+        """The same shipments, to be listed by their ids."""
+        return IdListing(self._page, self._narrow_page, updated_within(start, end))
+
+    def within_ids(self, after_id: int, to_id: int, start: datetime) -> IdListing:
+        """The shipments with ids in ``(after_id, to_id]`` that were changed at ``start`` or later."""
+        return IdListing(self._page, self._narrow_page, ids_between(after_id, to_id), updated_within(start, None))
+
+    def counts_by_filter(self) -> bool:
+        """Whether a count heeds the filter: of a day of which the service lists nothing it must be 0. One request."""
+        filters = (("filter", updated_within(*LONG_AGO)), ("sort", "id"), ("limit", "1"), ("count", "1"))
+        envelope = read_envelope(self._api.get(PATH, filters).body.content)
+        return bool(envelope.records or envelope.has_more or not envelope.count)
+
     def _first(self, *filters: str) -> Page:
         page = self._page(filters, None)
         _count(page.envelope)
         return page
 
     def _page(self, filters: Sequence[str], page_cursor: int | None) -> Page:
-        answer = self._answer(tuple(self._asked(filters, page_cursor)))
-        envelope = read_envelope(answer.body.content, watched=self._watched)
+        return self._taken(self._answer(filters, page_cursor, self._common), watched=self._watched)
+
+    def _narrow_page(self, filters: Sequence[str], page_cursor: int | None) -> Page:
+        """With nothing selected: the least that a service has to send, and nothing that it could refuse."""
+        return self._taken(self._answer(filters, page_cursor, (("sort", "id"),)), watched=False)
+
+    def _taken(self, answer: Answer, *, watched: bool) -> Page:
+        envelope = read_envelope(answer.body.content, watched=watched)
         self._look_at_host(envelope.host)
         return Page(answer.body, envelope, answer.served_at)
 
-    def _answer(self, asked: Params) -> Answer:
+    def _answer(self, filters: Sequence[str], page_cursor: int | None, common: Params) -> Answer:
         """Ask for pages as large as the service takes."""
+        asked = tuple(_asked(filters, page_cursor))
         while True:
             size = self._page_size.now
             try:
-                answer = self._api.get(PATH, (*asked, ("limit", str(size)), ("count", "1"), *self._common))
+                answer = self._api.get(PATH, (*asked, ("limit", str(size)), ("count", "1"), *common))
             except Rejected as refusal:
                 if not self._page_size.refused(size, refusal):
                     raise
             else:
                 self._page_size.taken(size)
                 return answer
-
-    def _asked(self, filters: Sequence[str], page_cursor: int | None) -> Iterator[tuple[str, str]]:
-        yield from (("filter", one) for one in filters)
-        if page_cursor is not None:
-            yield "cursor_start", str(page_cursor)
 
     def _look_at_host(self, host: str | None) -> None:
         if host is not None and host != urlsplit(self._api.base_url).hostname:
@@ -178,6 +196,43 @@ class Pager:
         if following is not None and following < max((last_id or 0), (self.next or 0) + 1):
             raise PagingBroken("The service's next page is one already read: reading on would never end.")
         self.next, self.last_id = following, last_id
+
+
+Ask = Callable[[Sequence[str], int | None], Page]
+"""Asks for a page by filters and page cursor."""
+
+
+class IdListing:
+    """A listing once more, of the ids that are there now, and single records of it."""
+
+    def __init__(self, page: Ask, narrow_page: Ask, *filters: str) -> None:
+        self._page = page
+        self._narrow_page = narrow_page
+        self._filters = filters
+
+    def envelopes(self) -> Iterator[Envelope]:
+        """Of each page to the end; raises ``PagingBroken`` like any listing."""
+        pager = Pager()
+        while True:
+            page = self._narrow_page(self._filters, pager.next)
+            pager.accept(page)
+            yield page.envelope
+            if pager.next is None:
+                return
+
+    def these(self, ids: Sequence[int]) -> Page:
+        """Those of at most ``IDS_PER_REQUEST`` records that are there, as any page has them."""
+        return self._page((*self._filters, ids_among(ids)), None)
+
+    def which(self, ids: Sequence[int]) -> frozenset[int]:
+        """The ids of those that are there."""
+        return frozenset(self._narrow_page((*self._filters, ids_among(ids)), None).envelope.ids) & frozenset(ids)
+
+
+def _asked(filters: Sequence[str], page_cursor: int | None) -> Iterator[tuple[str, str]]:
+    yield from (("filter", one) for one in filters)
+    if page_cursor is not None:
+        yield "cursor_start", str(page_cursor)
 
 
 def _count(envelope: Envelope) -> int:

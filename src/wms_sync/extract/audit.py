@@ -20,9 +20,10 @@ from datetime import UTC, datetime, timedelta
 
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.errors import ApiError, ProtocolError
-from wms_sync.api.shipments import IDS_PER_REQUEST, Page, ShipmentListing
+from wms_sync.api.shipments import IDS_PER_REQUEST, IdListing, Page, ShipmentListing
 from wms_sync.extract.cleaner import Cleaner
 from wms_sync.extract.clocks import served_later
+from wms_sync.extract.counting import Counts
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.page_size import page_size
 from wms_sync.extract.progress import Tally
@@ -76,6 +77,7 @@ class AuditReading:
             remark=warned.remark,
         )
         served_later(api, store)
+        self._counts = Counts(self._listing, warned)
 
     def read(self, horizon: datetime) -> Audit | None:
         """The next slice, where one is due. What goes wrong is said and harms nothing but the audit."""
@@ -114,7 +116,7 @@ class AuditReading:
             with ThreadPoolExecutor(1, "ahead") as ahead:
                 cleaned = Cleaner(self._store.forgotten(), include_addresses=self._settings.include_addresses)
                 layout = Layout(self._settings.data_dir)
-                WindowReader(piece, self._store, layout, ahead, Tally(), cleaned).read(window)
+                WindowReader(piece, self._store, layout, ahead, Tally(), cleaned, self._counts).read(window)
             missing = tuple(self._prove_missing(window.id, piece, known_missing))
             # counted last, so that nothing is counted that was just proven missing
             total_counted = self._listing.count_ids(0, highest, self._settings.start)
@@ -200,10 +202,10 @@ class _Slice:
         """A page that follows."""
         return self._taken(self._listing.at_after(page_cursor, self.after, self._start))
 
-    def count(self, _: datetime | None, __: datetime | None) -> tuple[int, datetime]:
-        """How many the service has between the ends of the slice."""
+    def within(self, _: datetime, __: datetime) -> IdListing:
+        """What the service has between the ends of the slice."""
         to_id = min(self.to_id, max((self._highest, *self.ids)))
-        return self._listing.count_ids(self.after, to_id, self._start), datetime.now(UTC)
+        return self._listing.within_ids(self.after, to_id, self._start)
 
     def _taken(self, page: Page) -> Page:
         self._left -= 1

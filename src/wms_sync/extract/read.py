@@ -7,7 +7,7 @@ windows of about ten pages, so that they can be read in parallel, flattened in b
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -19,13 +19,14 @@ from wms_sync.api.shipments import ShipmentListing
 from wms_sync.extract import plan
 from wms_sync.extract.cleaner import Cleaner
 from wms_sync.extract.clocks import Clocks, remember, remembered, served_later
+from wms_sync.extract.counting import Counts, Cutting
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.page_size import page_size
 from wms_sync.extract.progress import Progress, Tally, Watcher
 from wms_sync.extract.room import refuse_without_room
 from wms_sync.extract.warnings import Warnings
 from wms_sync.extract.window import WindowReader
-from wms_sync.intervals import Interval, intersect, interval, slices, subtract, union
+from wms_sync.intervals import Interval, intersect, interval, subtract, union
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.store import Reason, StateStore, Window
@@ -79,6 +80,13 @@ class Reading:
             page_size=page_size(settings, store, self._warnings),
             include_addresses=settings.include_addresses,
             remark=self._warnings.remark,
+        )
+        self._counts = Counts(self._listing, self._warnings)
+        self._cutting = Cutting(
+            self._listing,
+            self._counts,
+            limit=PAGES_PER_WINDOW * settings.page_size,
+            parallel=settings.max_parallel_requests,
         )
         self._tally = Tally(watcher)
         self._landed = landed
@@ -141,8 +149,7 @@ class Reading:
         resumed = self._resumable(reason, needed)
         unread = subtract(needed, (window.interval for window in (*resumed, *self._read_before(reason))))
         rest = union((*unread, *(late for window in resumed for late in self._late(window))))
-        with ThreadPoolExecutor(self._settings.max_parallel_requests, "count") as pool:
-            cut = [part for one in rest for part in self._cut(one, count if rest == tuple(needed) else None, pool)]
+        cut = [part for one in rest for part in self._cutting.cut(one, count if rest == tuple(needed) else None)]
         unread_yet = sum((window.count_reported or 0) - window.records for window in resumed)
         refuse_without_room(
             Layout(self._settings.data_dir), self._store, sum(expected for _, expected in cut) + unread_yet
@@ -166,27 +173,6 @@ class Reading:
             seconds=monotonic() - started,
             warnings=self._warnings.kept,
         )
-
-    def _cut(self, whole: Interval, count: int | None, pool: ThreadPoolExecutor) -> list[tuple[Interval, int]]:
-        """Slices of at most about ten pages each with their counts; quiet neighbours are joined."""
-        if count is None:
-            count, _ = self._listing.count(whole.start, whole.end)
-        return _joined(self._counted_slices(whole, count, pool), self._window_records)
-
-    @property
-    def _window_records(self) -> int:
-        return PAGES_PER_WINDOW * self._settings.page_size
-
-    def _counted_slices(self, whole: Interval, count: int, pool: ThreadPoolExecutor) -> list[tuple[Interval, int]]:
-        parts = slices(whole, min(64, -(-count // self._window_records)))
-        if count <= self._window_records or len(parts) == 1:
-            return [(whole, count)]
-        counts = pool.map(lambda part: self._listing.count(part.start, part.end)[0], parts)
-        return [
-            leaf
-            for part, within in zip(parts, list(counts), strict=True)
-            for leaf in self._counted_slices(part, within, pool)
-        ]
 
     def _resumable(self, reason: Reason, needed: Sequence[Interval]) -> tuple[Window, ...]:
         fresh: list[Window] = []
@@ -235,7 +221,7 @@ class Reading:
         with ThreadPoolExecutor(parallel, "ahead") as ahead, ThreadPoolExecutor(parallel, "window") as pool:
             cleaned = Cleaner(self._store.forgotten(), include_addresses=self._settings.include_addresses)
             layout = Layout(self._settings.data_dir)
-            reader = WindowReader(self._listing, self._store, layout, ahead, self._tally, cleaned)
+            reader = WindowReader(self._listing, self._store, layout, ahead, self._tally, cleaned, self._counts)
             futures = [pool.submit(self._read_window, reader, window) for window in windows]
             try:
                 done, _ = wait(futures, return_when=FIRST_EXCEPTION)
@@ -274,14 +260,3 @@ class Reading:
         if self._landed is not None:
             self._landed(window.id)
         return window.id
-
-
-def _joined(leaves: Iterable[tuple[Interval, int]], limit: int) -> list[tuple[Interval, int]]:
-    joined: list[tuple[Interval, int]] = []
-    for part, count in leaves:
-        if joined and joined[-1][0].end == part.start and joined[-1][1] + count <= limit:
-            before, already = joined.pop()
-            joined.append((Interval(before.start, part.end), already + count))
-        else:
-            joined.append((part, count))
-    return joined

@@ -17,7 +17,9 @@ from typing import Protocol
 
 from wms_sync.api.errors import PagingBroken, Rejected
 from wms_sync.api.page_cursor import page_cursor
-from wms_sync.api.shipments import Page, Pager
+from wms_sync.api.shipments import IdListing, Page, Pager
+from wms_sync.extract import proof
+from wms_sync.extract.counting import Counts
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.progress import Tally
 from wms_sync.extract.raw import Manifest, land, write_manifest
@@ -38,8 +40,8 @@ class Listing(Protocol):
     def at(self, page_cursor: int, start: datetime, end: datetime, /) -> Page:
         """A page that follows."""
 
-    def count(self, start: datetime | None, end: datetime | None, /) -> tuple[int, datetime]:
-        """How many records there are at least, and the service's clock."""
+    def within(self, start: datetime, end: datetime, /) -> IdListing:
+        """What must have been landed of it, to be listed by ids."""
 
 
 class WindowReader:
@@ -53,6 +55,7 @@ class WindowReader:
         ahead: Executor,
         tally: Tally,
         cleaned: Callable[[Page], Page],
+        counts: Counts,
     ) -> None:
         self._listing = listing
         self._store = store
@@ -60,6 +63,7 @@ class WindowReader:
         self._ahead = ahead
         self._tally = tally
         self._cleaned = cleaned
+        self._counts = counts
         self._stop = threading.Event()
 
     def stop(self) -> None:
@@ -71,14 +75,15 @@ class WindowReader:
         started = monotonic()
         landed = self._store.pages(window.id)
         last = landed[-1] if landed else None
-        if last is None or last.next_cursor is not None:
-            try:
-                self._read_on(window, len(landed), _resumed(last))
-            except (PagingBroken, Rejected):
-                self._store.abandon(window.id)
-                raise
+        try:
+            counted_last = None
+            if last is None or last.next_cursor is not None:
+                counted_last = self._read_on(window, len(landed), _resumed(last))
+            self._complete(self._store.window(window.id), counted_last)
+        except (PagingBroken, Rejected, WindowIncomplete):
+            self._store.abandon(window.id)
+            raise
         read = self._store.window(window.id)
-        self._prove_complete(read)
         seconds = monotonic() - started
         complete = replace(read, state="landed", landed_at=datetime.now(UTC), read_seconds=seconds)
         folder = self._layout.window(window.id)
@@ -86,7 +91,8 @@ class WindowReader:
         self._store.landed(window.id, read_seconds=seconds)
         self._tally.add(windows_done=1)
 
-    def _read_on(self, window: Window, number: int, pager: Pager) -> None:
+    def _read_on(self, window: Window, number: int, pager: Pager) -> int | None:
+        """Read to the end; returns what the service counted with the last page, where it did."""
         page = self._first(window) if pager.next is None else self._at(window, pager.next)
         while True:
             number += 1
@@ -94,7 +100,7 @@ class WindowReader:
             following = self._fetch_ahead(window, pager.next)
             self._land(window, number, page, pager.next)
             if following is None:
-                return
+                return page.envelope.count
             if self._stop.is_set():
                 raise Stopped
             page = following()
@@ -118,22 +124,15 @@ class WindowReader:
         self._store.record_page(landed)
         self._tally.add(pages=1, records=landed.records, bytes=landed.bytes)
 
-    def _prove_complete(self, window: Window) -> None:
-        """The records landed must be the ones counted, or else at least those that are still there.
-
-        A record that changes during the read leaves the window (its ``updated_at`` moves on) and belongs to the next
-        one, so fewer than counted at first is right as long as a count at the end finds no more than were landed.
-        """
-        if window.records == window.count_reported:
+    def _complete(self, window: Window, counted_last: int | None) -> None:
+        """Prove that nothing was left off; what was is landed as a page of its own. Raises ``WindowIncomplete``."""
+        if proof.agrees(window, counted_last):
             return
-        remaining, _ = self._listing.count(window.from_at, window.to_at)
-        if window.records < remaining:
-            self._store.abandon(window.id)
-            raise WindowIncomplete(
-                f"Window {window.id}: the service counts {remaining} records ({window.count_reported} at the start of "
-                f"the read) but its pages held {window.records}. The window is not taken as complete; the next run "
-                "reads it again. If this repeats, the service loses records while paging: report it there."
-            )
+        there, folder = self._listing.within(window.from_at, window.to_at), self._layout.window(window.id)
+        lacking = proof.not_landed(window, folder, self._store.pages(window.id), there, self._counts)
+        page = proof.fetched(window, lacking, there) if lacking else None
+        if page is not None:
+            self._land(window, window.pages + 1, page, None)
 
 
 def _resumed(last: LandedPage | None) -> Pager:
