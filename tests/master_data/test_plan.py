@@ -368,7 +368,9 @@ def test_what_is_said_in_json_is_shown_sent_and_remembered(desk):
     [step] = desk.plan(PRODUCTS, desk.file(*lines[:1], lines[1].format('"{""weight"": null}"'))).steps
     assert step.action is Action.CHANGED
     assert [str(one) for one in step.changes] == [
+        "season: null -> nothing",
         "tags: [] -> nothing",
+        "weight: nothing -> null",
         'weight.unit: "kg" -> nothing',
         "weight.value: 1.5 -> nothing",
     ]
@@ -420,6 +422,8 @@ def fields(*codes: str) -> dict[str, list[dict[str, object]]]:
         ({"k": 1, "a": {"b": 1}}, {"k": 1}, ["a.b: 1 -> nothing"]),
         ({"a": True}, {"a": False}, ["a: true -> false"]),
         ({"a": 1}, {"a": True}, ["a: 1 -> true"]),
+        ({"a": "x"}, {"a": None}, ['a: "x" -> null']),
+        ({"k": 1}, {"k": 1, "a": None}, ["a: nothing -> null"]),
         ({"custom_fields": [1]}, {"custom_fields": [{"code": 2}]}, ['custom_fields: [1] -> [{"code": 2}]']),
         (fields("b", "a"), fields("a", "b"), []),
         (fields("b"), fields("a"), ["custom_fields.a.value: nothing -> 1", "custom_fields.b.value: 1 -> nothing"]),

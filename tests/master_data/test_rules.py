@@ -169,6 +169,22 @@ def test_a_barcode_that_was_taken_for_a_number_is_refused():
     assert rules.barcode().parse("4006381333931") == "4006381333931"
 
 
+@pytest.mark.parametrize(
+    ("cell", "doubted"),
+    [("12345678905", True), ("12345678906", False), ("012345678905", False), ("4006381333931", False), ("A-1", False)],
+)
+def test_a_barcode_that_lost_its_zero_is_doubted(cell, doubted):
+    assert rules.barcode().parse(cell) == cell
+    assert ("write 012345678905" in str(rules.barcode().doubt(cell))) == doubted
+    assert (rules.listed(rules.barcode()).doubt(f"4006381333931 | {cell}") is not None) == doubted
+
+
+@pytest.mark.parametrize(("cell", "doubted"), [("40690", True), ("040690", False), ("4069.0", False), ("6912", False)])
+def test_a_harmonised_code_that_lost_its_zero_is_doubted(cell, doubted):
+    assert rules.hs_code().parse(cell) == cell
+    assert ("write 040690" in str(rules.hs_code().doubt(cell))) == doubted
+
+
 def test_a_code_may_look_like_other_things():
     for cell in ("00123", "1E5", "NA", "20260301.0"):
         assert rules.code().parse(cell) == cell

@@ -28,6 +28,7 @@ from wms_sync.master_data.rules import (
     extensions,
     flag,
     flag_or_text,
+    hs_code,
     letters,
     listed,
     measure,
@@ -44,6 +45,7 @@ from wms_sync.master_data.rules import (
 Text = Annotated[str, text()]
 Text255 = Annotated[str, text(255)]
 Code = Annotated[str, code()]
+HsCode = Annotated[str, hs_code()]
 Barcode = Annotated[str, barcode()]
 Barcodes = Annotated[list[str], listed(barcode())]
 Texts = Annotated[list[str], listed(text())]
@@ -169,7 +171,7 @@ class Export(TypedDict, total=False):
     description: Text
     customs_value: Money
     country_of_manufacture: Country
-    hs_base_code: Code
+    hs_base_code: HsCode
     hs_country_extension: Annotated[list[dict[str, str]], extensions()]
 
 

@@ -23,9 +23,12 @@ ONLY_BY_ID = frozenset({"LotType", "Regulation"})
 """What has no natural key: its id alone stands in a content, as in those that ledgers hold."""
 
 
+ABSENT = object()
+
+
 @dataclass(frozen=True)
 class Change:
-    """A field that the file now gives another value; None where one of them has no such field."""
+    """A field that the file now gives another value; ``ABSENT`` where one of them has no such field."""
 
     field: str
     old: Any
@@ -63,9 +66,9 @@ def changes(old: str, new: str) -> tuple[Change, ...]:
     """The fields in which two contents differ, dotted; 1 and 1.0 are the same, whatever the order of custom fields."""
     before, after = dict(_fields(json.loads(old))), dict(_fields(json.loads(new)))
     return tuple(
-        Change(field, before.get(field), after.get(field))
+        Change(field, before.get(field, ABSENT), after.get(field, ABSENT))
         for field in sorted(before.keys() | after.keys())
-        if not _same(before.get(field), after.get(field))
+        if not _same(before.get(field, ABSENT), after.get(field, ABSENT))
     )
 
 
@@ -108,4 +111,4 @@ def _is_by_code(value: object) -> bool:
 
 
 def _shown(value: object) -> str:
-    return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
+    return "nothing" if value is ABSENT else json.dumps(value, ensure_ascii=False)

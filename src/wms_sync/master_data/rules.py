@@ -47,6 +47,8 @@ _SHIPPING_METHOD = re.compile(r"[^\s_]+_[A-Z0-9]\S*", re.ASCII)
 _SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+", re.ASCII | re.IGNORECASE)
 _FORMULA = re.compile(r'="[^"]*"')
 """How a spreadsheet is told to keep zeros in front."""
+_UPC_WITHOUT_ZERO = 11
+_DROPPED = "if a spreadsheet dropped it, write 0{}; sent as it is."
 _FLOAT = re.compile(r"\d{8,}\.0", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 """May be a whole number or have a decimal comma."""
@@ -127,15 +129,33 @@ def code(high: int | None = None) -> Cell:
 
 
 def barcode() -> Cell:
-    """A code that is often all digits: one that a program took for a number is refused."""
+    """A code that is often all digits: one that a program took for a number is refused.
+
+    What is a UPC but for a 0 in front (its last digit checks the others) is doubted: spreadsheets drop it.
+    """
     plain = code()
+
+    def doubt(cell: str) -> str | None:
+        return f"Is a valid UPC with a 0 in front: {_DROPPED.format(cell)}" if _lacks_zero(cell) else None
 
     def parse(cell: str) -> object:
         if _FLOAT.fullmatch(cell):
             raise Broken("Was taken for a number, as its .0 shows. Format the column as text and enter the code again.")
         return plain.parse(cell)
 
-    return Cell("text", plain.rule, parse)
+    return Cell("text", plain.rule, parse, doubt=doubt)
+
+
+def hs_code() -> Cell:
+    """A harmonised code, whose digits come in pairs: an odd count of them is doubted."""
+    plain = code()
+
+    def doubt(cell: str) -> str | None:
+        if cell.isdecimal() and len(cell) % 2:
+            return f"Has {len(cell)} digits, and such codes come in pairs of them: {_DROPPED.format(cell)}"
+        return None
+
+    return Cell("text", plain.rule, plain.parse, doubt=doubt)
 
 
 def tag_name(high: int) -> Cell:
@@ -259,7 +279,11 @@ def listed(entry: Cell) -> Cell:
     def parse(cell: str) -> list[object]:
         return [entry.parse(part) for part in _parts(cell)]
 
-    return Cell("list", f"entries parted by {SEPARATOR}; each: {entry.rule}", parse)
+    def doubt(cell: str) -> str | None:
+        return next(filter(None, (entry.doubt(part.strip()) for part in cell.split(SEPARATOR))), None)
+
+    rule = f"entries parted by {SEPARATOR}; each: {entry.rule}"
+    return Cell("list", rule, parse, doubt=no_doubt if entry.doubt is no_doubt else doubt)
 
 
 def extensions() -> Cell:
@@ -352,6 +376,14 @@ def json_value(cell: str) -> Any:  # noqa: ANN401 - any JSON there is
         raise error if isinstance(error, Broken) else Broken("Has a number with too many digits.") from None
     _look_inside(found, _DEEPEST)
     return found
+
+
+def _lacks_zero(cell: str) -> bool:
+    """Whether eleven digits are a UPC without its 0: the odd ones of all twelve count three times, and 10 divides."""
+    if not (len(cell) == _UPC_WITHOUT_ZERO and cell.isascii() and cell.isdecimal()):
+        return False
+    digits = [int(digit) for digit in f"0{cell}"]
+    return (3 * sum(digits[::2]) + sum(digits[1::2])) % 10 == 0
 
 
 def _unshortened(cell: str) -> str:
