@@ -10,7 +10,7 @@ import dagster as dg
 
 from pipelines import tables
 from pipelines.failures import explained
-from pipelines.master_data import slug
+from pipelines.master_data import push_name
 from pipelines.operation import Operation
 from wms_sync.analytics.refresh import rebuild as rebuild_report
 from wms_sync.master_data.kinds import Kind
@@ -38,11 +38,6 @@ def tables_only(analytics: dg.AssetsDefinition) -> AssetJob:
         description="Loads every landed window that is not in the tables yet, and publishes.",
         executor_def=dg.in_process_executor,
     )
-
-
-def push_name(kind: Kind) -> str:
-    """`push_location_tags`."""
-    return f"push_{slug(kind)}"
 
 
 def push(kind: Kind, asset: dg.AssetsDefinition) -> AssetJob:

@@ -1,8 +1,10 @@
-"""The assets of master data, one a kind: CSV files are planned, and pushed where `WMS_PUSH_ENABLED` says so.
+"""The assets of master data, one a kind: CSV files are planned, and pushed by the job of their kind.
 
-A plan is an observation of the asset, a push its materialisation. A run handles the files that it is told of, or all
-of its kind in `WMS_MASTER_DATA_DIR`. Rows that need a hand do not fail the run, they fail checks; a file that cannot
-be handled at all fails it, after the others. Two pushes of one kind wait for each other, in the library.
+Only that job sends, and only where `WMS_PUSH_ENABLED` says so: to materialise the asset, alone or with others, is a
+plan. A plan is an observation of the asset, a push its materialisation. A run handles the files that it is told of, or
+all of its kind in `WMS_MASTER_DATA_DIR`. Rows that need a hand do not fail the run, they fail checks. Rows that the
+service did not take fail it, so that somebody hears of it; so does a file that cannot be handled at all, after the
+others. Two pushes of one kind wait for each other, in the library.
 """
 
 from collections.abc import Iterator, Sequence
@@ -56,15 +58,23 @@ class InterruptedPush(WmsSyncError):
     """The push ended early because it was told to."""
 
 
+class RowsUnsent(MasterDataError):
+    """The service did not take every row; what is left is safe to push again."""
+
+
 class WrongHeader(MasterDataError):
     """No row of the file can be understood."""
 
 
 class GivenFile(dg.Config):
-    """One file; with `sha256` only if it still has this content."""
+    """One file; with `sha256` only if it still has this content.
+
+    `again`: its rows were handled before, so what the service refused is not sent to it once more as it was.
+    """
 
     path: str
     sha256: str | None = None
+    again: bool = False
 
 
 class PushConfig(dg.Config):
@@ -77,6 +87,11 @@ class PushConfig(dg.Config):
 def slug(kind: Kind) -> str:
     """The kind as the name of an asset: `location_tags`."""
     return kind.many.replace(" ", "_")
+
+
+def push_name(kind: Kind) -> str:
+    """The kind's job, `push_location_tags`: the only one that sends."""
+    return f"push_{slug(kind)}"
 
 
 def key(kind: Kind) -> dg.AssetKey:
@@ -106,8 +121,9 @@ def master_data(settings: Settings, kind: Kind) -> dg.AssetsDefinition:
     def master_data(
         context: dg.AssetExecutionContext, config: PushConfig, operation: dg.ResourceParam[Operation]
     ) -> Iterator[Event]:
-        failures = _handle(context, config, operation, kind)
-        yield from _told(kind, operation.handled)
+        handled: list[Handled] = []
+        failures = _handle(context, config, operation, kind, handled)
+        yield from _told(kind, handled)
         if failures:
             text = "\n".join(str(failure) for failure in failures)
             raise dg.Failure(text, allow_retries=False) from failures[0]
@@ -116,9 +132,9 @@ def master_data(settings: Settings, kind: Kind) -> dg.AssetsDefinition:
 
 
 def _handle(
-    context: dg.AssetExecutionContext, config: PushConfig, operation: Operation, kind: Kind
+    context: dg.AssetExecutionContext, config: PushConfig, operation: Operation, kind: Kind, handled: list[Handled]
 ) -> list[WmsSyncError]:
-    """Handle one file after the other; what is wrong with one does not keep the others from it."""
+    """Handle one file after the other into `handled`; what is wrong with one does not keep the others from it."""
     failures: list[WmsSyncError] = []
     try:
         for file in config.files or _all_files(context, operation.settings, kind):
@@ -127,6 +143,7 @@ def _handle(
             except MasterDataError as error:
                 failures.append(error)
                 continue
+            handled.append(done)
             operation.handled.append(done)
             context.log.info(done.summary)
             failures += _failures(done)
@@ -149,7 +166,7 @@ def _handle_one(
     context: dg.AssetExecutionContext, operation: Operation, kind: Kind, file: GivenFile, *, resend: bool
 ) -> Handled:
     path = Path(file.path)
-    if not operation.settings.push_enabled:
+    if not (operation.settings.push_enabled and context.job_name == push_name(kind)):
         plan = plan_file(operation.settings, kind, path, resend=resend)
         _refuse_another(plan, file)
         return plan
@@ -168,6 +185,7 @@ def _handle_one(
             run_id=context.run.run_id,
             say=operation.say(context.log),
             resend=resend,
+            again=file.again,
             planned=planned,
             watcher=operation.push_watcher(context.log),
             stop=stopping.asked,
@@ -185,6 +203,12 @@ def _failures(done: Handled) -> Iterator[WmsSyncError]:
         yield done.applied.stopped
     if isinstance(done, PushReport) and done.applied.interrupted:
         yield InterruptedPush(f"The push was interrupted; push the file again to go on from there. {done.summary}")
+    elif isinstance(done, PushReport) and done.unsettled and done.applied.stopped is None:
+        first = done.unsettled[0]
+        yield RowsUnsent(
+            f"The service did not take {len(done.unsettled):,} rows of {_checked(done).file.path.name}, the first on "
+            f"line {first.line}: {first.message} {done.summary}"
+        )
     if done.exit_code == WRONG_USAGE and _checked(done).header_is_wrong:
         why = "; ".join(f"{one.column}: {one.rule}" for one in _checked(done).offences[: metadata.SHOWN_FAULTS])
         yield WrongHeader(f"The header of {_checked(done).file.path.name} is wrong, so nothing of it was sent. {why}")
@@ -216,7 +240,8 @@ def _description(settings: Settings, kind: Kind) -> str:
     else:
         where = f"Files in WMS_MASTER_DATA_DIR whose name begins with `{kind}` and ends with `.csv`."
     sends = (
-        "WMS_PUSH_ENABLED is on: what they have and the service is not known to have is created there."
+        f"Materialising this asset plans. The job {push_name(kind)} and the sensor master_data_files create what the "
+        "files have and the service is not known to have: WMS_PUSH_ENABLED is on."
         if settings.push_enabled
         else "WMS_PUSH_ENABLED is off: they are checked and planned, and nothing is sent."
     )

@@ -1,8 +1,10 @@
-"""The sensor of master data: a file that is new or has changed is planned, once, and pushed where that is switched on.
+"""The sensor of master data: a file that is new or has changed is planned, and pushed where that is switched on.
 
-Its cursor remembers what each file held when it was last asked for, by name. So a file is not looked at again until it
-changes, whether its run went well or not. A file that is switched on for pushing after it was only planned is asked for
-again.
+Its cursor remembers what each file held when it was last asked for, by name, so that a plan is made once. A push is
+asked for again until it is known of every row what became of it (created, rejected, in doubt): after growing pauses
+while rows are unsent, since the service was down or the run was killed; after each sync while rows only wait for what
+they name. How a push ended is in the state store, wherever it was started. A file that is switched on for pushing after
+it was only planned is asked for again.
 """
 
 from __future__ import annotations
@@ -11,87 +13,182 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 
 import dagster as dg
 
-from pipelines.jobs import AssetJob, push_name
-from pipelines.master_data import GivenFile, run_config
+from pipelines.jobs import AssetJob
+from pipelines.master_data import GivenFile, push_name, run_config
+from pipelines.sensors import UNFINISHED
+from wms_sync.master_data.file_push import pusher
 from wms_sync.master_data.folder import digest_of, files_of, folder_of
 from wms_sync.master_data.kinds import Kind
 from wms_sync.settings import Settings
+from wms_sync.state.push_files import PushedFile, PushFiles
+from wms_sync.state.store import StateStore
 
 LOOK_SECONDS = 30
 SETTLE_SECONDS = 10.0
 """A file that was written to less long ago may still be on its way."""
+PAUSES = tuple(60 * minutes for minutes in (1, 2, 5, 15, 60))
+"""Seconds until a push that left rows is asked for again; the last one from then on."""
+STARTS_WITHIN = timedelta(hours=1)
+"""A run that is unfinished for longer, while nobody pushes its kind, was killed."""
 
-Marks = dict[str, str]
-"""By the name of a file: what it held and whether it was to be sent."""
+
+@dataclass(frozen=True)
+class Mark:
+    """What the cursor keeps of a file.
+
+    What it held, and whether it was to be sent; when it was asked for (seconds since 1970), and how often again.
+    """
+
+    held: str
+    asked_at: float = 0.0
+    again: int = 0
+
+    @classmethod
+    def read(cls, kept: str | dict[str, object]) -> Mark:
+        """A mark as JSON; earlier releases kept what was held, and no more."""
+        return cls(kept) if isinstance(kept, str) else cls(**kept)  # type: ignore[arg-type]
+
+
+Marks = dict[str, Mark]
+"""By the name of a file."""
 
 
 @dataclass(frozen=True)
 class Noticed:
-    """A file that is to be handled; its mark goes into the cursor."""
+    """A file that is to be handled; `identity` is the same whenever the tick is evaluated."""
 
-    path: Path
-    sha256: str
-    modified: int
+    given: GivenFile
+    identity: tuple[object, ...]
 
 
 def master_data_files(settings: Settings, pushes: Mapping[Kind, AssetJob]) -> dg.SensorDefinition:
-    """One run a kind, for all its files that are new or have changed, in the order of their names."""
+    """One run a kind, for all its files that are to be handled, in the order of their names."""
 
     @dg.sensor(
         name="master_data_files",
         jobs=list(pushes.values()),
         minimum_interval_seconds=LOOK_SECONDS,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Starts a run for new and changed files in WMS_MASTER_DATA_DIR.",
+        description="Starts a run for new and changed files in WMS_MASTER_DATA_DIR, and for pushes that left rows.",
     )
     def master_data_files(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         if settings.master_data_dir is None:
             return dg.SensorResult(skip_reason="WMS_MASTER_DATA_DIR is not set")
-        before: Marks = json.loads(context.cursor or "{}")
-        after: Marks = {}
-        requests = [request for kind in Kind if (request := _request(settings, kind, before, after)) is not None]
-        reason = None if requests else "no file is new or has changed"
+        before: Marks = {name: Mark.read(kept) for name, kept in json.loads(context.cursor or "{}").items()}
+        looks = [_Look(settings, kind, before, context.instance) for kind in Kind]
+        requests = [request for look in looks if (request := look.request()) is not None]
+        after = {name: asdict(mark) for look in looks for name, mark in look.after.items()}
+        reason = None if requests else "no file is new or has changed, and no push is due again"
         return dg.SensorResult(run_requests=requests, skip_reason=reason, cursor=json.dumps(after))
 
     return master_data_files
 
 
-def _request(settings: Settings, kind: Kind, before: Marks, after: Marks) -> dg.RunRequest | None:
-    """The run for the files of a kind that are not as they were; `after` takes the marks of all."""
-    files: list[Noticed] = []
-    for path in files_of(folder_of(settings), kind):
-        if _may_be_on_its_way(path):
-            after |= {path.name: before[path.name]} if path.name in before else {}
-            continue
-        file = Noticed(path, digest_of(path), path.stat().st_mtime_ns)
-        handled = before.get(path.name)
-        if handled in {file.sha256, _sent(file)} and not (settings.push_enabled and handled == file.sha256):
-            after[path.name] = handled
-        else:
-            after[path.name] = _sent(file) if settings.push_enabled else file.sha256
-            files.append(file)
-    if not files:
-        return None
-    given = [GivenFile(path=str(file.path), sha256=file.sha256) for file in files]
-    return dg.RunRequest(
-        run_key=_run_key(settings, files), job_name=push_name(kind), run_config=run_config(kind, given)
-    )
+class _Look:
+    """One look at the files of a kind; `after` takes the marks of all."""
+
+    def __init__(self, settings: Settings, kind: Kind, before: Marks, instance: dg.DagsterInstance) -> None:
+        self.after: Marks = {}
+        self._settings = settings
+        self._kind = kind
+        self._before = before
+        self._instance = instance
+        self._now = time.time()
+
+    def request(self) -> dg.RunRequest | None:
+        """The run for the files that are not as they were, and for those whose push is due again."""
+        noticed: list[Noticed] = []
+        due: list[tuple[str, Noticed]] = []
+        for path in files_of(folder_of(self._settings), self._kind):
+            mark = self._before.get(path.name)
+            if _may_be_on_its_way(path):
+                self.after |= {path.name: mark} if mark is not None else {}
+                continue
+            sha256 = digest_of(path)
+            if mark is None or self._is_another(mark, sha256):
+                self.after[path.name] = Mark(_sent(sha256) if self._settings.push_enabled else sha256, self._now)
+                given = GivenFile(path=str(path), sha256=sha256)
+                noticed.append(Noticed(given, (path.name, sha256, path.stat().st_mtime_ns)))
+            else:
+                self.after[path.name] = mark
+                if self._settings.push_enabled and (again := self._again(path, sha256, mark)) is not None:
+                    due.append((path.name, again))
+        if due and not self._is_under_way():
+            for name, again in due:
+                mark = self.after[name]
+                self.after[name] = Mark(mark.held, self._now, mark.again + 1)
+                noticed.append(again)
+        return self._run(noticed) if noticed else None
+
+    def _is_another(self, mark: Mark, sha256: str) -> bool:
+        """Whether the file is not what was asked for, or was only planned and is to be pushed."""
+        if mark.held not in {sha256, _sent(sha256)}:
+            return True
+        return self._settings.push_enabled and mark.held == sha256
+
+    def _again(self, path: Path, sha256: str, mark: Mark) -> Noticed | None:
+        """The file once more, where its push left rows and is due."""
+        pushed = self._pushed.get(str(path))
+        if pushed is not None and pushed.sha256 != sha256:
+            pushed = None
+        due_at = self._due_at(pushed, mark)
+        if due_at is None or due_at > self._now:
+            return None
+        has_ended = pushed is not None and pushed.ended_at is not None
+        given = GivenFile(path=str(path), sha256=sha256, again=has_ended)
+        return Noticed(given, (path.name, sha256, mark.asked_at, mark.again))
+
+    def _due_at(self, pushed: PushedFile | None, mark: Mark) -> float | None:
+        """When to push again; None where every row is settled, or waits for what has not come."""
+        ended_at = pushed.ended_at if pushed is not None else None
+        tried_at = max(mark.asked_at, ended_at.timestamp() if ended_at is not None else 0.0)
+        paused = tried_at + PAUSES[min(mark.again, len(PAUSES) - 1)]
+        if pushed is None or ended_at is None:  # the run failed before it had a plan, or was killed
+            return paused
+        if pushed.unsent:  # more than the limit are refused until that is raised
+            return paused if pushed.unsent <= self._settings.push_limit else None
+        if not pushed.waits or (loaded_at := self._newest_load()) <= ended_at:
+            return None
+        return loaded_at.timestamp() if mark.asked_at < loaded_at.timestamp() else paused
+
+    @cached_property
+    def _pushed(self) -> Mapping[str, PushedFile]:
+        with PushFiles(self._settings.database_url) as files:
+            return files.of_kind(self._settings.base_url or "", self._kind)
+
+    def _newest_load(self) -> datetime:
+        with StateStore(self._settings.database_url) as store:
+            loaded = [window.loaded_at for window in store.windows("loaded") if window.loaded_at is not None]
+        return max(loaded, default=datetime.min.replace(tzinfo=UTC))
+
+    def _is_under_way(self) -> bool:
+        if pusher(self._settings, self._kind) is not None:
+            return True
+        since = datetime.now(UTC) - STARTS_WITHIN
+        runs = dg.RunsFilter(job_name=push_name(self._kind), statuses=UNFINISHED, created_after=since)
+        return self._instance.get_runs_count(runs) > 0
+
+    def _run(self, noticed: list[Noticed]) -> dg.RunRequest:
+        """Its key is the same for the same files, so that a tick that is evaluated twice starts one run."""
+        ordered = sorted(noticed, key=lambda one: one.given.path)
+        told = json.dumps([self._settings.push_enabled, [one.identity for one in ordered]])
+        return dg.RunRequest(
+            run_key=hashlib.sha256(told.encode()).hexdigest(),
+            job_name=push_name(self._kind),
+            run_config=run_config(self._kind, [one.given for one in ordered]),
+        )
 
 
 def _may_be_on_its_way(path: Path) -> bool:
     return 0 <= time.time() - path.stat().st_mtime < SETTLE_SECONDS
 
 
-def _sent(file: Noticed) -> str:
-    return f"{file.sha256} sent"
-
-
-def _run_key(settings: Settings, files: list[Noticed]) -> str:
-    """The same for the same files, so that a tick that is evaluated twice starts one run."""
-    told = json.dumps([settings.push_enabled, [(file.path.name, file.sha256, file.modified) for file in files]])
-    return hashlib.sha256(told.encode()).hexdigest()
+def _sent(sha256: str) -> str:
+    return f"{sha256} sent"

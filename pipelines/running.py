@@ -111,7 +111,7 @@ def run_push(
     operation = Operation(settings.model_copy(update={"push_enabled": True}), push_watcher=watcher, say=say)
     config = master_data.run_config(kind, [master_data.GivenFile(path=str(path.absolute()))], resend=resend)
     try:
-        run_job(operation, jobs.push_name(kind), config=config, instance=instance)
+        run_job(operation, master_data.push_name(kind), config=config, instance=instance)
     except WmsSyncError:
         if not operation.handled:
             raise

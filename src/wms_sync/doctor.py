@@ -30,6 +30,7 @@ from wms_sync.lock import writer
 from wms_sync.master_data.file_push import pusher
 from wms_sync.master_data.folder import files_of, folder_of
 from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.unfinished import needs, unfinished
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.schema import MIGRATIONS
@@ -70,6 +71,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
         ("tables", _tables),
         ("ledger", _ledger),
         ("master data", _master_data),
+        ("master data", _unfinished),
     )
     for subject, look in subjects:
         try:
@@ -238,6 +240,11 @@ def _master_data(settings: Settings) -> Iterator[Finding]:
     counted = ", ".join(f"{len(files_of(folder, kind))} files of {kind.many}" for kind in Kind)
     sends = "on: Dagster pushes them" if settings.push_enabled else "off: Dagster plans them and sends nothing"
     yield Finding("master data", "ok", f"{counted} in {folder}; WMS_PUSH_ENABLED is {sends}")
+
+
+def _unfinished(settings: Settings) -> Iterator[Finding]:
+    for file in unfinished(settings):
+        yield Finding("master data", "warn", needs(settings, file))
 
 
 def _expiry(token: str) -> datetime | None:

@@ -23,8 +23,10 @@ from wms_sync.lock import writer
 from wms_sync.master_data.file_push import pusher
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.plan import what_to_do
+from wms_sync.master_data.unfinished import needs, unfinished
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import Entry, PushLedger, State
+from wms_sync.state.push_files import PushedFile
 from wms_sync.state.store import StateStore
 
 LATE = timedelta(hours=26)
@@ -73,7 +75,8 @@ class Status:
 
     ``state_is_behind`` where the state store was lost or is an old copy: until the next run windows and pushes are too
     few. ``pushes`` counts creates by kind and state of the ledger; ``unseen`` are created retailers and products that
-    no shipment has shown yet; ``pushing`` are the pushes that go on now.
+    no shipment has shown yet; ``unfinished`` are files with rows that were not sent or wait; ``pushing`` are the pushes
+    that go on now.
     """
 
     sync_cursor: datetime | None
@@ -94,6 +97,7 @@ class Status:
     pushes: dict[str, dict[str, int]]
     doubts: tuple[Doubt, ...]
     unseen: int
+    unfinished: tuple[PushedFile, ...]
     pushing: tuple[str, ...]
     needs_a_hand: tuple[str, ...]
 
@@ -128,6 +132,7 @@ def status(settings: Settings, store: StateStore) -> Status:
         pushes=pushed.counts,
         doubts=pushed.doubts,
         unseen=pushed.unseen,
+        unfinished=unfinished(settings),
         pushing=pushed.holders,
         needs_a_hand=(),
     )
@@ -229,6 +234,8 @@ def _needs_a_hand(found: Status, settings: Settings, store: StateStore) -> Itera
         )
     for (kind, advice), count in sorted(Counter((doubt.kind, doubt.what_to_do) for doubt in found.doubts).items()):
         yield f"Of {count} {Kind(kind).many} it is not known whether the service has them. {advice}"
+    for file in found.unfinished:
+        yield needs(settings, file)
     if forgetting := len(store.forgotten(unfinished=True)):
         yield f"Forgetting {forgetting} orders was interrupted: run `wms-sync forget` to finish it."
     try:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import codecs
 import csv
+import json
 import os
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from starlette.requests import Request
@@ -23,6 +25,7 @@ from wms_sync.master_data.file_push import PushReport
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.outcomes import Outcome, PushProgress
 from wms_sync.master_data.push import GIVE_UP_AFTER, GIVE_UP_BUSY, GIVE_UP_IN_DOUBT
+from wms_sync.master_data.unfinished import needs, unfinished
 from wms_sync.sandbox.errors import failed
 from wms_sync.sandbox.faults import AnswerLost, Disconnect, ProxyAnswer
 from wms_sync.state.ledger import State
@@ -424,6 +427,63 @@ def test_with_the_merchant_api_a_lost_id_is_found_while_pushing(desk):
     assert {one["code"]: one["id"] for one in desk.server.sandbox.retailers()} == {
         entry.key: entry.remote_id for entry in desk.entries().values()
     }
+
+
+def test_what_a_push_left_is_remembered_until_a_later_one_has_done_it(desk):
+    path = desk.file("code,name,parent_retailer_code", "p,P,", "c,C,p", "d,D,")
+    answers = {"p": failed(429, Retry_After="99"), "d": failed(422, "Not today.")}
+
+    async def intercept(request: Request) -> Response | None:
+        return answers.get(json.loads(await request.body())["code"])
+
+    desk.server.sandbox.intercept = intercept
+    report = desk.push(RETAILERS, path)
+    assert report.counts == {Outcome.REJECTED: 1, Outcome.WAITS: 1, Outcome.UNSENT: 1}
+    assert report.rejects is not None
+    [file] = unfinished(desk.settings)
+    assert (file.path, file.unsent, file.waits) == (str(path), 1, 1)
+    told = needs(desk.settings, file)
+    assert "given.csv" in told
+    assert "1 rows were not sent or not settled, 1 wait for what they name" in told
+    assert "Please try again later." in told
+    assert f"`wms-sync push retailers {path}`" in told
+
+    answers.clear()
+    again = desk.push(RETAILERS, path, again=True)
+    assert outcomes(again) == {"p": Outcome.CREATED, "c": Outcome.CREATED, "d": Outcome.REJECTED}
+    assert again.rejects is None, "they were written before"
+    assert "Refused by the service on" in again.rows(Outcome.REJECTED)[0]["why"]
+    assert unfinished(desk.settings) == ()
+    assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 1, Outcome.ALREADY_THERE: 2}
+
+
+def test_a_doubt_that_sending_again_settles_is_left_and_one_of_a_product_is_not(desk):
+    only(desk, "A", AnswerLost())
+    desk.push(RETAILERS, desk.file("code,name", "A,A", name="retailers.csv"))
+    desk.push(PRODUCTS, desk.file("sku,name", "A,A", name="products.csv"))
+    assert [(Path(one.path).name, one.unsent) for one in unfinished(desk.settings)] == [("retailers.csv", 1)]
+
+
+def test_what_is_over_the_limit_and_what_was_killed_is_remembered_too(desk):
+    desk.set(push_limit=1)
+    path = desk.file("name,color", "a,red1", "b,red1")
+    with pytest.raises(TooManyCreates):
+        desk.push(TAGS, path)
+    [file] = unfinished(desk.settings)
+    assert file.unsent == 2
+    assert "raise WMS_PUSH_LIMIT" in needs(desk.settings, file)
+
+    def interrupt(_: PushProgress) -> None:
+        raise KeyboardInterrupt
+
+    desk.set(push_limit=9)
+    with pytest.raises(KeyboardInterrupt):
+        desk.push(TAGS, path, watcher=interrupt)
+    [file] = unfinished(desk.settings)
+    assert (file.unsent, file.ended_at) == (2, None)
+    assert "was killed" in needs(desk.settings, file)
+    path.unlink()
+    assert "put it back" in needs(desk.settings, file)
 
 
 def test_a_wrong_token_stops_all_at_once(desk):

@@ -5,7 +5,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from pipelines import definitions, jobs, master_data, metadata
+from pipelines import definitions, master_data, metadata
 from pipelines.master_data import CHANGED, DOUBTFUL, REJECTED, GivenFile
 from pipelines.running import run_push, run_sync
 from wms_sync.errors import SettingsError
@@ -44,7 +44,7 @@ def write(folder: Path, name: str, *lines: str) -> Path:
 def run(make_settings, folder, instance):
     def start(kind: Kind = Kind.RETAILERS, *files: GivenFile, resend: bool = False, **overrides: object):
         built = definitions.build(make_settings(master_data_dir=folder, **overrides))
-        return built.resolve_job_def(jobs.push_name(kind)).execute_in_process(
+        return built.resolve_job_def(master_data.push_name(kind)).execute_in_process(
             instance=instance, run_config=master_data.run_config(kind, files, resend=resend), raise_on_error=False
         )
 
@@ -140,6 +140,24 @@ def test_what_needs_a_hand_fails_a_check_of_its_own_and_not_the_run(run, folder,
 
     service.sandbox.intercept = None
     assert materialised(run(Kind.PRODUCTS, resend=True, push_enabled=True))["rows_created"] == 1
+
+
+def test_materialising_assets_plans_and_each_shows_its_own_rows_and_checks(make_settings, folder, service, instance):
+    write(folder, "products.csv", "sku,name", "s,")
+    write(folder, "retailers.csv", "code,name", "a,A")
+    built = definitions.build(make_settings(master_data_dir=folder, push_enabled=True))
+    result = built.resolve_implicit_global_asset_job_def().execute_in_process(
+        instance=instance, asset_selection=[RETAILERS, master_data.key(Kind.PRODUCTS)]
+    )
+    assert (service.sandbox.retailers(), service.sandbox.products()) == ([], [])
+    assert not result.get_asset_materialization_events()
+    seen = [one.asset_observation_data.asset_observation for one in result.get_asset_observation_events()]
+    assert {one.asset_key: one.metadata["rows"].value for one in seen} == {
+        RETAILERS: 1,
+        master_data.key(Kind.PRODUCTS): 1,
+    }
+    refused = [one for one in result.get_asset_check_evaluations() if not one.passed]
+    assert [(one.asset_key.path[-1], one.check_name) for one in refused] == [("products", REJECTED)]
 
 
 def test_tables_in_the_history_are_bounded_and_counts_are_complete(run, folder):

@@ -1,16 +1,25 @@
 """The sensor: what is new or has changed is asked for once."""
 
+import json
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
 
 from pipelines import definitions
-from pipelines.master_data_files import LOOK_SECONDS, SETTLE_SECONDS
+from pipelines.master_data import DOUBTFUL
+from pipelines.master_data_files import LOOK_SECONDS, PAUSES, SETTLE_SECONDS
+from tests.conftest import opened_store, turn_at
 from wms_sync.master_data.folder import digest_of
+from wms_sync.sandbox.errors import failed
+from wms_sync.settings import Settings
+from wms_sync.state.push_files import PushedFile, PushFiles
 
 LONG_AGO = time.time() - 1000
 
@@ -38,15 +47,59 @@ class Watching:
 
     def __init__(self, make_settings, instance, folder):
         self._make_settings, self._instance, self._folder = make_settings, instance, folder
+        self._settings: Settings = make_settings()
+        self._definitions: dict[str, dg.Definitions] = {}
         self.cursor: str | None = None
         self.skipped: str | None = None
 
     def tick(self, **overrides: object) -> list[dg.RunRequest]:
-        settings = self._make_settings(**{"master_data_dir": self._folder} | overrides)
-        sensor = definitions.build(settings).resolve_sensor_def("master_data_files")
+        sensor = self._built(overrides).resolve_sensor_def("master_data_files")
         data = sensor.evaluate_tick(dg.build_sensor_context(instance=self._instance, cursor=self.cursor))
         self.cursor, self.skipped = data.cursor, data.skip_message
         return list(data.run_requests or [])
+
+    def run(self, request: dg.RunRequest, **overrides: object) -> dg.ExecuteInProcessResult:
+        """What Dagster does with a request."""
+        job = self._built(overrides).resolve_job_def(str(request.job_name))
+        return job.execute_in_process(instance=self._instance, run_config=request.run_config, raise_on_error=False)
+
+    def later(self, seconds: float) -> None:
+        """Time passes: what is remembered is that much older."""
+        marks = json.loads(self.cursor or "{}")
+        for mark in marks.values():
+            mark["asked_at"] -= seconds
+        self.cursor = json.dumps(marks)
+        with PushFiles(self._settings.database_url) as files:
+            for one in files.of_kind(str(self._settings.base_url), "retailers").values():
+                ended_at = one.ended_at and one.ended_at - timedelta(seconds=seconds)
+                self._record(replace(one, ended_at=ended_at))
+
+    def pushed(self, path: Path, **left: Any) -> None:
+        """A push of the file ended now, and left rows."""
+        now = datetime.now(UTC)
+        whole = PushedFile(
+            str(self._settings.base_url), "retailers", str(path), digest_of(path), "run", 0, 0, None, now, now
+        )
+        self._record(replace(whole, **left))
+
+    def loaded(self, land) -> None:
+        """A sync has loaded what it read."""
+        window = land(datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC))
+        with opened_store(self._settings) as store:
+            store.loaded([window.id])
+
+    def _record(self, file: PushedFile) -> None:
+        url = self._settings.database_url
+        with PushFiles(url, turn_at(url, self._settings.data_dir)) as files:
+            files.record(file)
+
+    def _built(self, overrides: dict[str, object]) -> dg.Definitions:
+        """Made once for the same settings, which takes long."""
+        told = str(overrides)
+        if told not in self._definitions:
+            settings = self._make_settings(**{"master_data_dir": self._folder} | overrides)
+            self._definitions[told] = definitions.build(settings)
+        return self._definitions[told]
 
     def asked(self, **overrides: object) -> dict[str, list[str]]:
         return {str(request.job_name): [path for path, _ in files(request)] for request in self.tick(**overrides)}
@@ -55,6 +108,12 @@ class Watching:
 def files(request: dg.RunRequest) -> list[tuple[str, str]]:
     [op] = request.run_config["ops"].values()
     return [(Path(file["path"]).name, file["sha256"]) for file in op["config"]["files"]]
+
+
+def again(request: dg.RunRequest) -> bool:
+    [op] = request.run_config["ops"].values()
+    [file] = op["config"]["files"]
+    return bool(file["again"])
 
 
 @pytest.fixture
@@ -73,7 +132,7 @@ def test_a_new_file_is_asked_for_once_and_a_changed_one_again(watching, write):
     write("retailers.csv", "code,name\n")
     assert watching.asked() == {"push_retailers": ["retailers.csv"]}
     assert watching.asked() == {}
-    assert watching.skipped == "no file is new or has changed"
+    assert watching.skipped == "no file is new or has changed, and no push is due again"
     write("retailers.csv", "code,name\n", modified=LONG_AGO + 500)
     assert watching.asked() == {}, "the same content, saved again"
     write("retailers.csv", "code,name\na,A\n")
@@ -123,6 +182,111 @@ def test_switching_the_push_on_asks_again_for_what_was_only_planned(watching, wr
     assert watching.asked() == {}, "what was pushed needs no plan"
     write("products.csv", "sku,name\ns,S\n")
     assert watching.asked() == {"push_products": ["products.csv"]}
+
+
+SENT = {"push_enabled": True}
+
+
+def test_rows_that_were_not_sent_fail_the_run_and_are_asked_for_until_they_are(watching, write, service, instance):
+    write("retailers.csv", "code,name,parent_retailer_code\np,P,\nc,C,p\n")
+    service.sandbox.intercept = lambda _: failed(429, Retry_After="3600")
+    [first] = watching.tick(**SENT)
+    ended = watching.run(first, **SENT)
+    assert not ended.success
+    [event] = [one for one in ended.all_events if one.is_step_failure]
+    told = str(event.step_failure_data.user_failure_data.description)
+    assert "did not take 1 rows of retailers.csv" in told
+    assert "1 waits, 1 unsent" in told
+    assert [check.passed for check in ended.get_asset_check_evaluations() if check.check_name == DOUBTFUL] == [False]
+
+    assert watching.asked(**SENT) == {}, "the pause is not over"
+    watching.later(PAUSES[0])
+    [second] = watching.tick(**SENT)
+    assert second.run_key != first.run_key
+    service.sandbox.intercept = None
+    assert watching.run(second, **SENT).success
+    assert [one["code"] for one in service.sandbox.retailers()] == ["p", "c"]
+    watching.later(10 * PAUSES[-1])
+    assert watching.asked(**SENT) == {}, "all is there"
+
+
+def test_pauses_grow_while_rows_are_unsent(watching, write):
+    path = write("retailers.csv", "code,name\n")
+    watching.tick(**SENT)
+    watching.pushed(path, unsent=1)
+    for pause in (*PAUSES, PAUSES[-1]):
+        watching.later(pause - 10)
+        assert watching.asked(**SENT) == {}
+        watching.later(10)
+        [request] = watching.tick(**SENT)
+        assert files(request)[0][0] == "retailers.csv"
+        assert again(request)
+        watching.pushed(path, unsent=1)
+    watching.later(PAUSES[-1])
+    assert watching.asked() == {}, "pushing is switched off"
+    write("retailers.csv", "code,name\na,A\n")
+    [request] = watching.tick(**SENT)
+    assert not again(request), "another content"
+
+
+@pytest.mark.parametrize(
+    ("left", "comes_back"),
+    [
+        (None, True),
+        ({"unsent": 3, "ended_at": None}, True),
+        ({"unsent": 1000}, True),
+        ({"unsent": 1001}, False),
+        ({"unsent": 0}, False),
+        ({"waits": 2}, False),
+    ],
+)
+def test_it_comes_back_for_what_a_push_can_settle(watching, write, left, comes_back):
+    path = write("retailers.csv", "code,name\n")
+    watching.tick(**SENT)
+    if left is not None:
+        watching.pushed(path, **left)
+    watching.later(PAUSES[0])
+    requests = watching.tick(**SENT)
+    assert bool(requests) == comes_back
+    if requests:
+        assert again(requests[0]) == (left == {"unsent": 1000}), "nobody knows how far the others came"
+    watching.later(10 * PAUSES[-1])
+    assert left != {"unsent": 1001} or watching.asked(push_limit=2000, **SENT) == {"push_retailers": ["retailers.csv"]}
+
+
+def test_rows_that_wait_are_tried_after_each_sync(watching, write, land):
+    path = write("retailers.csv", "code,name\n")
+    watching.tick(**SENT)
+    watching.pushed(path, waits=2)
+    watching.later(10 * PAUSES[-1])
+    assert watching.asked(**SENT) == {}
+    watching.loaded(land)
+    assert watching.asked(**SENT) == {"push_retailers": ["retailers.csv"]}
+    assert watching.asked(**SENT) == {}, "once a sync"
+    watching.pushed(path, waits=2)
+    assert watching.asked(**SENT) == {}
+
+
+def test_nothing_is_asked_for_again_while_a_push_of_the_kind_is_under_way(watching, write, instance):
+    path = write("retailers.csv", "code,name\n")
+    watching.tick(**SENT)
+    watching.pushed(path, unsent=1)
+    watching.later(PAUSES[0])
+    instance.add_run(dg.DagsterRun(job_name="push_retailers", status=dg.DagsterRunStatus.STARTED))
+    assert watching.asked(**SENT) == {}
+    other = write("retailers-2.csv", "code,name\n")
+    assert watching.asked(**SENT) == {"push_retailers": [other.name]}, "what is new is handled behind it"
+
+
+def test_the_cursor_of_an_earlier_release_is_understood(watching, write):
+    path = write("retailers.csv", "code,name\n")
+    watching.cursor = json.dumps({path.name: f"{digest_of(path)} sent"})
+    assert watching.asked(**SENT) == {"push_retailers": ["retailers.csv"]}, "nobody knows what its push left"
+    watching.pushed(path)
+    watching.later(10 * PAUSES[-1])
+    assert watching.asked(**SENT) == {}
+    watching.cursor = json.dumps({path.name: digest_of(path)})
+    assert watching.asked() == {}
 
 
 def test_what_cannot_be_read_has_a_mark_too_so_that_one_run_says_so(tmp_path):

@@ -23,7 +23,7 @@ from wms_sync.layout import Layout
 from wms_sync.lock import Holder, writer
 from wms_sync.master_data.check import check
 from wms_sync.master_data.csv_file import read_csv
-from wms_sync.master_data.errors import TooManyCreates
+from wms_sync.master_data.errors import TooManyCreates, UnreadableFile
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.known import Lookup, read_known
 from wms_sync.master_data.lookup import MerchantLookup
@@ -31,8 +31,10 @@ from wms_sync.master_data.outcomes import GOOD, Applied, Outcome, Result, Watche
 from wms_sync.master_data.plan import NEEDS_A_HAND, SHOWN, WRONG_USAGE, Plan, make_plan
 from wms_sync.master_data.push import Push
 from wms_sync.master_data.rejects import write_rejects
+from wms_sync.master_data.standing import Standing
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushLedger
+from wms_sync.state.push_files import PushFiles
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import taking_turn
 
@@ -61,6 +63,11 @@ class PushReport:
         if self.plan.checked.header_is_wrong:
             return WRONG_USAGE
         return 0 if self.counts.keys() <= GOOD else NEEDS_A_HAND
+
+    @property
+    def unsettled(self) -> tuple[Result, ...]:
+        """Rows that the service did not take, and that a later push sends or settles by itself."""
+        return tuple(one for one in self.applied.results if one.outcome is Outcome.UNSENT or one.settles_by_itself)
 
     @property
     def summary(self) -> str:
@@ -118,6 +125,7 @@ def push_file(
     run_id: str,
     say: Say,
     resend: bool = False,
+    again: bool = False,
     planned: Callable[[Plan], object] | None = None,
     watcher: Watcher | None = None,
     stop: threading.Event | None = None,
@@ -126,21 +134,34 @@ def push_file(
     """Create what the file has and the service is not known to have.
 
     ``planned`` is given the plan before anything is sent and may raise to send nothing; ``say`` gets sentences: whom is
-    waited for, which request is repeated. ``stop`` ends the push after the requests under way. Raises
+    waited for, which request is repeated. ``stop`` ends the push after the requests under way. ``again`` pushes a file
+    whose rows were handled before: what the service refused is not sent to it once more, nor written to the rejects, as
+    long as it is as it was. Raises
     ``UnreadableFile``, ``TooManyCreates``, ``SettingsError``, ``StateError``, or an ``ApiError`` of a lookup; what goes
     wrong with creates is in the report.
     """
     url, layout = settings.database_url, Layout(settings.data_dir)
     with (
-        taking_turn(url, layout, f"push of {path.name}", say, what=_lock(kind), run_id=run_id) as turn,
+        taking_turn(url, layout, f"push of {path.name}", say, what=push_lock(kind), run_id=run_id) as turn,
         PushLedger(url, turn) as ledger,
+        PushFiles(url, turn) as files,
         _lookup(settings, policy, say) as lookup,
         GlobalApi.from_settings(settings, policy=policy, say=say, allowed=turn.check) as api,
     ):
-        plan = _plan(settings, ledger, kind, path, lookup, resend=resend)
+        standing = Standing(files, api.base_url, kind.value, path, run_id)
+        try:
+            plan = _plan(settings, ledger, kind, path, lookup, resend=resend, again=again)
+        except UnreadableFile:
+            standing.unreadable()
+            raise
         if planned is not None:
             planned(plan)
-        _refuse_too_many(settings, plan)
+        standing.planned(plan)
+        try:
+            _refuse_too_many(settings, plan)
+        except TooManyCreates as error:
+            standing.refused(error)
+            raise
         push = Push(
             plan,
             api,
@@ -152,20 +173,32 @@ def push_file(
             watcher=watcher,
         )
         applied = push.apply()
-    return PushReport(plan, applied, write_rejects(layout, plan.checked, run_id, _reasons(applied.results)))
+        told = {step.line for step in plan.steps if step.sends or not again}
+        reasons = {line: reason for line, reason in _reasons(applied.results).items() if line in told}
+        report = PushReport(plan, applied, write_rejects(layout, plan.checked, run_id, reasons))
+        standing.ended(applied, report.unsettled)
+    return report
 
 
 def pusher(settings: Settings, kind: Kind) -> Holder | None:
     """Who pushes this kind now."""
-    return writer(Layout(settings.data_dir), what=_lock(kind))
+    return writer(Layout(settings.data_dir), what=push_lock(kind))
 
 
-def _lock(kind: Kind) -> str:
+def push_lock(kind: Kind) -> str:
+    """The name of the lock on pushing this kind."""
     return f"push-{kind}"
 
 
 def _plan(
-    settings: Settings, ledger: PushLedger, kind: Kind, path: Path, lookup: Lookup | None, *, resend: bool
+    settings: Settings,
+    ledger: PushLedger,
+    kind: Kind,
+    path: Path,
+    lookup: Lookup | None,
+    *,
+    resend: bool,
+    again: bool = False,
 ) -> Plan:
     service = settings.require_base_url()
     with StateStore(settings.database_url) as store:
@@ -174,7 +207,7 @@ def _plan(
     restore_push_ledger(layout, layout.published, ledger)
     checked = check(read_csv(path), kind)
     known = read_known(checked, service=service, ledger=ledger, layout=layout, lookup=lookup)
-    return make_plan(checked, known, resend=resend)
+    return make_plan(checked, known, resend=resend, again=again)
 
 
 @contextmanager

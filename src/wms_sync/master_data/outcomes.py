@@ -47,7 +47,10 @@ GOOD = frozenset({Outcome.CREATED, Outcome.ALREADY_THERE})
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one row; ``message`` says why and what to do, ``warnings`` are the service's."""
+    """What became of one row; ``message`` says why and what to do, ``warnings`` are the service's.
+
+    ``settles_by_itself``: it is in doubt, and sending it again settles that.
+    """
 
     line: int
     key: str
@@ -55,6 +58,7 @@ class Result:
     remote_id: int | None = None
     message: str = ""
     warnings: tuple[str, ...] = ()
+    settles_by_itself: bool = False
 
     @property
     def row(self) -> dict[str, Any]:

@@ -141,10 +141,11 @@ class Plan:
         yield self.summary
 
 
-def make_plan(checked: Checked, known: Known, *, resend: bool = False) -> Plan:
-    """Decide each row. With ``resend`` a person takes the risk of sending again what is not known to be missing."""
+def make_plan(checked: Checked, known: Known, *, resend: bool = False, again: bool = False) -> Plan:
+    """Decide each row. With ``resend`` a person takes the risk of sending again what is not known to be missing; with
+    ``again`` nobody has looked, and what the service refused is not sent once more as it was."""
     rejected = [_offending(line, list(found)) for line, found in groupby(checked.offences, lambda one: one.line)]
-    planner = _Planner(checked.kind, known, resend=resend)
+    planner = _Planner(checked.kind, known, resend=resend, again=again)
     warned = {line: tuple(map(_in_words, found)) for line, found in groupby(checked.warnings, lambda one: one.line)}
     decided = [_warned(planner.decide(record), warned.get(record.line, ())) for record in checked.records]
     return Plan(checked, known.service, (*rejected, *decided))
@@ -165,10 +166,11 @@ def _in_words(offence: Offence) -> str:
 class _Planner:
     """Decides records in the order of sending, so that a child sees what was decided of its parent."""
 
-    def __init__(self, kind: Kind, known: Known, *, resend: bool) -> None:
+    def __init__(self, kind: Kind, known: Known, *, resend: bool, again: bool) -> None:
         self._kind = kind
         self._known = known
         self._resend = resend
+        self._again = again
         # not beside a doubt: who settles one does not mean every product that was there before
         self._resend_by_sku = resend and not any(one.state in UNSURE for one in known.entries.values())
         self._decided: dict[str, Step] = {}
@@ -198,6 +200,9 @@ class _Planner:
         if entry is None or entry.state not in OURS:
             if shown:
                 return self._by_sku(replace(step, found=shown), _among(shown))
+            if self._again and entry is not None and entry.state is State.REFUSED and entry.body == step.content:
+                why = f"Refused by the service on {entry.settled_at or entry.intended_at:%Y-%m-%d}: {entry.message}"
+                return replace(step, action=Action.REJECTED, why=why)
             if entry is None or entry.state is not State.EXISTS:
                 return replace(step, sends=True)
         if entry.state in UNSURE:

@@ -198,7 +198,9 @@ class Push:
         entry = self._outcome(step, intent, sent)
         self._unrecorded.append(entry)
         message = told(self._plan.kind, sent, was_there=intent.state in THERE)
-        self._lineup.conclude(Result(step.line, key, OF_STATE[sent.state], entry.remote_id, message, sent.warnings))
+        again = self._settles_by_itself(sent.state)
+        outcome = OF_STATE[sent.state]
+        self._lineup.conclude(Result(step.line, key, outcome, entry.remote_id, message, sent.warnings, again))
         self._stopped = self._stopped or (None if self._halted else self._reason_to_stop(sent))
         if self._stopped is not None and not self._halted:
             self._halt()
@@ -261,4 +263,9 @@ class Push:
             return self._lineup.results[step.key]
         entry = step.proven or step.entry
         message = NOT_SENT if step.action is Action.CREATE else step.why
-        return Result(step.line, step.key, OF_ACTION[step.action], entry.remote_id if entry else None, message)
+        again = entry is not None and step.action is Action.IN_DOUBT and self._settles_by_itself(entry.state)
+        id_ = entry.remote_id if entry else None
+        return Result(step.line, step.key, OF_ACTION[step.action], id_, message, settles_by_itself=again)
+
+    def _settles_by_itself(self, state: State) -> bool:
+        return state in {State.DOUBT, State.INTENDED} and self._plan.kind in UNIQUE

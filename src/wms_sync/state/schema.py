@@ -109,6 +109,21 @@ push_ledger = Table(
     Index("push_ledger_by_state", "state"),
 )
 
+push_files = Table(
+    "push_files",
+    METADATA,
+    Column("service", String(255), primary_key=True),
+    Column("kind", String(32), primary_key=True),
+    Column("path", Text, primary_key=True),
+    Column("sha256", Text, nullable=False),
+    Column("run_id", String(64), nullable=False),
+    Column("unsent", BigInteger, nullable=False),
+    Column("waits", BigInteger, nullable=False),
+    Column("reason", Text),
+    Column("began_at", UtcDateTime, nullable=False),
+    Column("ended_at", UtcDateTime),
+)
+
 forgotten_orders = Table(
     "forgotten_orders",
     METADATA,
@@ -203,6 +218,7 @@ MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (
     ("0007_service_of_windows", _service_of_windows),
     ("0008_read_warnings", _creating(read_warnings)),
     ("0009_voided_of_audits", _voided_of_audits),
+    ("0010_push_files", _creating(push_files)),
 )
 """Ordered; a step that was released is never edited, only followed by another."""
 
