@@ -46,8 +46,8 @@ create table products (
     packaging_require_packaging boolean, -- Whether it must be packaged. Source: Product.packaging.require_packaging
     packaging_require_weight_check boolean, -- Whether its weight is checked. Source: Product.packaging.require_weight_check
     packaging_require_confirmation_per_item boolean, -- Whether each piece is confirmed. Source: Product.packaging.require_confirmation_per_item
-    packaging_unit_quantity bigint, -- Pieces in a unit. Source: Product.packaging.unit_quantity
-    packaging_bulk_quantity bigint, -- Pieces in bulk. Source: Product.packaging.bulk_quantity
+    packaging_unit_quantity decimal(18, 4), -- Pieces in a unit. Source: Product.packaging.unit_quantity
+    packaging_bulk_quantity decimal(18, 4), -- Pieces in bulk. Source: Product.packaging.bulk_quantity
     packaging_max_per_package bigint, -- Most pieces in one package. Source: Product.packaging.max_per_package
     packaging_is_ship_separately boolean, -- Whether it ships on its own. Source: Product.packaging.is_ship_separately
     packaging_ship_separately_tag varchar, -- Tag of goods that ship on their own. Source: Product.packaging.ship_separately_tag

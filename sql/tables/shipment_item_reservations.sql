@@ -8,7 +8,7 @@ create table shipment_item_reservations (
     shipment_item_id bigint, -- The shipment item; joins shipment_items.id. Source: ShipmentItem.id
     position integer, -- Place of the reservation in the item, from 1. Source: order of ShipmentItem.reservations
     location_id bigint, -- The warehouse location that holds the stock. Source: ShipmentItem.reservations[].location.id
-    quantity bigint, -- Quantity reserved there, in pieces. Source: ShipmentItem.reservations[].quantity
+    quantity decimal(18, 4), -- Quantity reserved there, in pieces. Source: ShipmentItem.reservations[].quantity
     _window_id varchar, -- The window that this row was read in. Source: wms-sync
     _page integer, -- The page of the window that this row was read from. Source: wms-sync
     _extracted_at timestamptz -- When that page was received (UTC). Source: wms-sync

@@ -10,7 +10,7 @@ create type shipment_item as struct(
     qty_canceled decimal(18, 4),
     qty_cancel_requested decimal(18, 4),
     order_item reference,
-    reservations struct("location" reference, quantity bigint)[]
+    reservations struct("location" reference, quantity decimal(18, 4))[]
 );
 -- Two names of one thing: order_item_quantity where the item is selected, order_item_qty inside a package.
 create type shipment_package_item as struct(

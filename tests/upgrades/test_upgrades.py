@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
 
 import duckdb
@@ -95,3 +96,25 @@ def test_a_page_that_an_earlier_release_lost_is_asked_for_again_where_it_is_not_
     synced(bench)
     recover(bench.settings, bench.store, print)
     assert found(bench, server) == []
+
+
+def test_quantities_that_were_whole_numbers_take_decimals(upgraded, server):
+    bench = upgraded("whole")
+    with duckdb.connect(bench.layout.published, read_only=True) as connection:
+        was = connection.sql("select quantity from shipment_item_reservations").fetchall()
+        assert {type(value) for (value,) in was} == {int}
+
+    def halve(envelope):
+        for item in (envelope.get("included") or {}).get("ShipmentItem", ()):
+            item["reservations"] = [{"location": {"type": "Location", "id": 1}, "quantity": 0.5}]
+        return envelope
+
+    server.sandbox.rewrite = halve
+    server.sandbox.advance(seconds=86_400, changed=20)
+    server.sandbox.advance(seconds=10)
+    synced(bench)
+    with duckdb.connect(bench.layout.published, read_only=True) as connection:
+        now = {value for (value,) in connection.sql("select quantity from shipment_item_reservations").fetchall()}
+    assert now > {Decimal("0.5")}
+    assert now - {Decimal("0.5")} <= {value for (value,) in was}
+    assert rebuild(bench.settings, bench.store, run_id="test", say=print).published

@@ -1,7 +1,7 @@
 """The working database: opened for writing, its tables, views and comments brought to what ``sql/`` says.
 
 What is there is compared with the definitions at each opening, so an added column, table, mart or comment needs no
-migration. A changed type does: ``wms-sync rebuild``.
+migration, nor does a whole number that may have decimals now. Another changed type does: ``wms-sync rebuild``.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from wms_sync.layout import Layout
 TableColumns = dict[str, tuple[str, str | None]]
 """Type and comment by column."""
 Columns = dict[tuple[str, str], TableColumns]
+WIDENED = ("BIGINT", "DECIMAL(18,4)")
+"""Quantities that release 0.1.0 had as whole numbers."""
 SCHEMAS = ("main", "pii", "ops", "marts")
 
 
@@ -155,7 +157,7 @@ def _complete(connection: duckdb.DuckDBPyConnection) -> None:
     for table in (*tables(), *ops_tables()):
         name = (table.schema, table.name)
         if name in present:
-            _add_columns(connection, table, present[name], wanted[name])
+            _adapt_columns(connection, table, present[name], wanted[name])
         else:
             connection.execute(table.create)
     for mart in marts():
@@ -182,12 +184,14 @@ def _columns(connection: duckdb.DuckDBPyConnection) -> Columns:
     return found
 
 
-def _add_columns(
+def _adapt_columns(
     connection: duckdb.DuckDBPyConnection, table: Table, present: TableColumns, wanted: TableColumns
 ) -> None:
     for column, (kind, _) in wanted.items():
         if column not in present:
             connection.execute(f"alter table {table.qualified} add column {quote(column)} {kind}")
+        elif (present[column][0], kind) == WIDENED:
+            connection.execute(f"alter table {table.qualified} alter column {quote(column)} type {kind}")
         elif present[column][0] != kind:
             raise SchemaChangedError(
                 f"Column {column} of {table.schema}.{table.name} is {present[column][0]} in the database and {kind} in "
