@@ -96,6 +96,13 @@ def takes_no_more_than(largest: int) -> Deviate:
     return answers(refuse)
 
 
+def loosely_written(one: Page) -> None:
+    if one.get("item_weight"):
+        one["item_weight"] = one["item_weight"]["value"]
+    if one.get("target_ship_date"):
+        one["target_ship_date"] = f"{one['target_ship_date']}T09:00:00Z"
+
+
 DEVIATIONS = [
     Deviation("previous is left out", pages(without("previous"))),
     Deviation("next is an address of another scheme", following(lambda path: f"https://127.0.0.1{path}")),
@@ -130,6 +137,20 @@ DEVIATIONS = [
         dates(lambda right: datetime.now(UTC) + timedelta(days=1)),
         ends=3,
         says=("WMS_CLOCK_TOLERANCE_SECONDS",),
+    ),
+    Deviation(
+        "a time names its zone, in one shipment of a page",
+        pages(lambda page: [one.update(packed_at="2026-01-01T00:00:00 EST") for one in page["collection"][:1]]),
+        ends=3,
+        says=("values did not fit their type and are null",),
+        lacks=("shipments",),
+    ),
+    Deviation(
+        "weights are bare numbers and dates have a time",
+        each_shipment(loosely_written),
+        ends=3,
+        says=("keys whose values were cast",),
+        lacks=("shipments",),
     ),
 ]
 
