@@ -23,6 +23,8 @@ def read_lines(report: ReadReport) -> Iterator[str]:
         f"landed    {done.records:,} shipments in {done.pages:,} pages, {done.bytes / 1e6:,.1f} MB compressed, "
         f"{report.requests:,} requests, {report.seconds:.1f} s"
     )
+    for note in report.notes:
+        yield f"note      {note}"
     for warning in report.warnings:
         yield f"warning   {warning}"
 

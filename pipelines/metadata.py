@@ -40,6 +40,7 @@ def of_read(report: ReadReport) -> Metadata:
             "\n".join(f"- {one.start:%Y-%m-%d %H:%M:%S} to {one.end:%Y-%m-%d %H:%M:%S} UTC" for one in report.intervals)
             or "nothing was missing"
         ),
+        "notes": dg.MetadataValue.md("\n".join(f"- {note}" for note in report.notes) or "none"),
         "warnings": dg.MetadataValue.md("\n".join(f"- {warning}" for warning in report.warnings) or "none"),
     }
 

@@ -390,3 +390,63 @@ def test_of_next_nothing_but_the_page_cursor_is_sent_anywhere(bench, sandbox):
     assert asked
     assert {one.path for one in asked} == {"/api/global/v1/shipping/shipments"}
     assert all("limit=50" in one.query and "filter=updated_at" in one.query for one in asked)
+
+
+DAYS = (datetime(2026, 3, 12, tzinfo=UTC), datetime(2026, 3, 31, tzinfo=UTC))
+
+
+def backfilled(bench, start=DAYS[0], end=DAYS[1]):
+    with bench.api() as api:
+        return bench.reading(api).backfill(start, end)
+
+
+def pages_asked(sandbox) -> list[str]:
+    return [one.query for one in sandbox.sandbox.requests if "fields" in one.query]
+
+
+def test_a_backfill_that_was_interrupted_goes_on_where_it_was(bench, sandbox):
+    bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1, "page_size": 20})
+    fail_after(sandbox, 20, lambda: Response("down", 500))
+    with pytest.raises(ServiceFailed):
+        backfilled(bench)
+    assert {window.state for window in bench.store.windows()} == {"reading", "landed"}
+    sandbox.sandbox.intercept = None
+    served = [one for one in sandbox.sandbox.requests if "fields" in one.query and one.status == 200]
+    report = backfilled(bench)
+    asked = Counter(pages_asked(sandbox)[len(pages_asked(sandbox)) - report.progress.pages :])
+    assert not asked & Counter(one.query for one in served[:-1])
+    assert len(set(landed_ids(bench))) == len(landed_ids(bench))
+    [note] = report.notes
+    assert "goes on" in note
+
+
+def test_a_backfill_that_had_landed_everything_is_read_again(bench, sandbox):
+    """Killed before it was loaded; what has changed since without a sign in ``updated_at`` would be missed."""
+    first = backfilled(bench)
+    again = backfilled(bench)
+    assert again.progress.records == first.progress.records > 0
+    assert {*first.window_ids, *again.window_ids} == {window.id for window in bench.store.windows("landed")}
+    [note] = again.notes
+    assert "read again" in note
+    assert first.notes == ()
+
+
+def test_a_backfill_of_other_days_does_not_go_on_with_one(bench, sandbox):
+    bench.settings = bench.settings.model_copy(update={"page_size": 20})
+    fail_after(sandbox, 20, lambda: Response("down", 500))
+    with pytest.raises(ServiceFailed):
+        backfilled(bench)
+    sandbox.sandbox.intercept = None
+    wider = backfilled(bench, DAYS[0] - timedelta(days=1))
+    read = [bench.store.window(one) for one in wider.window_ids]
+    assert sum((one.interval.length for one in read), timedelta(0)) == DAYS[1] - DAYS[0] + timedelta(days=1)
+    assert wider.progress.records == sum(one.records for one in read)
+    assert bench.store.windows("reading") == ()
+
+
+def test_a_backfill_up_to_now_that_had_landed_everything_is_read_again_whole(bench, sandbox):
+    """The horizon has moved on: that something newer is left to be read does not make it one that was interrupted."""
+    backfilled(bench, end=NOW + timedelta(days=1))
+    sandbox.sandbox.advance(seconds=3600)
+    report = backfilled(bench, end=NOW + timedelta(days=1))
+    assert min(bench.store.window(one).from_at for one in report.window_ids) == DAYS[0]

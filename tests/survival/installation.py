@@ -110,6 +110,14 @@ class Installation:
         return StateStore(self.store_url)
 
     @property
+    def is_half_read(self) -> bool:
+        """Whether a read was interrupted."""
+        store = self.store()
+        half_read = bool(store.windows("reading"))
+        store.close()
+        return half_read
+
+    @property
     def asked_twice(self) -> int:
         """How many requests for pages repeated an earlier one."""
         asked = Counter(self.pages_asked())

@@ -14,13 +14,15 @@ from datetime import UTC, datetime, timedelta
 from time import monotonic
 
 from wms_sync.api.client import GlobalApi
+from wms_sync.api.clock import EARLIEST, LATEST
 from wms_sync.api.errors import PagingBroken, Rejected
 from wms_sync.api.shipments import ShipmentListing
-from wms_sync.extract import plan
+from wms_sync.extract import interrupted, plan
 from wms_sync.extract.cleaner import Cleaner
 from wms_sync.extract.clocks import Clocks, remember, remembered, served_later
 from wms_sync.extract.counting import Counts, Cutting
 from wms_sync.extract.errors import WindowIncomplete
+from wms_sync.extract.interrupted import RESUME_WITHIN, Interrupted
 from wms_sync.extract.page_size import page_size
 from wms_sync.extract.progress import Progress, Tally, Watcher
 from wms_sync.extract.room import refuse_without_room
@@ -32,8 +34,6 @@ from wms_sync.settings import Settings
 from wms_sync.state.store import Reason, StateStore, Window
 
 PAGES_PER_WINDOW = 10
-RESUME_WITHIN = timedelta(hours=24)
-"""A half-read window older than that is asked for anew: its first pages may be stale."""
 RECENT = timedelta(days=7)
 ATTEMPTS = 3
 ASKED_AGAIN = 2
@@ -51,6 +51,7 @@ class ReadReport:
     requests: int
     seconds: float
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class Reading:
@@ -91,6 +92,7 @@ class Reading:
         self._tally = Tally(watcher)
         self._landed = landed
         self._back = plan.NO_TIME
+        self._notes: list[str] = []
         served_later(api, store)
 
     def sync(self) -> ReadReport:
@@ -117,8 +119,31 @@ class Reading:
         self._api.clock.listen()
         count, _ = self._listing.count(start, end)
         clocks = self._clocks(start, None, start)
-        needed = interval(start, min(end, clocks.horizon))
-        return self._read("backfill", needed, count, clocks, started)
+        asked, needed = Interval(start, end), interval(start, min(end, clocks.horizon))
+        before = self._gone_on_with(asked, needed)
+        if needed:
+            began_at = datetime.now(UTC) if before is None else before.began_at
+            interrupted.begin(self._store, asked, needed[0].end, began_at)
+        report = self._read("backfill", needed, count, clocks, started, before)
+        interrupted.end(self._store, asked)
+        return report
+
+    def _gone_on_with(self, asked: Interval, needed: Sequence[Interval]) -> Interrupted | None:
+        """The backfill of the same days that was interrupted while something of it was left to be read."""
+        before = interrupted.interrupted(self._store, asked)
+        landed = self._landed_before(needed, before.began_at if before else EARLIEST)
+        if before is not None and not before.has_all_landed(landed):
+            self._notes.append(
+                f"goes on with the backfill of {_moment(before.began_at)}, which was interrupted: {len(landed)} of its "
+                "windows are on disk and are not asked for again"
+            )
+            return before
+        if landed:
+            self._notes.append(
+                f"{len(landed)} windows that an earlier backfill had read, and nobody had loaded, are loaded too; the "
+                "days are read again, whole"
+            )
+        return None
 
     def _clocks(self, newest: datetime, before: timedelta | None, since: datetime) -> Clocks:
         """What the clocks say before the first page; where that is odd, as more answers have it."""
@@ -144,10 +169,18 @@ class Reading:
             self._store.observe(BEFORE_START, before, about)
 
     def _read(
-        self, reason: Reason, needed: Sequence[Interval], count: int | None, clocks: Clocks, started: float
+        self,
+        reason: Reason,
+        needed: Sequence[Interval],
+        count: int | None,
+        clocks: Clocks,
+        started: float,
+        before: Interrupted | None = None,
     ) -> ReadReport:
-        resumed = self._resumable(reason, needed)
-        unread = subtract(needed, (window.interval for window in (*resumed, *self._read_before(reason))))
+        since = EARLIEST if reason == "sync" else LATEST if before is None else before.began_at
+        resumed = self._resumable(reason, needed, since)
+        landed = self._landed_before(needed, since) if reason == "backfill" else ()
+        unread = subtract(needed, (window.interval for window in (*resumed, *landed)))
         rest = union((*unread, *(late for window in resumed for late in self._late(window))))
         cut = [part for one in rest for part in self._cutting.cut(one, count if rest == tuple(needed) else None)]
         unread_yet = sum((window.count_reported or 0) - window.records for window in resumed)
@@ -172,27 +205,32 @@ class Reading:
             requests=self._api.requests,
             seconds=monotonic() - started,
             warnings=self._warnings.kept,
+            notes=tuple(self._notes),
         )
 
-    def _resumable(self, reason: Reason, needed: Sequence[Interval]) -> tuple[Window, ...]:
+    def _resumable(self, reason: Reason, needed: Sequence[Interval], since: datetime) -> tuple[Window, ...]:
+        """Half-read windows to go on with, of those begun ``since`` then; what is stale or of no use is given up."""
         fresh: list[Window] = []
         for window in self._store.windows("reading"):
             inside = intersect(needed, (window.interval,)) == (window.interval,)
-            usable = window.reason == reason and self._listing.asks_the_same(window.signature)
+            usable = (
+                window.reason == reason and window.started_at >= since and self._listing.asks_the_same(window.signature)
+            )
             if datetime.now(UTC) - window.started_at > RESUME_WITHIN or (inside and not usable):
                 self._store.abandon(window.id)
             elif inside and not intersect((other.interval for other in fresh), (window.interval,)):
                 fresh.append(window)
         return tuple(fresh)
 
-    def _read_before(self, reason: Reason) -> tuple[Window, ...]:
-        """What a backfill that was killed has landed and not brought into the tables is not asked for again."""
+    def _landed_before(self, needed: Sequence[Interval], since: datetime) -> tuple[Window, ...]:
+        """What backfills begun ``since`` then have landed of these days and nobody has brought into the tables."""
         return tuple(
             window
             for window in self._store.windows("landed")
-            if window.reason == reason == "backfill"
+            if window.reason == "backfill"
+            and window.started_at >= since
+            and intersect(needed, (window.interval,)) == (window.interval,)
             and self._listing.asks_the_same(window.signature)
-            and datetime.now(UTC) - window.started_at <= RESUME_WITHIN
         )
 
     def _late(self, window: Window) -> tuple[Interval, ...]:
@@ -260,3 +298,7 @@ class Reading:
         if self._landed is not None:
             self._landed(window.id)
         return window.id
+
+
+def _moment(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

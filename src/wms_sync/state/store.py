@@ -253,6 +253,11 @@ class StateStore(Guarded):
                 observations.insert().values(name=name, value=value, about=about, observed_at=datetime.now(UTC))
             )
 
+    def observe_no_more(self, name: str) -> None:
+        """Forget a number."""
+        with self._writing() as connection:
+            connection.execute(observations.delete().where(observations.c.name == name))
+
     def warned(self, run_id: str, warnings: Sequence[str], *, anew: bool) -> None:
         """Remember what a read warned of, instead of what was remembered (``anew``) or besides."""
         if not warnings and not (anew and self.warnings()):
