@@ -159,9 +159,10 @@ class ShipmentListing:
 
     def _look_at_host(self, host: str | None) -> None:
         if host is not None and host != urlsplit(self._api.base_url).hostname:
-            self._remark(
-                f"The service says that its next pages are at {host}. Nothing is sent there: they are asked for at "
-                f"{self._api.base_url}. If the other is the instance's address, set WMS_BASE_URL to it."
+            self._remark(  # the host is not shown: it could be what the service was sent
+                f"The service says that its next pages are at another host than {self._api.base_url}. Nothing is sent "
+                "there: they are asked for here. Which host it is, next in the raw pages says; if that is the "
+                "instance's address, set WMS_BASE_URL to it."
             )
 
 
