@@ -24,13 +24,13 @@ def bench(bench):
 
 
 class Losing:
-    """Leaves the last record off whole pages, ``times`` of them from the third on, and then lets others change."""
+    """Leaves the last ``each`` off whole pages, ``times`` of them from the third on, and then lets others change."""
 
-    def __init__(self, sandbox, *, times: int = 1, changed: int = 0, late: float = 0) -> None:
+    def __init__(self, sandbox, *, times: int = 1, each: int = 1, changed: int = 0, late: float = 0) -> None:
         self.lost: set[int] = set()
         self.changed: set[int] = set()
         self._sandbox = sandbox.sandbox
-        self._left, self._pages = times, 0
+        self._left, self._each, self._pages = times, each, 0
         self._wish = {"changed": changed, "late": late}
         self._sandbox.rewrite = self._page
 
@@ -38,7 +38,7 @@ class Losing:
         self._pages += bool(page["included"])
         if page["included"] and self._pages > 2 and self._left:
             self._left -= 1
-            self.lost.add(page["collection"].pop()["id"])
+            self.lost |= {page["collection"].pop()["id"] for _ in range(min(self._each, len(page["collection"])))}
             self._sandbox.intercept = self._change
         return page
 
@@ -77,6 +77,15 @@ def test_a_record_left_off_a_page_is_asked_for_by_its_id_and_nothing_is_read_twi
     [window] = [window for window in bench.store.windows() if window.records]
     assert (window.records, window.count_reported, window.pages) == (600, 600, 11)
     assert bench.store.pages(window.id)[-1].next_cursor is None
+
+
+def test_more_records_than_a_page_holds_are_asked_for_by_their_ids_in_several(bench, sandbox):
+    bench.settings = bench.settings.model_copy(update={"page_size": 10})
+    losing = Losing(sandbox, times=2, each=6)
+    synced(bench)
+    assert Counter(landed_ids(bench)) == dict.fromkeys(range_of(sandbox), 1)
+    assert len(losing.lost) == 12
+    assert {window.state for window in bench.store.windows()} == {"landed"}
 
 
 def range_of(sandbox) -> list[int]:

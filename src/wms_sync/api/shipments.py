@@ -114,17 +114,20 @@ class ShipmentListing:
 
     def within(self, start: datetime, end: datetime) -> IdListing:
         """The same shipments, to be listed by their ids."""
-        return IdListing(self._page, self._narrow_page, updated_within(start, end))
+        return self._ids(updated_within(start, end))
 
     def within_ids(self, after_id: int, to_id: int, start: datetime) -> IdListing:
         """The shipments with ids in ``(after_id, to_id]`` that were changed at ``start`` or later."""
-        return IdListing(self._page, self._narrow_page, ids_between(after_id, to_id), updated_within(start, None))
+        return self._ids(ids_between(after_id, to_id), updated_within(start, None))
 
     def counts_by_filter(self) -> bool:
         """Whether a count heeds the filter: of a day of which the service lists nothing it must be 0. One request."""
         filters = (("filter", updated_within(*LONG_AGO)), ("sort", "id"), ("limit", "1"), ("count", "1"))
         envelope = read_envelope(self._api.get(PATH, filters).body.content)
         return bool(envelope.records or envelope.has_more or not envelope.count)
+
+    def _ids(self, *filters: str) -> IdListing:
+        return IdListing(self._page, self._narrow_page, filters, per_request=min(IDS_PER_REQUEST, self._page_size.now))
 
     def _first(self, *filters: str) -> Page:
         page = self._page(filters, None)
@@ -204,9 +207,10 @@ Ask = Callable[[Sequence[str], int | None], Page]
 
 
 class IdListing:
-    """A listing once more, of the ids that are there now, and single records of it."""
+    """A listing once more, of the ids that are there now, and up to ``per_request`` single records of it."""
 
-    def __init__(self, page: Ask, narrow_page: Ask, *filters: str) -> None:
+    def __init__(self, page: Ask, narrow_page: Ask, filters: Sequence[str], *, per_request: int) -> None:
+        self.per_request = per_request
         self._page = page
         self._narrow_page = narrow_page
         self._filters = filters
@@ -222,7 +226,7 @@ class IdListing:
                 return
 
     def these(self, ids: Sequence[int]) -> Page:
-        """Those of at most ``IDS_PER_REQUEST`` records that are there, as any page has them."""
+        """Those of these records that are there, as any page has them."""
         return self._page((*self._filters, ids_among(ids)), None)
 
     def which(self, ids: Sequence[int]) -> frozenset[int]:

@@ -47,21 +47,31 @@ def not_landed(
     return [int(one) for one in np.setdiff1d(_all(ids for ids, _, _ in listed), landed)]
 
 
-def fetched(window: Window, lacking: list[int], there: IdListing) -> Page | None:
-    """A page of the records that lack; None when all have moved on since. Raises ``WindowIncomplete`` if some stay."""
+def fetched(window: Window, lacking: list[int], there: IdListing) -> Iterator[Page]:
+    """Pages of the records that lack, but for what has moved on since. Raises ``WindowIncomplete`` if some stay."""
     shown = ", ".join(map(str, lacking[:5])) + (" ..." if len(lacking) > 5 else "")
     left_off = f"Window {window.id}: its pages held {window.records} records and left off {len(lacking)} ({shown})"
     if len(lacking) > IDS_PER_REQUEST:
         raise WindowIncomplete(f"{left_off}, too many to be asked for by their ids. {ADVICE}")
-    try:
-        page = there.these(lacking)
-        found = set(page.envelope.ids)
-        still = there.which(sorted(set(lacking) - found)) if found != set(lacking) else frozenset()
-    except Rejected as refusal:
-        raise WindowIncomplete(f"{left_off}, and they cannot be asked for by their ids: {refusal} {ADVICE}") from None
-    if page.envelope.has_more or still or not found <= set(lacking):
-        raise WindowIncomplete(f"{left_off}; asked for by their ids they do not come either. {ADVICE}")
-    return page if page.envelope.records else None
+    for at in range(0, len(lacking), there.per_request):
+        asked = lacking[at : at + there.per_request]
+        try:
+            page = there.these(asked)
+            lost = _lost(asked, page.envelope, there)
+        except Rejected as refusal:
+            raise WindowIncomplete(f"{left_off}; they cannot be asked for by their ids: {refusal} {ADVICE}") from None
+        if lost:
+            raise WindowIncomplete(f"{left_off}; asked for by their ids they do not come either. {ADVICE}")
+        if page.envelope.records:
+            yield page
+
+
+def _lost(asked: list[int], envelope: Envelope, there: IdListing) -> bool:
+    """Whether an answer leaves some of these off that are there, or is none to what was asked."""
+    absent = set(asked) - set(envelope.ids)
+    if envelope.has_more or not set(envelope.ids) <= set(asked):
+        return True
+    return bool(absent and there.which(sorted(absent)))
 
 
 def _numbered(envelopes: Iterable[Envelope]) -> Iterator[tuple[Ids, int, int | None]]:

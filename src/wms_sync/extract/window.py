@@ -125,14 +125,13 @@ class WindowReader:
         self._tally.add(pages=1, records=landed.records, bytes=landed.bytes)
 
     def _complete(self, window: Window, counted_last: int | None) -> None:
-        """Prove that nothing was left off; what was is landed as a page of its own. Raises ``WindowIncomplete``."""
+        """Prove that nothing was left off; what was is landed as pages of their own. Raises ``WindowIncomplete``."""
         if proof.agrees(window, counted_last):
             return
         there, folder = self._listing.within(window.from_at, window.to_at), self._layout.window(window.id)
         lacking = proof.not_landed(window, folder, self._store.pages(window.id), there, self._counts)
-        page = proof.fetched(window, lacking, there) if lacking else None
-        if page is not None:
-            self._land(window, window.pages + 1, page, None)
+        for number, page in enumerate(proof.fetched(window, lacking, there), start=window.pages + 1):
+            self._land(window, number, page, None)
 
 
 def _resumed(last: LandedPage | None) -> Pager:
