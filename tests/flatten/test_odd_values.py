@@ -342,7 +342,7 @@ def test_an_odd_value_costs_its_own_cell_and_no_more(flattener, connection, land
     gate = Gate(shape_of(connection))
 
     @settings(
-        max_examples=400 if soak else 3,
+        max_examples=150 if soak else 3,
         derandomize=not soak,
         deadline=None,
         database=None,

@@ -127,7 +127,7 @@ def test_all_of_the_latest_load_is_asked_for_quarantine_and_drift_whoever_read_i
         )
 
     assert [row[2] for row in offenders(database, "nothing_was_quarantined_in_the_latest_load")] == ["$.new"]
-    assert offenders(database, "no_unknown_key_came_in_the_latest_load") == [("Order.x", "1", 4)]
+    assert offenders(database, "no_unknown_key_came_in_the_latest_load") == [("Order.x", None, "1", 4)]
 
 
 def test_dates_that_cannot_be_are_found(database):
