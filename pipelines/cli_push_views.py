@@ -23,7 +23,7 @@ MEANINGS = {
 
 def plan_lines(plan: Plan, *, limit: int, most: int | None = SHOWN) -> Iterator[str]:
     """The plan for a person: each row under what is done about it, then the counts; ``most`` rows of each, or all."""
-    yield from plan.checked.notes
+    yield from plan.notes
     offences = {line: list(found) for line, found in groupby(plan.checked.offences, lambda one: one.line)}
     for action, meaning in MEANINGS.items():
         steps = sorted((step for step in plan.steps if step.action is action), key=lambda step: step.line)

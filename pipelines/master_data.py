@@ -173,7 +173,7 @@ def _handle_one(
 
     def planned(plan: Plan) -> None:
         _refuse_another(plan, file)
-        for line in (*plan.checked.notes, plan.summary):
+        for line in (*plan.notes, plan.summary):
             operation.say(context.log)(line)
         stopping.listen()
 
@@ -221,12 +221,13 @@ def _checked(done: Handled) -> Checked:
 def _told(kind: Kind, handled: Sequence[Handled]) -> Iterator[Event]:
     for name, (severity, words, _) in CHECKS.items():
         rows = metadata.rows_of(handled, words)
+        unasked = metadata.unasked(handled) if name == DOUBTFUL else {}
         yield dg.AssetCheckResult(
             check_name=name,
             asset_key=key(kind),
-            passed=not rows,
+            passed=not rows and not unasked,
             severity=severity,
-            metadata=metadata.of_rows(rows),
+            metadata={**metadata.of_rows(rows), **unasked},
         )
     if any(isinstance(done, PushReport) for done in handled):
         yield dg.MaterializeResult(asset_key=key(kind), metadata=metadata.of_handled(handled))

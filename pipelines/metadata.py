@@ -75,7 +75,7 @@ def of_handled(handled: Sequence[Plan | PushReport]) -> Metadata:
     facts: dict[str, dg.MetadataValue | int | float | str] = {
         "pushed": dg.MetadataValue.bool(bool(reports)),
         "files": dg.MetadataValue.md("\n".join(f"- {done.summary}" for done in handled) or "no file"),
-        "notes": dg.MetadataValue.md("\n".join(f"- {note}" for plan in plans for note in plan.checked.notes) or "none"),
+        "notes": dg.MetadataValue.md("\n".join(f"- {note}" for plan in plans for note in plan.notes) or "none"),
         "rows": sum(len(plan.steps) for plan in plans),
         "plan": _table(rows_of(plans)),
         **_counted("planned", plans),
@@ -102,6 +102,13 @@ def rows_of(handled: Sequence[Plan | PushReport], words: Collection[str] = ()) -
         if (what := row["action" if isinstance(done, Plan) else "outcome"]) in words or not words
     ]
     return sorted(rows, key=lambda row: row["what"] in QUIET)
+
+
+def unasked(handled: Sequence[Plan | PushReport]) -> Metadata:
+    """Why the Merchant API could not be asked, where that is so."""
+    plans = [done.plan if isinstance(done, PushReport) else done for done in handled]
+    reasons = dict.fromkeys(reason for plan in plans for reason in plan.unasked)
+    return {"merchant_api": dg.MetadataValue.md("\n".join(f"- {reason}" for reason in reasons))} if reasons else {}
 
 
 def of_rows(rows: Sequence[Row]) -> Metadata:

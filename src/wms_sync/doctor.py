@@ -6,7 +6,8 @@ import base64
 import binascii
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
@@ -18,7 +19,7 @@ from wms_sync.analytics.recovery import is_behind, refuse_another_service
 from wms_sync.analytics.retention import dropped_windows
 from wms_sync.api.client import STATUS, GlobalApi
 from wms_sync.api.clock import Heard
-from wms_sync.api.errors import Rejected
+from wms_sync.api.errors import AccessDenied, ApiError, CallFailed, Rejected, SessionExpired, Unauthorized
 from wms_sync.api.merchant import MerchantApi
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.api.shipments import ShipmentListing
@@ -30,6 +31,7 @@ from wms_sync.lock import writer
 from wms_sync.master_data.file_push import pusher
 from wms_sync.master_data.folder import files_of, folder_of
 from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.lookup import METHODS, MerchantLookup
 from wms_sync.master_data.unfinished import needs, unfinished
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushLedger
@@ -42,6 +44,8 @@ LOW_DISK_BYTES = 2 * 1024**3
 SOON_SECONDS = 7 * 86400
 ONE_TRY = RetryPolicy(attempts=2, total_seconds=20)
 CHEAP_CALL = "warehouse.list"
+NOBODY = "wms-sync-doctor"
+"""A key that nothing has: asking for it shows whether asking works."""
 
 Verdict = Literal["ok", "warn", "fail"]
 
@@ -137,9 +141,35 @@ def _merchant(settings: Settings) -> Iterator[Finding]:
             "merchant", "ok", "the Merchant API is not set up; a push asks it for ids and settles doubts with it"
         )
         return
+    login: Literal["basic", "session"] = "basic" if settings.merchant_login == "session" else "session"
+    other = settings.model_copy(update={"merchant_login": login})
+    try:
+        failures = _ask_merchant(settings)
+    except (AccessDenied, Unauthorized) as error:
+        with suppress(ApiError):
+            _ask_merchant(other)
+            yield Finding("merchant", "fail", f"{error} It accepts them with WMS_MERCHANT_LOGIN={login}: set that.")
+            return
+        raise
+    accepted = f"accepts {settings.merchant_username}, WMS_MERCHANT_LOGIN is {settings.merchant_login}"
+    yield Finding("merchant", "ok", f"the Merchant API {accepted}")
+    for failure in failures:
+        yield Finding("merchant", "warn", f"{failure} A push goes on without it, and rows that need it wait.")
+
+
+def _ask_merchant(settings: Settings) -> Iterable[str]:
+    """Ask for what a push asks for; returns what goes wrong with it. Raises where the credentials are refused."""
     with MerchantApi.from_settings(settings, policy=ONE_TRY) as api:
-        api.call(CHEAP_CALL)
-    yield Finding("merchant", "ok", f"the Merchant API accepts {settings.merchant_username}")
+        try:
+            api.call(CHEAP_CALL)
+        except (AccessDenied, SessionExpired):
+            raise
+        except CallFailed:  # who is told that a method is refused is let in
+            pass
+        lookup = MerchantLookup(api)
+        for type_ in METHODS:
+            lookup.find(type_, [NOBODY])
+    return dict.fromkeys(lookup.failures.values())
 
 
 def _disk(settings: Settings) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -44,6 +44,7 @@ class Settings(BaseSettings):
     api_token: SecretStr | None = None
     merchant_username: str | None = None
     merchant_api_key: SecretStr | None = None
+    merchant_login: Literal["basic", "session"] = "basic"
     data_dir: Path = Path("data")
     state_url: SecretStr | None = None
     start_date: date = Field(default=date(2024, 1, 1), ge=EARLIEST)

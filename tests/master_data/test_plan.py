@@ -8,12 +8,15 @@ from datetime import UTC, datetime, timedelta
 
 import duckdb
 import pytest
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 from pipelines.cli_push_views import plan_lines
 from tests.conftest import CONFIG
 from tests.master_data.conftest import MERCHANT
 from wms_sync.master_data.content import body, changes, content, digest
 from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.lookup import KEYS_WITHOUT_PAGES
 from wms_sync.master_data.offences import Record, Reference
 from wms_sync.master_data.outcomes import Outcome
 from wms_sync.master_data.plan import Action
@@ -301,6 +304,66 @@ def test_the_merchant_api_is_asked_for_what_nothing_else_knows(desk):
     assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 2}
     calls = [one for one in desk.server.sandbox.requests if one.path == "/api/jsonrpc"]
     assert len(calls) == 1
+
+
+def rpc_error(code: int, message: str) -> Response:
+    return JSONResponse({"jsonrpc": "2.0", "id": 1, "error": {"code": code, "message": message}})
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (Response("", 401), "WMS_MERCHANT_API_KEY"),
+        (Response("", 403), "WMS_MERCHANT_API_KEY"),
+        (Response("<html>", 404), "answered 404"),
+        (Response("<html>", 503), "answered 503"),
+        (Response("<html>"), "not JSON-RPC"),
+        (rpc_error(2, "Access denied."), "Access denied."),
+        (rpc_error(-32601, "Method not found."), "Method not found."),
+        (rpc_error(108, "Invalid filters given."), "Invalid filters given."),
+        (JSONResponse({"jsonrpc": "2.0", "id": 1, "result": "none"}), "shape that is not understood"),
+        (JSONResponse({"jsonrpc": "2.0", "id": 1, "result": [["a", 1]]}), "shape that is not understood"),
+        (JSONResponse({"jsonrpc": "2.0", "id": 1, "result": [{"retailerCode": "a"}]}), "rows that have no code"),
+    ],
+)
+def test_a_merchant_api_that_cannot_be_asked_keeps_only_the_rows_that_need_it(desk, answer, told):
+    desk.set(**MERCHANT)
+    desk.server.sandbox.intercept = lambda request: answer if request.url.path == "/api/jsonrpc" else None
+    path = desk.file("code,name,parent_retailer_code", f"a,A,{retailer_code(0)}", "b,B,", "c,C,b")
+    report = desk.push(RETAILERS, path)
+    assert {one.key: one.outcome for one in report.applied.results} == {
+        "a": Outcome.WAITS,
+        "b": Outcome.CREATED,
+        "c": Outcome.CREATED,
+    }
+    assert report.exit_code == 3
+    [note] = [note for note in report.plan.notes if note.startswith("Warning: the Merchant API could not be asked")]
+    assert told in note
+    desk.server.sandbox.intercept = None
+    assert desk.push(RETAILERS, path).exit_code == 0
+
+
+def test_a_merchant_api_that_refuses_the_parameters_of_paging_is_asked_without_them(desk):
+    desk.set(**MERCHANT)
+
+    async def no_options(request: Request) -> Response | None:
+        if request.url.path != "/api/jsonrpc" or len(json.loads(await request.body())["params"][2]) == 1:
+            return None
+        return rpc_error(-32602, "Invalid params.")
+
+    path = desk.file("code,name,parent_retailer_code", *(f"a{at},A,{retailer_code(at)}" for at in range(12)))
+    with_pages = desk.plan(RETAILERS, path)
+    desk.server.sandbox.intercept = no_options
+    without = desk.plan(RETAILERS, path)
+    assert (without.counts, without.unasked) == (with_pages.counts, ())
+    assert without.counts[Action.CREATE] > KEYS_WITHOUT_PAGES
+
+
+def test_a_merchant_api_with_sessions_is_asked_by_setting(desk):
+    desk.set(**MERCHANT, merchant_login="session")
+    path = desk.file("code,name,parent_retailer_code", f"a,A,{retailer_code(0)}")
+    assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 1}
+    assert desk.server.sandbox.logins == 1
 
 
 def test_the_merchant_api_is_asked_page_after_page_since_one_sku_may_be_many(desk):

@@ -15,6 +15,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 from pydantic import SecretStr
+from starlette.requests import Request
+from starlette.responses import Response
 
 from pipelines.cli_push_views import plan_lines
 from pipelines.cli_views import status_lines
@@ -259,12 +261,13 @@ def test_two_pushes_of_a_kind_take_turns_and_the_second_says_for_whom_it_waits(
     assert service.sandbox.retailers()[-1]["code"] == "s"
 
 
-def test_wrong_credentials_of_the_merchant_api_stop_a_push_before_anything_is_sent(run, write, service):
+def test_wrong_credentials_of_the_merchant_api_keep_only_the_rows_that_need_it(run, write, service):
     path = write("given.csv", "code,name,parent_retailer_code", "a,A,", "b,B,RET-0000")
     ended = run("push", "retailers", path, **{**MERCHANT, "WMS_MERCHANT_API_KEY": WRONG})
-    assert ended.returncode == 2, ended.stdout + ended.stderr
-    assert "WMS_MERCHANT_API_KEY" in ended.stderr
-    assert service.sandbox.retailers() == []
+    assert ended.returncode == 3, ended.stdout + ended.stderr
+    assert (ended.stdout + ended.stderr).count("Warning: the Merchant API could not be asked") == 1
+    assert "WMS_MERCHANT_API_KEY" in ended.stdout + ended.stderr
+    assert [one["code"] for one in service.sandbox.retailers()] == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -351,6 +354,16 @@ def test_the_doctor_looks_at_what_a_push_needs(settings, service, tmp_path):
         "accepts sandbox-merchant" in verdicts(merchant_username="sandbox-merchant", merchant_api_key=key)["merchant"]
     )
     assert verdicts(merchant_username="nobody", merchant_api_key=key)["merchant"].startswith("fail: The Merchant API")
+
+    async def no_basic(request: Request) -> Response | None:
+        basic = "authorization" in request.headers and request.url.path == "/api/jsonrpc"
+        return Response("", 401) if basic else None
+
+    service.sandbox.intercept = no_basic
+    merchant = {"merchant_username": "sandbox-merchant", "merchant_api_key": key}
+    assert verdicts(**merchant)["merchant"].endswith("It accepts them with WMS_MERCHANT_LOGIN=session: set that.")
+    assert verdicts(**merchant, merchant_login="session")["merchant"].endswith("WMS_MERCHANT_LOGIN is session")
+    service.sandbox.intercept = None
     assert verdicts(master_data_dir=folder)["master data"].startswith("fail: WMS_MASTER_DATA_DIR")
     folder.mkdir()
     (folder / "retailers.csv").touch()

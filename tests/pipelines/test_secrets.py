@@ -158,8 +158,9 @@ def test_a_service_that_repeats_what_it_was_sent_makes_no_secret_public(careless
     with GlobalApi.from_settings(settings, policy=IMPATIENT, say=told.append) as api:
         attempt(lambda: Creates(api).location_tag({"name": "fragile", "color": "red1"}))
         attempt(lambda: ShipmentListing(api, page_size=10, include_addresses=False).count(None, settings.start))
-    for login in (False, True):
-        with MerchantApi.from_settings(settings, login=login, policy=IMPATIENT, say=told.append) as merchant:
+    for login in ("basic", "session"):
+        by = settings.model_copy(update={"merchant_login": login})
+        with MerchantApi.from_settings(by, policy=IMPATIENT, say=told.append) as merchant:
             attempt(lambda: merchant.call("retailer.list"))
             attempt(lambda: merchant.call("retailer.change"))
     assert len(told) >= 6
@@ -178,7 +179,8 @@ def test_a_session_of_the_merchant_api_is_withheld_too(house):
         return JSONResponse({"jsonrpc": "2.0", "id": 1, "error": {"code": -32602, "message": f"no: {sent}"}})
 
     house.sandbox.intercept = repeat
-    with MerchantApi.from_settings(Settings.load(), login=True) as merchant, pytest.raises(ApiError) as refused:
+    settings = Settings.load(merchant_login="session")
+    with MerchantApi.from_settings(settings) as merchant, pytest.raises(ApiError) as refused:
         merchant.call("retailer.list")
     assert session[0]
     assert session[0] not in str(refused.value)

@@ -81,7 +81,6 @@ class MerchantApi:
         cls,
         settings: Settings,
         *,
-        login: bool = False,
         policy: RetryPolicy | None = None,
         say: Callable[[str], object] = silent,
     ) -> Self:
@@ -91,7 +90,7 @@ class MerchantApi:
             base_url,
             username,
             api_key,
-            login=login,
+            login=settings.merchant_login == "session",
             parallel=settings.max_parallel_requests,
             policy=policy,
             say=say,

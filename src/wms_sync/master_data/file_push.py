@@ -39,6 +39,8 @@ from wms_sync.state.store import StateStore
 from wms_sync.state.turns import taking_turn
 
 Say = Callable[[str], None]
+LOOKUP = RetryPolicy(attempts=4, total_seconds=60)
+"""How long the Merchant API is asked again: a push goes on without it."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class PushReport:
             return self.applied.stopped.exit_code
         if self.plan.checked.header_is_wrong:
             return WRONG_USAGE
-        return 0 if self.counts.keys() <= GOOD else NEEDS_A_HAND
+        return 0 if self.counts.keys() <= GOOD and not self.plan.unasked else NEEDS_A_HAND
 
     @property
     def unsettled(self) -> tuple[Result, ...]:
@@ -137,8 +139,8 @@ def push_file(
     waited for, which request is repeated. ``stop`` ends the push after the requests under way. ``again`` pushes a file
     whose rows were handled before: what the service refused is not sent to it once more, nor written to the rejects, as
     long as it is as it was. Raises
-    ``UnreadableFile``, ``TooManyCreates``, ``SettingsError``, ``StateError``, or an ``ApiError`` of a lookup; what goes
-    wrong with creates is in the report.
+    ``UnreadableFile``, ``TooManyCreates``, ``SettingsError`` or ``StateError``; what goes wrong with creates, or with
+    asking the Merchant API, is in the report.
     """
     url, layout = settings.database_url, Layout(settings.data_dir)
     with (
@@ -216,7 +218,7 @@ def _lookup(settings: Settings, policy: RetryPolicy | None, say: Say) -> Iterato
     if not settings.has_merchant:
         yield None
         return
-    with MerchantApi.from_settings(settings, policy=policy, say=say) as api:
+    with MerchantApi.from_settings(settings, policy=policy or LOOKUP, say=say) as api:
         yield MerchantLookup(api)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -52,7 +52,11 @@ class Found:
 
 
 class Lookup(Protocol):
-    """Somebody who can be asked for single things by natural key."""
+    """Somebody who may be asked for single things by natural key; ``failures`` says by type why it cannot be."""
+
+    @property
+    def failures(self) -> Mapping[str, str]:
+        """By type: why it was asked in vain."""
 
     def find(self, type_: str, keys: Iterable[str]) -> Mapping[str, tuple[Found, ...]]:
         """All that are there, by key; what is missing is not proven to be absent."""
@@ -63,11 +67,15 @@ Things = dict[tuple[str, str], tuple[Found, ...]]
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of the things that a file creates (``entries``) and of all things that it names."""
+    """What is known of the things that a file creates (``entries``) and of all things that it names.
+
+    ``unasked`` says by type why the Merchant API could not be asked for what it alone might know.
+    """
 
     service: str
     entries: Mapping[str, Entry]
     things: Mapping[tuple[str, str], tuple[Found, ...]]
+    unasked: Mapping[str, str] = field(default_factory=dict)
 
     def found(self, type_: str, key: str) -> tuple[Found, ...]:
         """Everything of this natural key; more than one means that the key alone names none of them."""
@@ -95,7 +103,7 @@ def read_known(
         }
         open_own = {key for key, entry in entries.items() if _is_open(entry)}
         _look_up(lookup, {**unknown, type_: unknown.get(type_, set()) - own | open_own}, things)
-    return Known(service, entries, things)
+    return Known(service, entries, things, dict(lookup.failures) if lookup is not None else {})
 
 
 def of_entry(entry: Entry, type_: str) -> Found:

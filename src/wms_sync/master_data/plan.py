@@ -93,16 +93,26 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a push of a file would do; ``steps`` in the order of sending, parents before children."""
+    """What a push of a file would do; ``steps`` in the order of sending, parents before children.
+
+    ``unasked`` are reasons why the Merchant API could not be asked: rows that need it wait, all others do not.
+    """
 
     checked: Checked
     service: str
     steps: tuple[Step, ...]
+    unasked: tuple[str, ...] = ()
 
     @property
     def kind(self) -> Kind:
         """What the file holds."""
         return self.checked.kind
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is noted of the file, and of whom could not be asked about it."""
+        told = "Warning: the Merchant API could not be asked, so rows that need it wait; all others are handled."
+        return (*self.checked.notes, *(f"{told} {reason}" for reason in self.unasked))
 
     @property
     def sends(self) -> int:
@@ -120,7 +130,8 @@ class Plan:
         """0: every row is there or will be. 3: some need a hand. 2: the header is wrong, so no row is understood."""
         if self.checked.header_is_wrong:
             return WRONG_USAGE
-        return 0 if self.counts.keys() <= {Action.CREATE, Action.ALREADY_THERE} else NEEDS_A_HAND
+        is_clear = self.counts.keys() <= {Action.CREATE, Action.ALREADY_THERE} and not self.unasked
+        return 0 if is_clear else NEEDS_A_HAND
 
     @property
     def summary(self) -> str:
@@ -134,7 +145,7 @@ class Plan:
 
     def lines(self) -> Iterator[str]:
         """The plan for a person: what is noted of the file, each row, the summary."""
-        yield from self.checked.notes
+        yield from self.notes
         for row in self.rows():
             told = f"line {row['line']}: {row['action']} {row['key']}".rstrip()
             yield f"{told}: {row['why']}" if row["why"] else told
@@ -148,7 +159,7 @@ def make_plan(checked: Checked, known: Known, *, resend: bool = False, again: bo
     planner = _Planner(checked.kind, known, resend=resend, again=again)
     warned = {line: tuple(map(_in_words, found)) for line, found in groupby(checked.warnings, lambda one: one.line)}
     decided = [_warned(planner.decide(record), warned.get(record.line, ())) for record in checked.records]
-    return Plan(checked, known.service, (*rejected, *decided))
+    return Plan(checked, known.service, (*rejected, *decided), tuple(dict.fromkeys(known.unasked.values())))
 
 
 def _offending(line: int, offences: Sequence[Offence]) -> Step:
@@ -270,6 +281,9 @@ class _Planner:
         found = parent.found if parent is not None else self._known.found(reference.kind, key)
         if not found and parent is not None and parent.action is Action.REJECTED:
             return _Unresolved(Action.REJECTED, f"Names {what}, on line {parent.line}, which is rejected itself.")
+        if not found and parent is None and reference.kind in self._known.unasked:
+            why = f"Names {what}, which the Merchant API may know, and it could not be asked. Push again when it can"
+            return _Unresolved(Action.WAITS, f"{why}, or use {reference.ids}.")
         return _one(found, what, reference.ids, parent)
 
 

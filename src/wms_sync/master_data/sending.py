@@ -105,10 +105,7 @@ class Sender:
         return sent
 
     def _look_for(self, key: str) -> Sequence[Found]:
-        try:
-            return self._lookup.find(self._kind.type, [key]).get(key, ()) if self._lookup else ()
-        except ApiError:
-            return ()  # what waits for it says so
+        return self._lookup.find(self._kind.type, [key]).get(key, ()) if self._lookup else ()
 
     def _send(self, key: str, body: Resource, before: Before) -> Sent:
         sendings = 0
