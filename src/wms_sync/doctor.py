@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
+from wms_sync.analytics.damaged import damaged_pages
 from wms_sync.analytics.database import opened, published, row_counts
 from wms_sync.analytics.foreign_log import logs_set_aside, told_of_log
 from wms_sync.analytics.forgotten import refuse_lost
@@ -42,6 +43,7 @@ from wms_sync.state.turns import newest_turn
 SKEW = timedelta(seconds=30)
 LOW_DISK_BYTES = 2 * 1024**3
 SOON_SECONDS = 7 * 86400
+SHOWN_PAGES = 5
 ONE_TRY = RetryPolicy(attempts=2, total_seconds=20)
 CHEAP_CALL = "warehouse.list"
 NOBODY = "wms-sync-doctor"
@@ -193,9 +195,26 @@ def _state(settings: Settings) -> Iterator[Finding]:
         yield Finding("state", "warn", f"{len(windows)} windows remembered, which is too few: {lost}")
     else:
         yield Finding("state", "ok", f"{len(windows)} windows remembered; schema {MIGRATIONS[-1][0]}")
+    yield from _raw_pages(layout, settings)
     if dropped:
         gone = f"of {len(dropped)} windows are dropped; a rebuild takes these from their Parquet files"
         yield Finding("raw pages", "ok", gone)
+
+
+def _raw_pages(layout: Layout, settings: Settings) -> Iterator[Finding]:
+    if writer(layout) is not None:
+        return
+    with StateStore(settings.database_url) as store:
+        found = damaged_pages(layout, store)
+    for page, reason in list(found.items())[:SHOWN_PAGES]:
+        yield Finding(
+            "raw pages",
+            "fail",
+            f"{page}: {reason}. `wms-sync rebuild` gives such windows up, and the next "
+            "`wms-sync sync` asks for them again",
+        )
+    if len(found) > SHOWN_PAGES:
+        yield Finding("raw pages", "fail", f"and {len(found) - SHOWN_PAGES:,} more are not as they were received")
 
 
 def _service(settings: Settings) -> Iterator[Finding]:

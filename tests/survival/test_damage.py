@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import random
 import shutil
@@ -9,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
@@ -27,10 +29,12 @@ from wms_sync.analytics.refresh import rebuild
 from wms_sync.api.errors import ServiceFailed
 from wms_sync.doctor import examine
 from wms_sync.extract.raw import damage
+from wms_sync.flatten.page import read_raw
 from wms_sync.lock import writer, writing
 from wms_sync.master_data.file_push import PushReport, plan_file, push_file
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.outcomes import Outcome
+from wms_sync.privacy.scrub import without_orders
 from wms_sync.sandbox.app import Sandbox
 from wms_sync.sandbox.server import SandboxServer
 from wms_sync.state.ledger import Entry, PushLedger, State
@@ -289,6 +293,69 @@ def do_harm(harm: str, page: Path) -> None:
     else:
         content[len(content) // 2] ^= 1
         page.write_bytes(content)
+
+
+def altered_well(page: Path) -> None:
+    """Still JSON, and not what was received."""
+    page.write_bytes(gzip.compress(gzip.decompress(page.read_bytes()).replace(b'"status"', b'"statut"', 1)))
+
+
+def no_json(page: Path) -> None:
+    page.write_bytes(gzip.compress(gzip.decompress(page.read_bytes())[:-100]))
+
+
+@pytest.mark.parametrize("harm", [no_json, altered_well, partial(do_harm, "altered"), partial(do_harm, "shortened")])
+def test_an_order_is_forgotten_although_a_page_is_damaged_and_the_page_comes_back_without_it(
+    bench, sandbox, settings_for, harm
+):
+    bench.settings = settings_for(sandbox, include_addresses=True, page_size=1000, audit_pages=0)
+    night(bench)
+    window, page = a_page(bench, "loaded")
+    with duckdb.connect(bench.layout.published, read_only=True) as tables:
+        row = tables.execute("select order_id from pii.order_addresses order by all limit 1").fetchone()
+    assert row is not None
+    harm(page)
+    bench.store.forget(row)
+    said = night(bench)
+    assert any(window in line and page.name in line and "asked for again" in line for line in said), said
+    assert bench.store.forgotten(unfinished=True) == set()
+    assert bench.store.window(window).state == "abandoned"
+    assert not page.exists()
+    for known in bench.store.windows("loaded"):
+        for landed in bench.store.pages(known.id):
+            path = bench.layout.window(known.id) / landed.file
+            assert damage(path.parent, landed) is None
+            assert without_orders(read_raw(path), row) is None
+    with duckdb.connect(bench.layout.published, read_only=True) as tables:
+        assert tables.execute("from pii.order_addresses where order_id = ?", row).fetchall() == []
+    assert night(bench) == []
+
+
+def test_a_damaged_page_of_a_backfill_is_asked_for_again_though_others_cover_its_time(bench, sandbox):
+    night(bench)
+    covered = bench.store.covered()
+    with bench.api() as api:
+        [window] = bench.reading(api).backfill(NOW - timedelta(days=3), NOW - timedelta(days=2)).window_ids
+    do_harm("altered", bench.layout.window(window) / bench.store.pages(window)[0].file)
+    [line] = night(bench)
+    assert window in line
+    assert bench.store.covered() == covered
+    newest = bench.store.windows("loaded")[-1]
+    assert (newest.reason, newest.to_at) == ("sync", NOW - timedelta(days=2))
+
+
+@pytest.mark.parametrize("state", ["landed", "loaded"])
+def test_the_doctor_names_a_page_that_is_not_as_it_was_received(bench, sandbox, state):
+    with bench.api() as api:
+        bench.reading(api).sync()
+    if state == "loaded":
+        night(bench)
+    window, page = a_page(bench, state)
+    assert not [one for one in examine(bench.settings) if one.subject == "raw pages"]
+    do_harm("altered" if state == "landed" else "shortened", page)
+    [found] = [one for one in examine(bench.settings) if one.subject == "raw pages"]
+    assert found.verdict == "fail"
+    assert f"{window}/{page.name}" in found.message
 
 
 LEFT_BEHIND = """

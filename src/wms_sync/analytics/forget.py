@@ -19,6 +19,7 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics import database
+from wms_sync.analytics.damaged import give_up
 from wms_sync.analytics.errors import UnknownOrderError
 from wms_sync.analytics.flattened import flattened_window, flattened_windows, write_flattened
 from wms_sync.analytics.foreign_log import logs_set_aside
@@ -27,14 +28,14 @@ from wms_sync.analytics.publish import publish
 from wms_sync.api.body import packed
 from wms_sync.catalogue import Table, literal, ops_tables, quote, tables
 from wms_sync.durable import sync_file
-from wms_sync.extract.raw import open_again, rewrite_manifest
+from wms_sync.extract.raw import damage, rewrite_manifest
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.page import read_raw
 from wms_sync.layout import Layout
 from wms_sync.privacy.fields import COMPANYS_OWN
 from wms_sync.privacy.scrub import scrubbed, without_orders
 from wms_sync.settings import Settings
-from wms_sync.state.store import StateStore
+from wms_sync.state.store import LandedPage, StateStore
 from wms_sync.state.turns import Turn
 from wms_sync.whole_numbers import whole
 
@@ -133,30 +134,38 @@ def _clean_pages(layout: Layout, store: StateStore, everyone: Collection[int], s
         landed = {page.file: page for page in store.pages(folder.name)}
         for path in sorted(folder.glob("page-*")):
             try:
-                content = without_orders(read_raw(path), everyone)
-            except PageDamagedError:  # nobody can tell whom it is about: it goes, and its window is asked for again
-                open_again(store.turn, folder)
-                store.abandon(folder.name)
+                rewritten += _clean_page(store, path, landed.get(path.name), everyone)
+            except PageDamagedError as error:  # nobody can tell whom it is about: it goes, and is asked for again
+                give_up(layout, store, folder.name)
                 store.turn.take_away(path)
-                continue
-            if content is None:
-                continue
-            body = packed(content, path.name.partition(".")[2])
-            if path.name in landed:  # first, so that running again makes the very file that is recorded
-                store.rewrite_page(
-                    replace(
-                        landed[path.name],
-                        bytes=len(body.landed),
-                        content_bytes=len(content),
-                        sha256=hashlib.sha256(body.landed).hexdigest(),
-                    )
-                )
-            store.turn.write_whole(path, body.landed)
-            rewritten += 1
+                say(f"{path.name} of window {folder.name} is damaged ({error.reason}): the window is asked for again")
         if landed:
             rewrite_manifest(store.turn, folder, store.window(folder.name), store.pages(folder.name))
         say(f"looked through {number} of {len(folders)} windows, rewrote {rewritten} pages")
     return rewritten
+
+
+def _clean_page(store: StateStore, path: Path, recorded: LandedPage | None, everyone: Collection[int]) -> bool:
+    """Rewrite a page without these orders; whether it had any. Raises ``PageDamagedError`` and has changed nothing.
+
+    A page that is not what was received gets no new hash, unless it only waits for a rewrite that is recorded already.
+    """
+    harm = None if recorded is None else damage(path.parent, recorded)
+    try:
+        content = without_orders(read_raw(path), everyone)
+    except ValueError:
+        raise PageDamagedError(path, harm or "it is no JSON") from None
+    body = None if content is None else packed(content, path.name.partition(".")[2])
+    sha256 = None if body is None else hashlib.sha256(body.landed).hexdigest()
+    if recorded is not None and harm is not None and sha256 != recorded.sha256:
+        raise PageDamagedError(path, harm)
+    if content is None or body is None or sha256 is None:
+        return False
+    if recorded is not None and harm is None:  # first, so that running again makes the very file that is recorded
+        size = len(body.landed)
+        store.rewrite_page(replace(recorded, bytes=size, content_bytes=len(content), sha256=sha256))
+    store.turn.write_whole(path, body.landed)
+    return True
 
 
 def _prepare(connection: duckdb.DuckDBPyConnection, everyone: Collection[int]) -> None:

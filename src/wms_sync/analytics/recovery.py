@@ -15,6 +15,7 @@ from pathlib import Path
 
 from wms_sync import sql_files
 from wms_sync.analytics.audit import restore_audits
+from wms_sync.analytics.damaged import give_up
 from wms_sync.analytics.database import published, records
 from wms_sync.analytics.errors import AnotherServiceError
 from wms_sync.analytics.flattened import flattened_manifest, is_flattened, refuse_damaged
@@ -23,7 +24,7 @@ from wms_sync.analytics.forget import forget
 from wms_sync.analytics.forgotten import bring_together
 from wms_sync.analytics.lost_records import lossy_windows
 from wms_sync.analytics.push_ledger import restore_push_ledger
-from wms_sync.extract.raw import manifests, open_again, read_manifest
+from wms_sync.extract.raw import manifests, read_manifest
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings, is_same_service
@@ -78,12 +79,6 @@ def is_behind(layout: Layout, store: StateStore) -> bool:
     """Whether the disk has windows that the state store lacks: it was deleted, or put back from an old copy."""
     known = {window.id for window in store.windows()}
     return _is_behind(layout, known, _unknown(layout, known))
-
-
-def give_up(layout: Layout, store: StateStore, window_id: str) -> None:
-    """A window whose pages are damaged is not covered any more; neither here nor on disk."""
-    open_again(store.turn, layout.window(window_id))
-    store.abandon(window_id)
 
 
 def _is_behind(layout: Layout, known: set[str], unknown: Sequence[Path]) -> bool:

@@ -18,6 +18,7 @@ import duckdb
 from wms_sync.analytics import database
 from wms_sync.analytics.audit import compare, write_audits
 from wms_sync.analytics.checks import CheckOutcome, run_checks
+from wms_sync.analytics.damaged import give_up
 from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
 from wms_sync.analytics.flattened import flattened_window, is_flattened
 from wms_sync.analytics.flattening import Flattening
@@ -27,7 +28,6 @@ from wms_sync.analytics.merge import PERSONAL, Batch, Merger, receipts
 from wms_sync.analytics.missing import mark_missing, note_returned
 from wms_sync.analytics.publish import publish
 from wms_sync.analytics.push_ledger import write_push_ledger
-from wms_sync.analytics.recovery import give_up
 from wms_sync.analytics.retention import drop_old_pages
 from wms_sync.analytics.windows import write_windows
 from wms_sync.extract.raw import is_dropped

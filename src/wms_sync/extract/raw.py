@@ -52,15 +52,21 @@ def land(turn: Turn, folder: Path, number: int, page: Page, next_cursor: int | N
 
 def damage(folder: Path, page: LandedPage) -> str | None:
     """What is wrong with a page on disk; None when it is as it was received."""
-    try:
-        stored = (folder / page.file).read_bytes()
-    except FileNotFoundError:
-        return "it is missing"
-    if len(stored) != page.bytes:
-        return f"it has {len(stored)} bytes and had {page.bytes} when it was received"
+    if (reason := size_differs(folder, page)) is not None:
+        return reason
+    stored = (folder / page.file).read_bytes()
     if hashlib.sha256(stored).hexdigest() != page.sha256:
         return "its SHA-256 is not the one of what was received"
     return None
+
+
+def size_differs(folder: Path, page: LandedPage) -> str | None:
+    """The same without a look into the file: what is altered and as long as it was is not found."""
+    try:
+        size = (folder / page.file).stat().st_size
+    except FileNotFoundError:
+        return "it is missing"
+    return None if size == page.bytes else f"it has {size} bytes and had {page.bytes} when it was received"
 
 
 def write_manifest(turn: Turn, folder: Path, manifest: Manifest) -> None:

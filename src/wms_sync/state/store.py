@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Self
 
-from sqlalchemy import Row, and_, func, select, update
+from sqlalchemy import Row, and_, func, or_, select, update
 
-from wms_sync.intervals import Interval, interval, union
+from wms_sync.intervals import Interval, interval, subtract, union
 from wms_sync.settings import TOLERANCE
 from wms_sync.state.schema import forgotten_orders, observations, pages, read_warnings, windows
 from wms_sync.state.turns import Guarded
@@ -126,17 +126,19 @@ class StateStore(Guarded):
         """What windows in these states cover, as disjoint intervals.
 
         A window that ends later than ``tolerance`` after it was begun trusted a wrong clock: it covers nothing of what
-        was still to come. Nor does one cover what was given back since.
+        was still to come. Nor does one cover what was given back since. What a window had read that was given up behind
+        its end, because a page was damaged, was the newest of its time: earlier windows do not cover it either.
         """
         given_back = self.observation(GIVEN_BACK)
-        query = select(windows.c.from_at, windows.c.to_at, windows.c.started_at)
-        query = query.where(windows.c.state.in_(states), windows.c.reason != "audit")
+        was_read = and_(windows.c.state == "abandoned", windows.c.landed_at.is_not(None))
+        query = select(windows.c.from_at, windows.c.to_at, windows.c.started_at, windows.c.state)
+        query = query.where(or_(windows.c.state.in_(states), was_read), windows.c.reason != "audit")
+        covered: list[Interval] = []
         with self._engine.connect() as connection:
-            return union(
-                one
-                for start, end, begun in connection.execute(query)
-                for one in interval(start, _trusted_end(end, begun, tolerance, given_back))
-            )
+            for start, end, begun, state in connection.execute(query.order_by(windows.c.started_at, windows.c.id)):
+                one = interval(start, _trusted_end(end, begun, tolerance, given_back))
+                covered = [*subtract(covered, one)] if state == "abandoned" else [*covered, *one]
+        return union(covered)
 
     def service(self) -> str | None:
         """The service that windows were read from; None before the first."""
