@@ -88,11 +88,16 @@ def test_a_late_backfill_never_overwrites_fresher_rows(bench, sandbox):
     assert_equal(bench, sandbox)
 
 
-def test_the_order_in_which_windows_are_merged_does_not_matter(bench, sandbox):
+def test_a_backfill_ends_in_the_tables_of_the_service_also_where_its_clock_was_put_back(bench, sandbox):
     synced(bench)
     sandbox.sandbox.advance(seconds=7200, changed=200, packages_removed=50, orders=50)
     sandbox.sandbox.advance(seconds=10)
     synced(bench)
+    with sandbox.sandbox._lock:
+        sandbox.sandbox._store.updated[300:320] -= 86_400_000
+        sandbox.sandbox._store.step[300:320] += 1
+        sandbox.sandbox._store.version += 1
+    sandbox.sandbox.advance(seconds=10)
     with bench.api() as api:
         bench.reading(api).backfill(datetime(2026, 3, 11, tzinfo=UTC), NOW)
     refresh(bench.settings, bench.store, run_id="test", say=say)

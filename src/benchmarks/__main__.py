@@ -12,6 +12,7 @@ from rich.console import Console
 
 from benchmarks.dagster_overhead import dagster_overhead
 from benchmarks.first_sync import first_sync
+from benchmarks.large import large
 from benchmarks.measuring import ContenderFailed
 from benchmarks.memory import memory
 from benchmarks.night import night
@@ -49,6 +50,7 @@ def _benchmarks(options: argparse.Namespace, scratch: Path) -> Mapping[str, Call
         ),
         "night": lambda: night(options.night_shipments or options.shipments, scratch, nights=options.nights),
         "memory": lambda: memory(options.shipments, scratch),
+        "large": lambda: large(options.large_shipments, scratch),
         "dagster": lambda: dagster_overhead(scratch, days=options.days),
         "persons": persons,
     }
@@ -56,7 +58,7 @@ def _benchmarks(options: argparse.Namespace, scratch: Path) -> Mapping[str, Call
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    choices = ("first-sync", "night", "memory", "dagster", "persons")
+    choices = ("first-sync", "night", "memory", "large", "dagster", "persons")
     parser.add_argument(
         "benchmarks",
         nargs="*",
@@ -66,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--shipments", type=int, default=100_000, help="N; memory is also measured at 3 N")
     parser.add_argument("--night-shipments", type=int, help="the larger database of a night; N unless given")
+    parser.add_argument("--large-shipments", type=int, default=3_000_000, help="of the night with least memory")
     parser.add_argument("--rounds", type=int, default=1, help="of the first sync; the median counts")
     parser.add_argument("--nights", type=int, default=3, help="a size; the median counts")
     parser.add_argument("--days", type=int, default=1000, help="of the range that Dagster is measured with")

@@ -8,6 +8,7 @@ nights the one with the median wall time counts. The checks alone are timed once
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -76,7 +77,7 @@ def _checks_alone(published: Path) -> float:
     with duckdb.connect(published, read_only=True, config={"threads": "2"}) as connection:
         connection.execute("set timezone = 'UTC'")
         started = monotonic()
-        run_checks(connection)
+        run_checks(lambda: nullcontext(connection))
         return monotonic() - started
 
 

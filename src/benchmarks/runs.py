@@ -46,13 +46,14 @@ class Folder:
         """Where the product's files are."""
         return Layout(self.path / "data")
 
-    def command_line(self, *arguments: str, dagster_home: Path | None = None) -> Run:
+    def command_line(self, *arguments: str, dagster_home: Path | None = None, memory_limit: str | None = None) -> Run:
         """`wms-sync` as a user runs it. Phases: `read`, `refresh` as it prints them, `publish` as seen from outside."""
-        home = {"DAGSTER_HOME": str(dagster_home)} if dagster_home else {}
+        more = {"DAGSTER_HOME": str(dagster_home)} if dagster_home else {}
+        more |= {"WMS_MEMORY_LIMIT": memory_limit} if memory_limit else {}
         cost, output = measure(
             [Path(sys.executable).with_name("wms-sync"), *arguments],
             folder=self.path,
-            environment=self._environment(home),
+            environment=self._environment(more),
             service=self._service.process,
             watched=(self.layout.turns, "*/*-publishing.duckdb"),
             accepted=(DONE, DONE_WITH_DOUBTS),

@@ -51,7 +51,8 @@ def stored_shipments(settings: Settings, after_id: int, to_id: int) -> frozenset
     path = layout.working_database if layout.working_database.exists() else layout.published
     bounds = {"after_id": after_id, "to_id": to_id, "start": settings.start}
     try:
-        with duckdb.connect(path, read_only=True) as connection:
+        limit = {"memory_limit": settings.memory_limit}
+        with duckdb.connect(path, read_only=True, config=limit) as connection:  # type: ignore[arg-type]
             found = connection.execute(sql_files.read("audit/stored.sql"), bounds).fetchnumpy()
     except duckdb.Error:
         return frozenset()  # then nothing is proven; the load, which comes next, says what is wrong with the file

@@ -5,7 +5,8 @@ A file declares ``-- severity: error|warn``, ``-- blocking: yes|no``, ``-- table
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 
@@ -54,9 +55,28 @@ def checks() -> tuple[Check, ...]:
     return tuple(_declared(path) for path in sql_files.listed("checks"))
 
 
-def run_checks(connection: duckdb.DuckDBPyConnection) -> tuple[CheckOutcome, ...]:
-    """Run every check on the database that is about to be published."""
-    return tuple(_run(connection, check) for check in checks())
+def run_checks(opened: Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]]) -> tuple[CheckOutcome, ...]:
+    """Run every check on the database that is about to be published.
+
+    Of each table that was looked at something stays in memory until the file is closed, such as which rows were
+    deleted. Where that leaves too little for a check, it is run once more on a file that was just opened.
+    """
+    found: list[CheckOutcome] = []
+    while len(found) < len(checks()):
+        with opened() as connection:
+            found += _run_while_there_is_memory(connection, checks()[len(found) :])
+    return tuple(found)
+
+
+def _run_while_there_is_memory(connection: duckdb.DuckDBPyConnection, left: Sequence[Check]) -> Iterator[CheckOutcome]:
+    """Raises ``duckdb.OutOfMemoryException`` where the first of these has not enough by itself."""
+    for number, check in enumerate(left):
+        try:
+            yield _run(connection, check)
+        except duckdb.OutOfMemoryException:
+            if number == 0:
+                raise
+            return
 
 
 def _run(connection: duckdb.DuckDBPyConnection, check: Check) -> CheckOutcome:
@@ -67,6 +87,8 @@ def _run(connection: duckdb.DuckDBPyConnection, check: Check) -> CheckOutcome:
         if not rows:
             return CheckOutcome(check, 0, "")
         count = connection.execute(f"select count(*) from ({check.query})").fetchone()
+    except duckdb.OutOfMemoryException:
+        raise
     except duckdb.Error as error:
         raise AnalyticsError(f"The check {check.name} could not be run: {error}") from None
     return CheckOutcome(check, int(count[0]) if count else len(rows), _markdown(columns, rows))

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
@@ -138,13 +139,14 @@ class Refresh:
         )
 
     def _finish(self, path: Path) -> RefreshReport:
-        shown = self._layout.working_database
-        with database.opened(path, memory_limit=self._settings.memory_limit, called=shown) as connection:
-            landed = self._load(connection)
-            write_windows(connection, self._store, landed)
-            with PushLedger(self._settings.database_url, self._turn) as ledger:
-                write_push_ledger(connection, ledger, self._settings.base_url)
-            outcomes = run_checks(connection)
+        landed = None
+        while landed is None:
+            shown, limit = self._layout.working_database, self._settings.memory_limit
+            with database.opened(path, memory_limit=limit, called=shown) as connection:
+                landed = self._load(connection)
+        reopened = partial(database.reopened, path, memory_limit=self._settings.memory_limit)
+        outcomes = run_checks(reopened)
+        with reopened() as connection:
             rows = database.row_counts(connection)
         # a log that a kill left belongs to the file that goes; what it held is in the new one
         self._turn.take_away(self._layout.working_database.with_name("analytics.duckdb.wal"))
@@ -169,12 +171,17 @@ class Refresh:
             seconds=monotonic() - self._started,
         )
 
-    def _load(self, connection: duckdb.DuckDBPyConnection) -> list[str]:
-        """Merge what has no receipt yet; returns the windows that are loaded once this load has come to its end."""
+    def _load(self, connection: duckdb.DuckDBPyConnection) -> list[str] | None:
+        """Merge what has no receipt yet; returns the windows that are loaded once this load has come to its end.
+
+        None where memory is to be given back before more is merged: what was changed stays there until the file is
+        closed. Then open it and call this again.
+        """
         known = receipts(connection)
         windows = self._store.windows(*KNOWN)
         known -= loaded_with_fewer(connection, self._layout, self._store, known)
         pending = [window for window in windows if window.id not in known]
+        total = len(self._windows) + len(pending)
         merger = Merger(
             connection,
             self._layout,
@@ -187,14 +194,24 @@ class Refresh:
                 note_returned(connection, self._layout.parquet, audits, batch)
                 compare(connection, self._layout.parquet, audits, batch, start=self._settings.start)
                 self._note(batch, merger.merge(batch))
-                self._say(f"merged {len(self._windows)} of {len(pending)} windows")
+                self._say(f"merged {len(self._windows)} of {total} windows")
+                if len(self._windows) < total and database.is_filled(connection, self._settings.memory_limit):
+                    self._say_voided(merger)
+                    return None
             write_audits(connection, audits)
             mark_missing(connection, audits)
+        self._say_voided(merger)
+        landed = [window.id for window in windows if window.state == "landed"]
+        write_windows(connection, self._store, landed)
+        with PushLedger(self._settings.database_url, self._turn) as ledger:
+            write_push_ledger(connection, ledger, self._settings.base_url)
+        return landed
+
+    def _say_voided(self, merger: Merger) -> None:
         for table, count in merger.voided.items():
             self._say(
                 f"{count} rows of {table} went back to an earlier updated_at: an audit or a backfill read them so"
             )
-        return [window.id for window in windows if window.state == "landed"]
 
     def _note(self, batch: Batch, rows: Mapping[str, int]) -> None:
         for window, flattened in batch:

@@ -1,0 +1,46 @@
+"""What checks leave in memory is given back: a file that was just opened has all of it."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+
+import duckdb
+
+from benchmarks.large import multiply
+from tests.test_sync import synced
+from wms_sync.analytics.checks import run_checks
+from wms_sync.analytics.database import reopened
+from wms_sync.catalogue import tables
+
+COPIES = 8
+
+
+class Opening:
+    """Opens a database with so many MB, and counts how often."""
+
+    def __init__(self, database, megabytes: int) -> None:
+        self.times = 0
+        self._database = database
+        self._limit = f"{megabytes}MB"
+
+    def __call__(self) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+        self.times += 1
+        return reopened(self._database, memory_limit=self._limit)
+
+
+def test_checks_that_have_not_enough_memory_one_after_the_other_have_enough_each_by_itself(bench):
+    """How much is not enough depends on the machine, so it is lowered until one opening does not do."""
+    _, refreshed = synced(bench)
+    database = bench.layout.working_database
+    rows = multiply(database, COPIES)
+    assert rows["package_items"] == COPIES * refreshed.rows["package_items"] > 0
+    with duckdb.connect(database) as connection:
+        for table in tables():  # as many nights leave it: some rows are deleted everywhere
+            connection.execute(f"delete from {table.qualified} where rowid % 1000 = 7")
+    for megabytes in range(40, 4, -2):
+        opening = Opening(database, megabytes)
+        outcomes = run_checks(opening)
+        if opening.times > 1:
+            break
+    assert opening.times > 1
+    assert [one.check for one in outcomes] == [one.check for one in refreshed.checks]
