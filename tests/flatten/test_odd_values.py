@@ -37,6 +37,9 @@ class Odd:
     says: Any = None
     cast: bool = False
 
+    def __repr__(self) -> str:
+        return f"Odd({self.raw[:99]}, {self.says!s:.99}, {self.cast})"
+
 
 @dataclass(frozen=True)
 class Said:
@@ -229,8 +232,9 @@ TEXTS = [
 SAID: list[Any] = [{}, [], {"a": [1, {"b": None}]}, "epoch", 7, 2**70, 1.5, True, {"ключ": "\u0000"}, [[[]]], ""]
 JSONS = [
     *(Odd(json.dumps(value), Said(value)) for value in SAID),
-    *nothing("NaN", '{"a": [Infinity]}', '["\\ud83d"]', "1" * 5000),
+    *nothing("NaN", '{"a": [Infinity]}', '["\\ud83d"]'),
 ]
+"""A number beyond a double is kept where the page passes the gate, and in quarantine where it does not."""
 NO_TIMES = [text(word) for word in ("infinity", "-infinity", "epoch", "now", "today", "", " ", "noon", "1767225600")]
 NO_NUMBERS = [
     text(word) for word in ("", " ", "inf", "-Infinity", "nan", "NaN", "1,5", "1,000.5", "１２", "12 EUR", "--1")
