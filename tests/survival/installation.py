@@ -31,7 +31,9 @@ from wms_sync.state.ledger import PushLedger
 from wms_sync.state.store import StateStore
 
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["pipelines.cli", "pipelines.cli_runs", "tests.survival.installation"])
+PROCESSES.set_forkserver_preload(
+    ["pipelines.cli", "pipelines.cli_runs", "tests.survival.installation", "tests.survival.commands"]
+)
 PARALLEL = 2
 IN_FLIGHT = 2 * PARALLEL
 """Each window under way has a page that is being landed and one that is being fetched ahead."""

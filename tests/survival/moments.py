@@ -55,9 +55,9 @@ class Moment:
 
 
 class Moments:
-    """Counts the moments of this process; ``do`` is called at ``awaited``."""
+    """Counts the moments of this process; ``do`` is called at ``awaited``: a named one, or the n-th of all."""
 
-    def __init__(self, awaited: Moment | None, do: Callable[[], object]) -> None:
+    def __init__(self, awaited: Moment | int | None, do: Callable[[], object]) -> None:
         self._awaited = awaited
         self._do = do
         self._counted: Counter[str] = Counter()
@@ -85,7 +85,7 @@ class Moments:
         name = f"{' > '.join(chain[-SHOWN:])}: {when} {function.__name__}"
         with self._lock:
             self._counted[name] += 1
-            if self._awaited == Moment(name, self._counted[name]):
+            if self._awaited in (Moment(name, self._counted[name]), self._counted.total()):
                 self._do()
 
 

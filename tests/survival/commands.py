@@ -1,0 +1,95 @@
+"""The commands of the library without Dagster, each as a run does it: in its turn, with what is on disk taken in first.
+
+They run here, or in a process that is killed at its n-th durable moment. Dagster and the command line are what starts
+them; the tests of kills by name have these too.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from tests.conftest import IMPATIENT
+from tests.survival.installation import PROCESSES
+from tests.survival.moments import Moments
+from wms_sync.analytics.audit import stored_shipments
+from wms_sync.analytics.forget import forget as forget_orders
+from wms_sync.analytics.recovery import recover
+from wms_sync.analytics.refresh import rebuild as rebuild_tables
+from wms_sync.analytics.refresh import refresh
+from wms_sync.api.client import GlobalApi
+from wms_sync.extract.audit import AuditReading
+from wms_sync.extract.read import Reading
+from wms_sync.layout import Layout
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+from wms_sync.state.turns import taking_turn
+
+RUN = "model"
+Values = Mapping[str, Any]
+"""Settings by their field names; they reach another process as they are."""
+Command = Callable[[Settings, StateStore], object]
+
+
+def sync(settings: Settings, store: StateStore) -> None:
+    """A night: what is not covered, a slice of the audit where one is due, and the tables."""
+    with GlobalApi.from_settings(settings, policy=IMPATIENT) as api:
+        report = Reading(settings, store, api, run_id=RUN).sync()
+        stored = partial(stored_shipments, settings)
+        AuditReading(settings, store, api, run_id=RUN, stored=stored, say=_silent).read(report.horizon)
+    assert refresh(settings, store, run_id=RUN, say=_silent).published
+
+
+def backfill(settings: Settings, store: StateStore, *, start: datetime, end: datetime) -> None:
+    """Read a range again, and the tables."""
+    with GlobalApi.from_settings(settings, policy=IMPATIENT) as api:
+        Reading(settings, store, api, run_id=RUN).backfill(start, end)
+    assert refresh(settings, store, run_id=RUN, say=_silent).published
+
+
+def rebuild(settings: Settings, store: StateStore) -> None:
+    """Every table again from raw pages."""
+    assert rebuild_tables(settings, store, run_id=RUN, say=_silent).published
+
+
+def forget(settings: Settings, store: StateStore, *, order: int) -> None:
+    """Take what is personal of an order out of everything."""
+    forget_orders(settings, store, [order], _silent)
+
+
+def run(values: Values, command: Command) -> None:
+    """Do it here. Raises what a run raises."""
+    settings = Settings.load(_env_file=None, **values)
+    url = settings.database_url
+    with (
+        taking_turn(url, Layout(settings.data_dir), RUN, _silent, run_id=RUN) as turn,
+        StateStore(url, turn) as store,
+    ):
+        recover(settings, store, _silent)
+        command(settings, store)
+
+
+def run_and_kill(values: Values, command: Command, moment: int) -> bool:
+    """Do it in a process that is killed at a moment; whether it was, and had not ended before."""
+    process = PROCESSES.Process(target=_doomed, args=(values, command, moment), daemon=True)
+    process.start()
+    process.join()
+    return process.exitcode == -signal.SIGKILL
+
+
+def _doomed(values: Values, command: Command, moment: int) -> None:
+    def die() -> None:
+        signal.pthread_kill(threading.get_ident(), signal.SIGKILL)
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    Moments(moment, die).watch()
+    run(values, command)
+
+
+def _silent(_: str) -> None:
+    """Nobody listens."""
