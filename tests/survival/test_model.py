@@ -41,7 +41,7 @@ from wms_sync.sandbox.clock import as_datetime
 from wms_sync.sandbox.server import SandboxServer
 from wms_sync.sandbox.slots import order_id
 
-STEPS = 12
+STEPS = 8
 TRIES = 3
 """After damage a run may end with an error that says what it asks for anew; the next ones mend it."""
 LATEST = 240
