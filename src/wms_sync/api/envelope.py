@@ -83,6 +83,8 @@ def _read_leniently(content: bytes) -> Envelope:
     try:
         page = _loaded(text)
         records = page["collection"]
+        if records is None:
+            records = []
         if isinstance(records, dict):  # PHP writes a list with gaps so
             records = list(records.values())
         if not isinstance(records, list):
@@ -90,8 +92,7 @@ def _read_leniently(content: bytes) -> Envelope:
         ids = [record.get("id") for record in records if isinstance(record, dict)]
         stated, meta = page.get("next"), page.get("meta") or {}
         count, cursor_start = meta.get("count"), meta.get("cursor_start")
-        if not isinstance(page["has_more"], bool):
-            raise TypeError("has_more")
+        has_more = bool(page["next"]) if "has_more" not in page else _flag(page["has_more"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         begins = content[: 40 if content.startswith(b"<") else 1]  # of HTML; of JSON it could be somebody's name
         raise ProtocolError(
@@ -101,11 +102,19 @@ def _read_leniently(content: bytes) -> Envelope:
     return Envelope(
         records=len(records),
         ids=tuple(whole for i in ids if (whole := _whole(i)) is not None),
-        has_more=page["has_more"],
+        has_more=has_more,
         next=_following(stated, cursor_start),
         count=_whole(count),
         host=named_host(stated),
     )
+
+
+def _flag(value: object) -> bool:
+    """Some services write flags as numbers, or as text."""
+    flags = {True: True, False: False, "1": True, "0": False, "true": True, "false": False}
+    if not isinstance(value, int | str) or value not in flags:
+        raise TypeError("has_more")
+    return flags[value]
 
 
 def _loaded(text: str) -> Any:  # noqa: ANN401 - any JSON

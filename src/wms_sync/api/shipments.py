@@ -68,33 +68,31 @@ class ShipmentListing:
         """Whether a half-read window of this signature may go on: pages may be of another size."""
         return signature.partition("&")[2] == self.signature.partition("&")[2]
 
-    def count(self, start: datetime | None, end: datetime | None) -> tuple[int, datetime]:
-        """How many shipments match, and the service's clock when it counted. One request."""
-        params = (("filter", updated_within(start, end)), ("sort", "id"), ("limit", "1"), ("count", "1"))
-        answer = self._api.get(PATH, params)
-        return _count(read_envelope(answer.body.content)), answer.served_at
+    def count(self, start: datetime | None, end: datetime | None) -> tuple[int | None, datetime]:
+        """How many shipments match, None where the service does not say, and its clock then. One request."""
+        envelope, served_at = self._counted(updated_within(start, end))
+        return envelope.count, served_at
 
     def first(self, start: datetime, end: datetime) -> Page:
-        """The first page; its envelope has the ``count`` of the window."""
-        return self._first(updated_within(start, end))
+        """The first page; its envelope has the ``count`` of the window, where the service counts."""
+        return self._page((updated_within(start, end),), None)
 
-    def at(self, page_cursor: int, start: datetime, end: datetime) -> Page:
-        """A page that follows."""
-        return self._page((updated_within(start, end),), page_cursor)
+    def at(self, page_cursor: int, start: datetime, end: datetime, *, counted: bool = True) -> Page:
+        """A page that follows; counting costs the service, so not each has to be ``counted``."""
+        return self._page((updated_within(start, end),), page_cursor, counted=counted)
 
-    def count_ids(self, after_id: int, to_id: int, start: datetime) -> int:
+    def count_ids(self, after_id: int, to_id: int, start: datetime) -> int | None:
         """How many shipments with ids in ``(after_id, to_id]`` were changed at ``start`` or later. One request."""
-        params = (("filter", ids_between(after_id, to_id)), ("filter", updated_within(start, None)))
-        answer = self._api.get(PATH, (*params, ("sort", "id"), ("limit", "1"), ("count", "1")))
-        return _count(read_envelope(answer.body.content))
+        envelope, _ = self._counted(ids_between(after_id, to_id), updated_within(start, None))
+        return envelope.count
 
     def first_after(self, after_id: int, start: datetime) -> Page:
         """The first page of shipments behind this id that were changed at ``start`` or later, with their ``count``."""
-        return self._first(ids_between(after_id, None), updated_within(start, None))
+        return self._page((ids_between(after_id, None), updated_within(start, None)), None)
 
-    def at_after(self, page_cursor: int, after_id: int, start: datetime) -> Page:
+    def at_after(self, page_cursor: int, after_id: int, start: datetime, *, counted: bool = True) -> Page:
         """A page that follows ``first_after``."""
-        return self._page((ids_between(after_id, None), updated_within(start, None)), page_cursor)
+        return self._page((ids_between(after_id, None), updated_within(start, None)), page_cursor, counted=counted)
 
     def which_of(self, ids: Sequence[int]) -> tuple[frozenset[int], datetime]:
         """Which of at most ``IDS_PER_REQUEST`` shipments the service has, whatever else is true of them, and its clock.
@@ -105,7 +103,7 @@ class ShipmentListing:
         answer = self._api.get(PATH, params)
         envelope = read_envelope(answer.body.content)
         found = frozenset(envelope.ids)
-        if envelope.has_more or not found <= set(ids) or not len(found) == envelope.records == _count(envelope):
+        if envelope.has_more or not found <= set(ids) or not len(found) == envelope.records == envelope.count:
             raise ProtocolError(
                 f"The service was asked which of {len(ids)} shipments it has and answered with {envelope.records} "
                 f"records, {len(found)} ids and a count of {envelope.count}: that proves of none that it is gone."
@@ -122,24 +120,24 @@ class ShipmentListing:
 
     def counts_by_filter(self) -> bool:
         """Whether a count heeds the filter: of a day of which the service lists nothing it must be 0. One request."""
-        filters = (("filter", updated_within(*LONG_AGO)), ("sort", "id"), ("limit", "1"), ("count", "1"))
-        envelope = read_envelope(self._api.get(PATH, filters).body.content)
+        envelope, _ = self._counted(updated_within(*LONG_AGO))
         return bool(envelope.records or envelope.has_more or not envelope.count)
 
     def _ids(self, *filters: str) -> IdListing:
         return IdListing(self._page, self._narrow_page, filters, per_request=min(IDS_PER_REQUEST, self._page_size.now))
 
-    def _first(self, *filters: str) -> Page:
-        page = self._page(filters, None)
-        _count(page.envelope)
-        return page
+    def _counted(self, *filters: str) -> tuple[Envelope, datetime]:
+        asked = (*_asked(filters, None), ("sort", "id"), ("limit", "1"), ("count", "1"))
+        answer = self._api.get(PATH, asked)
+        return read_envelope(answer.body.content), answer.served_at
 
-    def _page(self, filters: Sequence[str], page_cursor: int | None) -> Page:
-        return self._taken(self._answer(filters, page_cursor, self._common), watched=self._watched)
+    def _page(self, filters: Sequence[str], page_cursor: int | None, *, counted: bool = True) -> Page:
+        common = (("count", "1"), *self._common) if counted else self._common
+        return self._taken(self._answer(filters, page_cursor, common), watched=self._watched)
 
     def _narrow_page(self, filters: Sequence[str], page_cursor: int | None) -> Page:
         """With nothing selected: the least that a service has to send, and nothing that it could refuse."""
-        return self._taken(self._answer(filters, page_cursor, (("sort", "id"),)), watched=False)
+        return self._taken(self._answer(filters, page_cursor, (("count", "1"), ("sort", "id"))), watched=False)
 
     def _taken(self, answer: Answer, *, watched: bool) -> Page:
         envelope = read_envelope(answer.body.content, watched=watched)
@@ -152,7 +150,7 @@ class ShipmentListing:
         while True:
             size = self._page_size.now
             try:
-                answer = self._api.get(PATH, (*asked, ("limit", str(size)), ("count", "1"), *common))
+                answer = self._api.get(PATH, (*asked, ("limit", str(size)), *common))
             except Rejected as refusal:
                 if not self._page_size.refused(size, refusal):
                     raise
@@ -238,11 +236,3 @@ def _asked(filters: Sequence[str], page_cursor: int | None) -> Iterator[tuple[st
     yield from (("filter", one) for one in filters)
     if page_cursor is not None:
         yield "cursor_start", str(page_cursor)
-
-
-def _count(envelope: Envelope) -> int:
-    if envelope.count is None:
-        raise ProtocolError(
-            "The service did not return meta.count although count=1 was asked for; completeness cannot be proven."
-        )
-    return envelope.count

@@ -119,8 +119,8 @@ class AuditReading:
                 WindowReader(piece, self._store, layout, ahead, Tally(), cleaned, self._counts).read(window)
             missing = tuple(self._prove_missing(window.id, piece, known_missing))
             # counted last, so that nothing is counted that was just proven missing
-            total_counted = self._listing.count_ids(0, highest, self._settings.start)
-            settled_counted, _ = self._listing.count(self._settings.start, settled)
+            total_counted = _counted(self._listing.count_ids(0, highest, self._settings.start))
+            settled_counted = _counted(self._listing.count(self._settings.start, settled)[0])
         except (ApiError, WindowIncomplete):
             self._store.abandon(window.id)
             raise
@@ -198,9 +198,9 @@ class _Slice:
         """The first page; without an upper end of time, so that what has moved on is seen and not missed."""
         return self._taken(self._listing.first_after(self.after, self._start))
 
-    def at(self, page_cursor: int, _: datetime, __: datetime) -> Page:
+    def at(self, page_cursor: int, _: datetime, __: datetime, *, counted: bool) -> Page:
         """A page that follows."""
-        return self._taken(self._listing.at_after(page_cursor, self.after, self._start))
+        return self._taken(self._listing.at_after(page_cursor, self.after, self._start, counted=counted))
 
     def within(self, _: datetime, __: datetime) -> IdListing:
         """What the service has between the ends of the slice."""
@@ -215,3 +215,9 @@ class _Slice:
             return page
         self.to_id = max((self.to_id, *page.envelope.ids))
         return page if self._left else replace(page, envelope=replace(page.envelope, has_more=False, next=None))
+
+
+def _counted(count: int | None) -> int:
+    if count is None:
+        raise ProtocolError("The service gives no counts (meta.count): without them an audit proves nothing.")
+    return count

@@ -17,6 +17,10 @@ from wms_sync.intervals import Interval, slices
 Slice = tuple[Interval, int]
 UNKNOWN = 0
 """How many records there are where counts tell nothing: none is waited for, and no room on the disk asked for."""
+INSTEAD = (
+    "Windows are proved complete by listing their ids once more instead, and are not cut into parts; how much is to "
+    "come is not known."
+)
 MOST_PARTS = 64
 FAR_MORE = 2
 """So many times the count of a whole is more than its parts can come to while it is counted."""
@@ -46,11 +50,12 @@ class Counts:
             self._reliable = False
         self._warn()
 
+    def lack(self) -> None:
+        """The service was asked to count and did not."""
+        self._warnings.warn(f"The service gives no counts (meta.count), though count=1 was asked for. {INSTEAD}")
+
     def _warn(self) -> None:
-        self._warnings.warn(
-            "The service's counts (meta.count) are not of what was asked for. Windows are proved complete by listing "
-            "their ids once more instead, and are not cut into parts; how much is to come is not known."
-        )
+        self._warnings.warn(f"The service's counts (meta.count) are not of what was asked for. {INSTEAD}")
 
 
 class Cutting:
@@ -66,6 +71,9 @@ class Cutting:
         """The slices of one interval, of which quiet neighbours are joined; ``count`` where it is known."""
         if count is None:
             count, _ = self._listing.count(whole.start, whole.end)
+        if count is None:
+            self._counts.lack()
+            return [(whole, UNKNOWN)]
         if count > self._limit and not self._counts.are_reliable():
             return [(whole, UNKNOWN)]
         with ThreadPoolExecutor(self._parallel, "count") as pool:
@@ -75,7 +83,7 @@ class Cutting:
         parts = slices(whole, min(MOST_PARTS, -(-count // self._limit)))
         if count <= self._limit or len(parts) == 1:
             return [(whole, count)]
-        counts = list(pool.map(lambda part: self._listing.count(part.start, part.end)[0], parts))
+        counts = [count or 0 for count, _ in pool.map(lambda part: self._listing.count(part.start, part.end), parts)]
         if sum(counts) >= FAR_MORE * count:
             self._counts.distrust()
             return [(whole, UNKNOWN)]

@@ -166,7 +166,8 @@ class Reading:
         known = self._store.observation(BEFORE_START)
         if known is None or known.about != about:
             before, _ = self._listing.count(None, self._settings.start)
-            self._store.observe(BEFORE_START, before, about)
+            if before is not None:
+                self._store.observe(BEFORE_START, before, about)
 
     def _read(
         self,

@@ -37,8 +37,8 @@ class Listing(Protocol):
     def first(self, start: datetime, end: datetime, /) -> Page:
         """The first page."""
 
-    def at(self, page_cursor: int, start: datetime, end: datetime, /) -> Page:
-        """A page that follows."""
+    def at(self, page_cursor: int, start: datetime, end: datetime, /, *, counted: bool) -> Page:
+        """A page that follows, with the service's count of all where it is to be ``counted``."""
 
     def within(self, start: datetime, end: datetime, /) -> IdListing:
         """What must have been landed of it, to be listed by ids."""
@@ -92,12 +92,19 @@ class WindowReader:
         self._tally.add(windows_done=1)
 
     def _read_on(self, window: Window, number: int, pager: Pager) -> int | None:
-        """Read to the end; returns what the service counted with the last page, where it did."""
-        page = self._first(window) if pager.next is None else self._at(window, pager.next)
+        """Read to the end; returns what the service counted with the last page, where it did.
+
+        It is asked to count with the first page and with the one that should be the last: counting costs it
+        (specification 4.4).
+        """
+        page = self._first(window) if pager.next is None else self._at(window, pager.next, counted=True)
+        expected = window.count_reported if page.envelope.count is None else page.envelope.count
+        read = window.records
         while True:
             number += 1
             pager.accept(page)
-            following = self._fetch_ahead(window, pager.next)
+            read += page.envelope.records
+            following = self._fetch_ahead(window, pager.next, counted=(expected or 0) - read <= page.envelope.records)
             self._land(window, number, page, pager.next)
             if following is None:
                 return page.envelope.count
@@ -107,16 +114,17 @@ class WindowReader:
 
     def _first(self, window: Window) -> Page:
         page = self._listing.first(window.from_at, window.to_at)
-        self._store.set_count(window.id, page.envelope.count or 0)
+        if page.envelope.count is not None:
+            self._store.set_count(window.id, page.envelope.count)
         return page
 
-    def _at(self, window: Window, next_cursor: int) -> Page:
-        return self._listing.at(next_cursor, window.from_at, window.to_at)
+    def _at(self, window: Window, next_cursor: int, *, counted: bool) -> Page:
+        return self._listing.at(next_cursor, window.from_at, window.to_at, counted=counted)
 
-    def _fetch_ahead(self, window: Window, next_cursor: int | None) -> Callable[[], Page] | None:
+    def _fetch_ahead(self, window: Window, next_cursor: int | None, *, counted: bool) -> Callable[[], Page] | None:
         if next_cursor is None:
             return None
-        return self._ahead.submit(self._at, window, next_cursor).result
+        return self._ahead.submit(self._at, window, next_cursor, counted=counted).result
 
     def _land(self, window: Window, number: int, page: Page, next_cursor: int | None) -> None:
         folder = self._layout.window(window.id)
