@@ -11,10 +11,15 @@ from datetime import UTC, datetime, timedelta
 import duckdb
 import pytest
 
-from tests.conftest import NOW, Bench
+from tests.conftest import NOW, Bench, opened_store
 from tests.oracle import differences, expected_tables
+from wms_sync.analytics.explain import explain
+from wms_sync.analytics.forget import forget
+from wms_sync.analytics.recovery import recover
 from wms_sync.analytics.refresh import RefreshReport, rebuild, refresh
+from wms_sync.doctor import examine
 from wms_sync.extract.read import ReadReport
+from wms_sync.status import status
 
 
 def say(_: str) -> None:
@@ -186,3 +191,30 @@ def test_a_rebuild_is_not_disturbed_by_the_log_of_a_killed_writer(bench, sandbox
     with published(bench) as connection:
         assert connection.execute("select count(*) from ops.loads where window_id = 'killed'").fetchall() == [(0,)]
     assert_equal(bench, sandbox)
+
+
+def test_a_data_folder_may_have_any_name(bench, sandbox, settings_for, tmp_path):
+    """Its letters mean something in a URL, to a glob or to SQL; a neighbour that they would match is left alone."""
+    neighbour = tmp_path / "a b#cXd x'y"
+    neighbour.mkdir()
+    folder = tmp_path / "a%20b#c?d [x]*'y"
+    bench.settings = settings_for(sandbox, data_dir=folder, include_addresses=True)
+    bench.store = opened_store(bench.settings)
+    synced(bench)
+    assert_equal(bench, sandbox)
+    sandbox.sandbox.advance(seconds=3600, changed=30)
+    recover(bench.settings, bench.store, say)
+    with bench.api() as api:
+        day = datetime(2026, 3, 25, tzinfo=UTC)
+        bench.reading(api).backfill(day, day + timedelta(days=1))
+    with published(bench) as connection:
+        order = connection.execute("select order_id from pii.order_addresses order by 1 limit 1").fetchone()
+        [(shipment,)] = connection.execute("select min(id) from shipments").fetchall()
+    assert order is not None
+    assert forget(bench.settings, bench.store, order, say).pages
+    assert rebuild(bench.settings, bench.store, run_id="test", say=say).published
+    assert [one for one in examine(bench.settings) if one.verdict == "fail"] == []
+    assert status(bench.settings, bench.store).rows["shipments"] == 600
+    assert explain(bench.settings, bench.store, str(shipment)).versions
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([folder.name, neighbour.name, "data"])
+    assert list(neighbour.iterdir()) == []

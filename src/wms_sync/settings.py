@@ -10,7 +10,7 @@ import ipaddress
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Literal, Self
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
@@ -125,7 +125,7 @@ class Settings(BaseSettings):
         """The SQLAlchemy URL of the state store; SQLite in the data folder unless set."""
         if self.state_url is not None:
             return self.state_url.get_secret_value()
-        return f"sqlite:///{self.data_dir / 'state.db'}"
+        return f"sqlite:///{quote(str(self.data_dir / 'state.db'))}"  # a path may hold what means something in a URL
 
     @property
     def clock_tolerance(self) -> timedelta:

@@ -14,6 +14,7 @@ from wms_sync.analytics.foreign_log import logs_set_aside, told_of_log
 from wms_sync.analytics.missing import knows_missing
 from wms_sync.analytics.recovery import is_behind, refuse_another_service
 from wms_sync.analytics.retention import dropped_windows
+from wms_sync.durable import accessing
 from wms_sync.extract.clocks import what_is_off
 from wms_sync.extract.plan import missing, sync_cursor
 from wms_sync.extract.read import BEFORE_START
@@ -103,8 +104,13 @@ class Status:
 
 
 def status(settings: Settings, store: StateStore) -> Status:
-    """Collect the status from the state store and the published file."""
+    """Collect the status from the state store and the published file; ``Inaccessible`` for a folder that is closed."""
     layout = Layout(settings.data_dir)
+    with accessing(layout.root):
+        return _collected(settings, store, layout)
+
+
+def _collected(settings: Settings, store: StateStore, layout: Layout) -> Status:
     covered = store.covered(("loaded",), tolerance=settings.clock_tolerance)
     newest = covered[-1].end if covered else None
     cursor = sync_cursor(settings.start, covered) if covered else None

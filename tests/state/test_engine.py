@@ -51,6 +51,76 @@ def test_windows_of_an_earlier_release_learn_to_tell_their_service(tmp_path):
         assert store.service() is None
 
 
+READ_ONLY = """
+import os, sys, tempfile
+from pathlib import Path
+from wms_sync.errors import WmsSyncError
+from wms_sync.layout import Layout
+from wms_sync.lock import Holder
+from wms_sync.state.store import StateStore
+from wms_sync.state.turns import Turn
+
+with tempfile.TemporaryDirectory() as name:
+    folder, me = Path(name), Holder("test", os.getpid(), "here", "now")
+    url = f"sqlite:///{folder}/state.db"
+    StateStore(url).close()
+    (folder / "state.db").chmod(0o444)
+    folder.chmod(0o777 if sys.argv[1] == "the file" else 0o555)
+    if os.geteuid() == 0:
+        os.chown(folder / "state.db", 65534, -1)
+        os.seteuid(65534)
+    try:
+        Turn.taken(url, Layout(folder), me)
+    except WmsSyncError as error:
+        print(type(error).__name__, error)
+    if os.getuid() == 0:
+        os.seteuid(0)
+"""
+
+
+@pytest.mark.parametrize("what", ["the file", "the folder too"])
+def test_a_read_only_state_store_is_named_with_what_to_do(what):
+    done = subprocess.run([sys.executable, "-c", READ_ONLY, what], capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("Inaccessible"), done.stdout + done.stderr
+    assert "state.db cannot be used (it is read-only)" in done.stdout
+    assert "look at its kind, its rights" in done.stdout
+
+
+CLOSED = """
+import os, tempfile
+from pathlib import Path
+from wms_sync.errors import WmsSyncError
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+from wms_sync.status import status
+
+with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as elsewhere:
+    Path(elsewhere).chmod(0o777)
+    url = f"sqlite:///{elsewhere}/state.db"
+    store = StateStore(url)
+    for path in Path(elsewhere).iterdir():
+        path.chmod(0o666)
+    settings = Settings.load(_env_file=None, data_dir=Path(name) / "data", state_url=url)
+    (Path(name) / "data").mkdir()
+    Path(name).chmod(0)
+    if os.geteuid() == 0:
+        os.seteuid(65534)
+    try:
+        status(settings, store)
+    except WmsSyncError as error:
+        print(type(error).__name__, error)
+    if os.getuid() == 0:
+        os.seteuid(0)
+    Path(name).chmod(0o700)
+"""
+
+
+def test_a_data_folder_that_cannot_be_entered_is_named_by_the_status():
+    done = subprocess.run([sys.executable, "-c", CLOSED], capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("Inaccessible"), done.stdout + done.stderr
+    assert "data cannot be used" in done.stdout
+
+
 def counted(path) -> int:
     """How many windows another process finds."""
     said = subprocess.run([sys.executable, "-c", ELSEWHERE, str(path)], capture_output=True, text=True, check=True)

@@ -9,7 +9,7 @@ from sqlalchemy import URL, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
-from wms_sync.durable import make_private, make_private_file
+from wms_sync.durable import Inaccessible, make_private, make_private_file
 from wms_sync.state.errors import StateError, StateUrlError
 from wms_sync.state.schema import migrate
 
@@ -24,10 +24,17 @@ def opened(url: str, durable: Durable = "normal") -> Engine:
         with engine.begin() as connection:
             migrate(connection)
     except DBAPIError as error:
+        refuse_read_only(engine, error)
         raise StateError(f"The state store could not be opened: {error.orig}") from None
     except OSError as error:
         raise StateError(f"The state store could not be opened: {error}") from None
     return engine
+
+
+def refuse_read_only(engine: Engine, error: DBAPIError) -> None:
+    """Raises ``Inaccessible`` where it is for a file without the right to write that SQLite did not do something."""
+    if getattr(error.orig, "sqlite_errorname", "").startswith("SQLITE_READONLY"):
+        raise Inaccessible(Path(str(engine.url.database)), "it is read-only") from None
 
 
 def _engine(url: str, durable: Durable) -> Engine:

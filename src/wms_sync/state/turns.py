@@ -32,7 +32,7 @@ from sqlalchemy.exc import DBAPIError
 from wms_sync.durable import PRIVATE_FOLDER, make_private, put_in_place, write_synced
 from wms_sync.layout import Layout
 from wms_sync.lock import WRITER, Holder, writing
-from wms_sync.state.engine import Durable, opened
+from wms_sync.state.engine import Durable, opened, refuse_read_only
 from wms_sync.state.errors import StateError, TakenOver
 from wms_sync.state.schema import turns
 
@@ -78,6 +78,7 @@ class Turn:
         try:
             held = _count_up(engine, what, me, run_id)
         except DBAPIError as error:
+            refuse_read_only(engine, error)
             raise StateError(
                 f"The turn to write cannot be taken ({error.orig}). Most likely a process that is suspended, or on "
                 "another machine, is in the middle of a write to the state store: let it go on, or end it; then run "
