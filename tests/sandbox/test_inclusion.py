@@ -61,7 +61,7 @@ def test_package_items_are_short_unless_selected(service):
 
 
 def test_packing_solutions(shipments: list[Thing], included: Included):
-    solutions = included["ShipmentPackingSolution"]
+    solutions = dict(included["ShipmentPackingSolution"])
     for shipment in shipments:
         assert is_reference(shipment.get("packing_solution"), "ShipmentPackingSolution")
         if shipment.get("packing_solution"):

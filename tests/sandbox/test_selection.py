@@ -1,10 +1,12 @@
 """Field selection (specification 4.5): every parameter, every value; optional fields only when selected."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from wms_sync.sandbox.field_treatment import FieldTreatment
 from wms_sync.sandbox.kinds import CONDITIONAL, KINDS, PATHS, PRODUCT_KINDS
 
 Thing = dict[str, Any]
@@ -45,14 +47,21 @@ LISTED = {
 """The table of specification 4.5, word for word."""
 
 INLINE = {"packages", "packages.items"}
+PACKAGING = "sku name is_enabled merchant created_at updated_at"
+"""What the packaging kinds have in common (2.3); each has its own options besides."""
+PACKAGING_PATHS = {
+    "packages.packaging.product": "container_options supplies_options data_collection_options instruction_options",
+    "packages.container": "container_options",
+    "packages.infill": "infill_options",
+}
 SHOWN_AS = {"user": {"requester"}, "order_item_quantity": {"order_item_quantity", "order_item_qty"}}
 
 
 def needed(path: str) -> list[tuple[str, str]]:
     """What must be selected for the objects at a path to be reached: at each parent, just the next reference."""
     names = path.split(".")
-    parents = [(f"fields:{'.'.join(names[:depth])}", names[depth]) for depth in range(1, len(names))]
-    return [("fields", names[0]), *parents]
+    parents = [(".".join(names[:depth]), names[depth]) for depth in range(1, len(names))]
+    return [("fields", names[0]), *((f"fields:{parent}", name) for parent, name in parents if parent in PATHS)]
 
 
 def fields_at(page: Thing, path: str) -> set[str]:
@@ -69,8 +78,9 @@ def possible(path: str, names: Iterable[str]) -> set[str]:
 def things_at(page: Thing, path: str) -> Iterator[Thing]:
     if path == "packages":
         yield from (package for shipment in page["collection"] for package in shipment["packages"])
-    elif path == "packages.items":
-        yield from (item for package in things_at(page, "packages") for item in package["items"])
+    elif path in ("packages.items", "packages.packaging"):
+        name = path.split(".")[1]
+        yield from (item for package in things_at(page, "packages") for item in package[name])
     else:
         kinds = PRODUCT_KINDS if PATHS[path] == "Product" else (PATHS[path],)
         ids = {(target["type"], target["id"]) for target in targets(page, path)}
@@ -118,7 +128,8 @@ def test_basic_is_refused_where_it_is_not_listed(service, kind: str):
 @pytest.mark.parametrize("path", PATHS)
 def test_all_shows_every_field(everything: list[Thing], path: str):
     shown = set().union(*(fields_at(page, path) for page in everything))
-    assert shown - {"parent_retailer"} == set(KINDS[PATHS[path]].fields) - {"parent_retailer"}
+    own = {*PACKAGING.split(), *PACKAGING_PATHS[path].split()} if path in PACKAGING_PATHS else KINDS[PATHS[path]].fields
+    assert shown - {"parent_retailer"} == set(own) - {"parent_retailer"}
 
 
 @pytest.mark.parametrize("path", [path for path, kind in PATHS.items() if "basic" in KINDS[kind].values])
@@ -199,3 +210,32 @@ def test_two_paths_to_one_object_show_the_fields_of_both(service):
         assert "code" in retailers[each]
     for each in by_order & set(retailers):
         assert "name" not in retailers[each]
+
+
+@pytest.fixture
+def moody(small):
+    """The small service, which may be told how to treat field selection and forgets it afterwards."""
+    yield small
+    small.sandbox.field_treatment = FieldTreatment()
+
+
+def test_a_service_can_be_told_to_refuse_parameters_and_values(moody):
+    moody.sandbox.field_treatment = FieldTreatment(frozenset({"fields:gallery", "fields:order=carrier"}))
+    assert moody.refusal(("fields:gallery", "basic")) == "fields:gallery"
+    assert moody.refusal(("fields:order", "status,carrier")) == "fields:order"
+    moody.listing(("fields:order", "status,carrier_code"), ("fields:gallery.items", "all"), ("limit", "1"))
+    for told, named in (("message", True), ("nothing", False)):
+        moody.sandbox.field_treatment = replace(moody.sandbox.field_treatment, told=told)
+        answer = moody.get(("fields:gallery", "basic"))
+        assert (answer.status_code, "fields:gallery" in answer.text) == (400, named)
+        assert "details" not in answer.json()["errors"][0]
+
+
+def test_a_service_can_be_told_to_ignore_field_selection_or_to_leave_included_out(moody):
+    everything = (("fields", "id"), ("fields:order", "nothing"), ("limit", "5"))
+    moody.sandbox.field_treatment = FieldTreatment(ignored=True)
+    page = moody.listing(*everything)
+    assert page["included"] == {}
+    assert len(page["collection"][0]) > 10
+    moody.sandbox.field_treatment = FieldTreatment(drops_included=True)
+    assert "included" not in moody.listing(("fields:warehouse", "all"), ("limit", "5"))

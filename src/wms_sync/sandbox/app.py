@@ -29,6 +29,7 @@ from wms_sync.sandbox.creates import Creates
 from wms_sync.sandbox.description import describe
 from wms_sync.sandbox.errors import ParameterError, bad_parameters, method_not_allowed, not_found, unauthorized
 from wms_sync.sandbox.faults import AnswerLost, ProxyAnswer
+from wms_sync.sandbox.field_treatment import FieldTreatment
 from wms_sync.sandbox.merchant_api import MerchantApi
 from wms_sync.sandbox.pages import Pages
 from wms_sync.sandbox.pools import Pools
@@ -72,8 +73,8 @@ class Sandbox:
 
     `requests` are those served so far, the oldest first. Tests may set `intercept`, which is asked before anything else
     and answers instead unless it returns None (see also `faults`), `rewrite`, which is given the envelope of each
-    listing and returns the one to send, and `redate`, which is given the moment of an answer's `Date` and returns the
-    one to send, or None for an answer without.
+    listing and returns the one to send, `redate`, which is given the moment of an answer's `Date` and returns the one to
+    send, or None for an answer without, and `field_treatment`.
     """
 
     def __init__(self, config: SandboxConfig | None = None) -> None:
@@ -83,6 +84,7 @@ class Sandbox:
         self.intercept: Intercept | None = None
         self.rewrite: Callable[[dict[str, Any]], dict[str, Any]] | None = None
         self.redate: Callable[[datetime], datetime | None] | None = None
+        self.field_treatment = FieldTreatment()
         self._store = Store(self.config, self.clock.anchor)
         pools = Pools(self.config.seed)
         self._pages = Pages(self._store, pools)
@@ -207,8 +209,11 @@ class Sandbox:
         return JSONResponse(describe())
 
     async def _list_shipments(self, request: Request) -> Response:
+        given = request.query_params.multi_items()
+        if (refusal := self.field_treatment.refusal(given)) is not None:
+            return refusal
         try:
-            query = read_query(request.query_params.multi_items())
+            query = read_query(self.field_treatment.heard(given))
         except ParameterError as offence:
             return bad_parameters(offence)
         return await run_in_threadpool(self._respond, request.url.path, query, offers_gzip(request))
@@ -216,6 +221,8 @@ class Sandbox:
     def _respond(self, path: str, query: ListQuery, compressed: bool) -> Response:
         with self._lock:
             body = b"".join(self._pages.write(path, query))
+        if self.field_treatment.drops_included:
+            body = json.dumps({key: value for key, value in json.loads(body).items() if key != "included"}).encode()
         if self.rewrite is not None:
             body = json.dumps(self.rewrite(json.loads(body))).encode()
         headers = {"Vary": "Accept-Encoding"}

@@ -24,6 +24,7 @@ References = frozenset[tuple[str, str, int]]
 _UNSELECTED_PACKAGES = frozenset(KINDS["ShipmentPackage"].basic)
 _UNSELECTED_PACKAGE_ITEMS = frozenset(KINDS["ShipmentPackageItem"].basic)
 _SHARED_BY_SHIPMENT = ("warehouse", "retailer", "retailer_ship_to_location", "mark_for_location")
+_SHARED_BY_PACKAGE = ("container", "infill")
 _SHARED_BY_ORDER = ("brand", "merchant", "tpb_group", "retailer", "retailer_ship_to_location", "mark_for_location")
 _OWNED_BY_ORDER = (
     "items",
@@ -63,6 +64,9 @@ def compile_shipment(family: Family, part: ShipmentPart, selection: Selection, s
     fields = selection.fields(ROOT) or frozenset()
     shared = set(_shared(shipment, "", _SHARED_BY_SHIPMENT, selection))
     shared.update(_products(part.items, "items", selection))
+    for package in packages:
+        shared.update(_shared(package.package, "packages.", _SHARED_BY_PACKAGE, selection))
+        shared.update(_products(package.package["packaging"], "packages.packaging", selection))
     return Compiled(
         _write(family, [pick(shipment, fields)]),
         _included(_around(part, packages), selection, family),
@@ -126,6 +130,7 @@ def _shared(thing: Thing, prefix: str, names: Iterable[str], selection: Selectio
 
 
 def _products(items: list[Thing], path: str, selection: Selection) -> Iterator[tuple[str, str, int]]:
+    """What things at a path refer to as their product."""
     if selection.reaches(f"{path}.product"):
         for item in items:
             if item.get("product"):

@@ -23,6 +23,11 @@ def bad_parameters(*offences: ParameterError) -> JSONResponse:
     return _errors(400, "parameters", "The supplied parameters are invalid.", offences)
 
 
+def bad_request(reason: str) -> JSONResponse:
+    """400, without the offending keys."""
+    return _errors(400, "parameters", reason, ())
+
+
 def bad_json(reason: str) -> JSONResponse:
     """400, for a body that is no JSON."""
     return _errors(400, "parser", reason, ())

@@ -176,6 +176,9 @@ PATHS: dict[str, str] = {
     "items.product": "Product",
     "packages": "ShipmentPackage",
     "packages.items": "ShipmentPackageItem",
+    "packages.packaging.product": "Product",
+    "packages.container": "Product",
+    "packages.infill": "Product",
     "packages.gallery": "Gallery",
     "packages.gallery.items": "GalleryItem",
     "packing_solution": "ShipmentPackingSolution",
@@ -193,6 +196,7 @@ PATHS: dict[str, str] = {
     "order.brand": "Brand",
     "order.merchant": "Merchant",
     "order.merchant.brands": "Brand",
+    "order.merchant.default_brand": "Brand",
     "order.shipping_address": "OrderAddress",
     "order.original_address": "OrderAddress",
     "order.address_candidates": "OrderAddressCandidate",
@@ -202,7 +206,9 @@ PATHS: dict[str, str] = {
     "order.retailer": "Retailer",
     "order.retailer.parent_retailer": "Retailer",
     "order.retailer_ship_to_location": "RetailerShipToLocation",
+    "order.retailer_ship_to_location.retailer": "Retailer",
     "order.mark_for_location": "RetailerShipToLocation",
+    "order.mark_for_location.retailer": "Retailer",
 }
 """Where a reference stands, counted from the shipment, and the kind it points to."""
 

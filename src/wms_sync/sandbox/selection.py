@@ -14,8 +14,9 @@ from wms_sync.sandbox.kinds import CONDITIONAL, KINDS, PATHS, Kind
 
 ROOT = ""
 _UNSELECTED = {"packages": frozenset(KINDS["ShipmentPackage"].basic)}
-_INLINE = {"items": frozenset(("product",))}
-"""Packages are inline whether selected or not, and an inline shipment item always shows its product."""
+_INLINE = {"items": frozenset(("product",)), "packages.packaging": frozenset(("product",))}
+"""Packages are inline whether selected or not; an inline shipment item and what a package is packed with always show
+their product."""
 
 
 @dataclass(frozen=True)

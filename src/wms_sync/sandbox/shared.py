@@ -13,7 +13,11 @@ from wms_sync.sandbox.selection import Selection
 from wms_sync.sandbox.store import Store
 from wms_sync.sandbox.templates import write_json
 
-_FURTHER = {"Retailer": "parent_retailer", "RetailerShipToLocation": "retailer", "Merchant": "brands"}
+_FURTHER = {
+    "Retailer": ("parent_retailer",),
+    "RetailerShipToLocation": ("retailer",),
+    "Merchant": ("brands", "default_brand"),
+}
 
 Wanted = tuple[str, int, frozenset[str]]
 """Kind, position in its pool, fields."""
@@ -43,11 +47,11 @@ class SharedObjects:
             return
         fields = self._selection.fields(path) or frozenset()
         yield self._code((kind, position, fields))
-        further = _FURTHER.get(kind)
-        if further is not None and self._selection.reaches(f"{path}.{further}"):
-            target = self._pools.make(kind, position).get(further) or []
-            for each in target if isinstance(target, list) else [target]:
-                yield from self._follow(f"{path}.{further}", each["type"], each["id"])
+        for further in _FURTHER.get(kind, ()):
+            if self._selection.reaches(f"{path}.{further}"):
+                target = self._pools.make(kind, position).get(further) or []
+                for each in target if isinstance(target, list) else [target]:
+                    yield from self._follow(f"{path}.{further}", each["type"], each["id"])
 
     def _code(self, wanted: Wanted) -> int:
         code = self._codes.setdefault(wanted, len(self._wanted))
