@@ -54,6 +54,7 @@ class Settings(BaseSettings):
     clock_tolerance_seconds: int = Field(default=int(TOLERANCE.total_seconds()), ge=0, le=LARGEST_TOLERANCE_SECONDS)
     audit_pages: int = Field(default=1, ge=0)
     include_addresses: bool = False
+    omit_fields: str = ""
     raw_retention_days: int | None = Field(default=None, ge=1, le=LONGEST_RETENTION_DAYS)
     api_version: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}$")
     schedule_cron: str = "0 2 * * *"
@@ -114,6 +115,12 @@ class Settings(BaseSettings):
             raise SettingsError(_explain(error)) from None
         except UnicodeDecodeError:  # it holds the whole file
             raise SettingsError("The file .env is not UTF-8: save the WMS_ settings in it as UTF-8.") from None
+
+    @property
+    def omitted_fields(self) -> tuple[str, ...]:
+        """The parameters of field selection that are left out by hand, without ``fields:``."""
+        names = (name.strip().removeprefix("fields:") for name in self.omit_fields.split(","))
+        return tuple(name for name in names if name)
 
     @property
     def start(self) -> datetime:

@@ -145,7 +145,7 @@ def merged(connection: duckdb.DuckDBPyConnection, layout: Layout, parts: Sequenc
     """Fresh tables, each part in a transaction of its own."""
     for table in (*KINDS, "ops.loads"):
         connection.execute(f"truncate {table}")
-    merger = Merger(connection, layout, run_id="load", include_addresses=False)
+    merger = Merger(connection, layout, run_id="load", include_addresses=False, narrow={})
     for part in parts:
         merger.merge([(window, flattened_window(layout, window.id)) for window in part])
     return merger
@@ -219,7 +219,7 @@ def test_a_clock_that_goes_on_needs_no_look_at_what_is_merged(connection, tmp_pa
     merged(connection, layout, [windows[:3]])
     for window in windows[:3]:
         (layout.parquet / MANIFESTS / f"{window.id}.json").unlink()
-    merger = Merger(connection, layout, run_id="load", include_addresses=False)
+    merger = Merger(connection, layout, run_id="load", include_addresses=False, narrow={})
     for window in windows[3:]:
         merger.merge([(window, flattened_window(layout, window.id))])
     assert found(connection) == {("shipments", 1): ("w5", 1)}

@@ -12,7 +12,7 @@ before may count again: these few objects are looked up in the Parquet files of 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
@@ -21,6 +21,7 @@ import duckdb
 from wms_sync import sql_files
 from wms_sync.analytics.errors import CountsDisagreeError
 from wms_sync.analytics.flattened import FlattenedWindow, flattened_window, is_flattened
+from wms_sync.analytics.narrowing import Filling, narrowing
 from wms_sync.catalogue import Table, quote, tables
 from wms_sync.layout import Layout
 from wms_sync.state.store import Window
@@ -38,17 +39,25 @@ def receipts(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
 class Merger:
     """Merges windows into one open database.
 
-    ``voided`` counts by table what went back to an earlier ``updated_at``, because an audit or a backfill showed it so.
+    ``narrow`` tells of the windows that were not asked for everything what that was. ``voided`` counts by table what
+    went back to an earlier ``updated_at``, because an audit or a backfill showed it so.
     """
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, layout: Layout, *, run_id: str, include_addresses: bool
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        layout: Layout,
+        *,
+        run_id: str,
+        include_addresses: bool,
+        narrow: Mapping[str, tuple[str, ...]],
     ) -> None:
         self.voided: Counter[str] = Counter()
         self._connection = connection
         self._layout = layout
         self._parquet = layout.parquet
         self._run_id = run_id
+        self._narrow = narrow
         stored = [table for table in tables() if include_addresses or table.schema != PERSONAL]
         self._families = [
             (root, [table for table in stored if table.root == root.name])
@@ -60,7 +69,8 @@ class Merger:
     def merge(self, batch: Batch) -> dict[str, int]:
         """Merge windows in one transaction, with a receipt each; rows that went into each table.
 
-        Raises ``CountsDisagreeError`` when rows do not add up; nothing of the batch is merged then.
+        The windows of a batch were all asked for the same. Raises ``CountsDisagreeError`` when rows do not add up;
+        nothing of the batch is merged then.
         """
         rows: dict[str, int] = {}
         with _transaction(self._connection):
@@ -83,11 +93,15 @@ class Merger:
             return {}
         winners = self._find_winners(root, files[root.slug])
         earlier = self._earlier_windows(batch)
+        filling = Filling(self._connection, root, family, self._narrow)
+        filling.keep_stored()
         rows = {}
         for table in family:
             self._count_parquet(table, batch)
             back = [file for window in earlier for file in window.files(self._parquet, table.slug)]
             rows[table.slug] = self._replace(table, [*files[table.slug], *back])
+        filling.fill_winners()
+        filling.fill_from_late(files, narrowing(batch[0][0].lost))
         if rows[root.slug] != winners:
             raise CountsDisagreeError(
                 f"{winners} rows of {root.name} were to take effect and {rows[root.slug]} would: one is twice. Nothing "

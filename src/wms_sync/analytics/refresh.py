@@ -187,6 +187,7 @@ class Refresh:
             self._layout,
             run_id=self._run_id,
             include_addresses=self._settings.include_addresses,
+            narrow={window.id: window.lost for window in windows if window.lost},
         )
         with Audits(self._settings.database_url, self._turn) as audits:
             for part in _batches(pending, alone=audits.open()):
@@ -256,12 +257,13 @@ def _explained() -> Iterator[None]:
 def _batches(pending: Sequence[Window], *, alone: Container[str]) -> Iterator[list[Window]]:
     """Windows to merge in one transaction: a commit costs much more than merging some more rows in it.
 
-    What is compared with the tables first, stands alone.
+    What is compared with the tables first, stands alone; windows that were not asked for the same are apart.
     """
     batch: list[Window] = []
     for window in pending:
         full = sum(one.records for one in batch) + window.records > RECORDS_PER_TRANSACTION
-        if batch and (full or window.id in alone or batch[-1].id in alone):
+        apart = batch and (window.id in alone or batch[-1].id in alone or window.lost != batch[-1].lost)
+        if batch and (full or apart):
             yield batch
             batch = []
         batch.append(window)

@@ -1,64 +1,366 @@
-"""Which fields and related objects a list of shipments is asked for: one table.
+"""Which fields and related objects a list of shipments is asked for: one table of parameters, and what hangs on each.
 
 The parameter names follow the vendor's rule ``fields:<path>`` (the dot between levels is inferred, so this is the one
-place to edit for an instance that differs). ``all`` is not recursive: each level is asked for by its own parameter.
-Values: specification 4.5.
+place to edit for an instance that differs). ``all`` is not recursive: each level is asked for by its own parameter, and
+only where specification 4.5 lists it for the kind. Everywhere else, and where ``all`` is refused, the names are asked
+for that 4.5 lists, or the object's field table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
 
-from wms_sync.privacy.fields import CANDIDATE_KEPT, LOCATION_KEPT
+from wms_sync.privacy.fields import CANDIDATE_KEPT, CONTACT, LOCATION_KEPT
+from wms_sync.privacy.types import fields_of
 
-_RETAILER_PATHS = ("retailer", "retailer_ship_to_location.retailer", "mark_for_location.retailer", "order.retailer")
-_LOCATION_PATHS = (
-    "retailer_ship_to_location",
-    "mark_for_location",
-    "order.retailer_ship_to_location",
-    "order.mark_for_location",
+ALL = "all"
+SHIPMENT = "fields"
+PREFIX = "fields:"
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What may be asked of a kind. ``type`` is its type in ``sql/types``, whose fields are all that it can have.
+
+    ``listed`` are the values that 4.5 lists besides ``all``; empty where it does not list the kind, whose field table
+    is asked for then. ``brings`` are fields that a listed value brings under another name, ``always`` those that come
+    whatever is asked for. ``personal`` are not asked for without addresses.
+
+    ``table`` has its rows, and ``parts`` are the tables of values that are lists. A ``shared`` kind comes only where it
+    is asked for; others stand in their owner, as a reference or in part, also where they are not asked for.
+    """
+
+    type: str
+    table: str
+    listed: tuple[str, ...] = ()
+    brings: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    always: frozenset[str] = frozenset()
+    personal: frozenset[str] = frozenset()
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    shared: bool = False
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """All that an object of the kind can have."""
+        return tuple(name for name in fields_of(self.type) if name not in {"type", "id"})
+
+    @property
+    def has_all(self) -> bool:
+        """Whether 4.5 lists ``all`` for it."""
+        return bool(self.listed)
+
+    def names(self, *, include_addresses: bool) -> tuple[str, ...]:
+        """The values that are asked for one by one."""
+        return tuple(one for one in self.listed or self.fields if include_addresses or one not in self.personal)
+
+    def granted(self, values: Iterable[str]) -> frozenset[str]:
+        """The fields that these values bring."""
+        asked = frozenset(values)
+        if ALL in asked:
+            return frozenset(self.fields)
+        return asked.union(self.always, *(self.brings.get(value, ()) for value in asked))
+
+
+_SHIPMENT = Kind(
+    "shipment",
+    "shipments",
+    parts={
+        "items": ("shipment_items", "shipment_item_reservations"),
+        "packages": ("packages", "package_items", "package_packaging", "package_collected_data"),
+        "packing_solution": (
+            "packing_solutions",
+            "packing_solution_containers",
+            "packing_solution_container_items",
+        ),
+    },
 )
-_ALL_PATHS = (
-    "warehouse",
-    "items",
-    "items.product",
+_SHIPMENT_ITEM = Kind("shipment_item", "shipment_items", parts={"reservations": ("shipment_item_reservations",)})
+_PACKAGE = Kind(
+    "shipment_package",
     "packages",
-    "packages.items",
-    "packages.gallery",
-    "packages.gallery.items",
-    "packing_solution",
-    "gallery",
-    "gallery.items",
-    *_RETAILER_PATHS,
-    "retailer.parent_retailer",
-    "order.retailer.parent_retailer",
-    "order",
-    "order.items",
-    "order.items.product",
-    "order.brand",
-    "order.merchant",
-    "order.merchant.brands",
-    "order.status_history",
-    "order.instructions",
-    "order.tpb_group",
+    _words(
+        "tracking_ref alt_tracking_number alt_tracking_description billable_weight dimensional_weight "
+        "dimensional_weight_divisor total_item_volume total_void_percent container_style num_cartons sscc "
+        "manifest_courier_code items container infill packaging collected_data gallery created_at updated_at"
+    ),
+    parts={
+        "items": ("package_items",),
+        "packaging": ("package_packaging",),
+        "collected_data": ("package_collected_data",),
+    },
 )
-_ADDRESS_PATHS = ("order.shipping_address", "order.original_address")
-_CANDIDATE_PATH = "order.address_candidates"
-_CANDIDATE_FIELDS_NOT_PERSONAL = ",".join(CANDIDATE_KEPT)
-_LOCATION_FIELDS_NOT_PERSONAL = ",".join(LOCATION_KEPT)
+_PACKAGE_ITEM = Kind(
+    "shipment_package_item",
+    "package_items",
+    _words(
+        "sku name quantity weight hazmat_unit_weight customs_value order_item_id order_item_sku order_item_quantity"
+    ),
+    brings={"order_item_quantity": ("order_item_qty",)},
+)
+_PACKING_SOLUTION = Kind(
+    "shipment_packing_solution",
+    "packing_solutions",
+    parts={"containers": ("packing_solution_containers", "packing_solution_container_items")},
+)
+_GALLERY = Kind(
+    "gallery",
+    "galleries",
+    ("basic", "items"),
+    brings={"basic": ("photo_count", "updated_at")},
+    parts={"items": ("gallery_items",)},
+    shared=True,
+)
+_GALLERY_ITEM = Kind(
+    "gallery_item", "gallery_items", _words("url thumbnail_url caption taken_at device_info media_info created_at")
+)
+_ORDER = Kind(
+    "order",
+    "orders",
+    personal=frozenset({"shipping_address", "original_address"}),
+    parts={
+        "items": ("order_items",),
+        "status_history": ("order_status_history",),
+        "instructions": ("order_instructions",),
+        "address_candidates": ("order_address_candidates", "pii_order_address_candidates"),
+        "shipping_address": ("pii_order_addresses",),
+        "original_address": ("pii_order_addresses",),
+    },
+    shared=True,
+)
+_ORDER_ITEM = Kind("order_item", "order_items")
+_ADDRESS = Kind(
+    "order_address",
+    "pii_order_addresses",
+    _words("first_name last_name company street city region postcode country telephone email classification is_valid"),
+)
+_CANDIDATE = Kind(
+    "order_address_candidate",
+    "order_address_candidates",
+    _words("address_id street city region_code postal_code country_code classification"),
+    personal=frozenset(fields_of("order_address_candidate")) - frozenset(CANDIDATE_KEPT),
+)
+_HISTORY = Kind(
+    "order_status_history",
+    "order_status_history",
+    _words("status comment notify_merchant user script_id created_at"),
+    brings={"user": ("requester",)},
+)
+_INSTRUCTION = Kind(
+    "order_instruction",
+    "order_instructions",
+    _words("order_id note file_name presentation print_target print_orientation copies_printed"),
+)
+_BRAND = Kind("brand", "brands", _words("code name is_active is_deleted sort_order"), shared=True)
+_MERCHANT = Kind(
+    "merchant",
+    "merchants",
+    _words("code name status created_at updated_at brands default_brand custom_fields"),
+    shared=True,
+)
+_BILLING_GROUP = Kind("third_party_billing_group", "third_party_billing_groups", _words("label status"), shared=True)
+_WAREHOUSE = Kind("warehouse", "warehouses", _words("name is_active abbreviation"), shared=True)
+_RETAILER = Kind(
+    "retailer",
+    "retailers",
+    _words(
+        "code name status fulfillment_model parent_retailer legal_name dba default_duties_payor "
+        "default_shipping_method allowed_shipping_methods routing_guide_notes custom_fields created_at updated_at"
+    ),
+    shared=True,
+)
+_LOCATION = Kind(
+    "retailer_ship_to_location",
+    "retailer_ship_to_locations",
+    (*LOCATION_KEPT, *CONTACT),
+    personal=frozenset(CONTACT),
+    parts=dict.fromkeys(CONTACT, ("pii_retailer_ship_to_contacts",)),
+    shared=True,
+)
+_PRODUCT = Kind(
+    "product",
+    "products",
+    ("created_at", "updated_at"),
+    always=frozenset(fields_of("product")) - {"type", "id", "created_at", "updated_at"},
+    shared=True,
+)
+
+_KINDS: dict[str, Kind] = {
+    "": _SHIPMENT,
+    "warehouse": _WAREHOUSE,
+    "items": _SHIPMENT_ITEM,
+    "items.product": _PRODUCT,
+    "packages": _PACKAGE,
+    "packages.items": _PACKAGE_ITEM,
+    "packages.packaging.product": _PRODUCT,
+    "packages.container": _PRODUCT,
+    "packages.infill": _PRODUCT,
+    "packages.gallery": _GALLERY,
+    "packages.gallery.items": _GALLERY_ITEM,
+    "packing_solution": _PACKING_SOLUTION,
+    "gallery": _GALLERY,
+    "gallery.items": _GALLERY_ITEM,
+    "retailer": _RETAILER,
+    "retailer.parent_retailer": _RETAILER,
+    "retailer_ship_to_location": _LOCATION,
+    "retailer_ship_to_location.retailer": _RETAILER,
+    "mark_for_location": _LOCATION,
+    "mark_for_location.retailer": _RETAILER,
+    "order": _ORDER,
+    "order.items": _ORDER_ITEM,
+    "order.items.product": _PRODUCT,
+    "order.brand": _BRAND,
+    "order.merchant": _MERCHANT,
+    "order.merchant.brands": _BRAND,
+    "order.merchant.default_brand": _BRAND,
+    "order.shipping_address": _ADDRESS,
+    "order.original_address": _ADDRESS,
+    "order.address_candidates": _CANDIDATE,
+    "order.status_history": _HISTORY,
+    "order.instructions": _INSTRUCTION,
+    "order.tpb_group": _BILLING_GROUP,
+    "order.retailer": _RETAILER,
+    "order.retailer.parent_retailer": _RETAILER,
+    "order.retailer_ship_to_location": _LOCATION,
+    "order.retailer_ship_to_location.retailer": _RETAILER,
+    "order.mark_for_location": _LOCATION,
+    "order.mark_for_location.retailer": _RETAILER,
+}
+"""Where an object stands, counted from the shipment, and its kind."""
+
+_PERSONAL_PATHS = frozenset({"order.shipping_address", "order.original_address"})
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One query parameter; ``names`` are what it is asked for one by one."""
+
+    path: str
+    kind: Kind
+    names: tuple[str, ...]
+    first: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """As it stands in the query."""
+        return PREFIX + self.path if self.path else SHIPMENT
+
+
+@cache
+def parameters(*, include_addresses: bool) -> tuple[Parameter, ...]:
+    """All of them, each behind those that it hangs on. Without addresses nothing personal is asked for."""
+    return tuple(
+        Parameter(path, kind, names := kind.names(include_addresses=include_addresses), _first(kind, names))
+        for path, kind in sorted(_KINDS.items())
+        if include_addresses or path not in _PERSONAL_PATHS
+    )
+
+
+def parameter(name: str) -> Parameter:
+    """One by its name in the query, as it is with addresses."""
+    return _BY_NAME[name]
+
+
+def _first(kind: Kind, names: tuple[str, ...]) -> tuple[str, ...]:
+    """``all`` where it is listed, unless it would bring what is not asked for."""
+    return (ALL,) if kind.has_all and set(names) == set(kind.listed) else names
+
+
+_BY_NAME = {one.name: one for one in parameters(include_addresses=True)}
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is asked for: values by parameter, in the order of the table."""
+
+    asked: tuple[tuple[str, tuple[str, ...]], ...]
+    include_addresses: bool
+
+    @classmethod
+    def whole(cls, *, include_addresses: bool) -> Selection:
+        """Everything that has a place in the tables."""
+        return cls(
+            tuple((one.name, one.first) for one in parameters(include_addresses=include_addresses)), include_addresses
+        )
+
+    @property
+    def params(self) -> tuple[tuple[str, str], ...]:
+        """The query parameters."""
+        return tuple((name, ",".join(values)) for name, values in self.asked)
+
+    def values(self, name: str) -> tuple[str, ...]:
+        """What a parameter is asked for; nothing where it is left out."""
+        return next((values for each, values in self.asked if each == name), ())
+
+    def asking(self, name: str, values: Iterable[str]) -> Selection:
+        """The selection with other values of one parameter, which is left out without any."""
+        wanted = tuple(values)
+        return replace(
+            self,
+            asked=tuple(
+                (each, wanted if each == name else known) for each, known in self.asked if each != name or wanted
+            ),
+        )
+
+    def dropping(self, name: str) -> Selection:
+        """Without a parameter, and without those below it where they would select of what does not come."""
+        below = [each for each, _ in self.asked if each.startswith(f"{name}.")] if parameter(name).kind.shared else []
+        return self.without([name, *below])
+
+    def without(self, names: Iterable[str]) -> Selection:
+        """The selection without these parameters."""
+        out = set(names)
+        return replace(self, asked=tuple(one for one in self.asked if one[0] not in out))
+
+    def until(self, count: int) -> Selection:
+        """The first so many parameters: whatever one of them hangs on is among them."""
+        return replace(self, asked=self.asked[:count])
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """What the tables have a place for and this selection does not bring.
+
+        ``fields:order.brand``: nothing of these objects is asked for; ``fields:order=carrier``: one field lacks.
+        """
+        return tuple(self._lost())
+
+    def _lost(self) -> Iterator[str]:
+        for one in parameters(include_addresses=self.include_addresses):
+            values = self.values(one.name)
+            if not values:
+                yield one.name
+                continue
+            granted = one.kind.granted(values)
+            yield from (f"{one.name}={value}" for value in fields_wanted(one) if value not in granted)
+
+
+def fields_wanted(parameter: Parameter) -> tuple[str, ...]:
+    """The fields that a parameter brings where nothing is refused."""
+    granted = parameter.kind.granted(parameter.first)
+    return tuple(name for name in parameter.kind.fields if name in granted)
+
+
+def expanded(lost: Iterable[str]) -> frozenset[str]:
+    """What ``Selection.lost`` tells, field by field: a parameter that is left out stands for all of its fields."""
+    found: set[str] = set()
+    for one in lost:
+        name, _, value = one.partition("=")
+        found.add(one)
+        if not value and name in _BY_NAME:
+            found.update(f"{name}={each}" for each in fields_wanted(_BY_NAME[name]))
+    return frozenset(found)
 
 
 def selection(*, include_addresses: bool) -> tuple[tuple[str, str], ...]:
-    """The query parameters, in a fixed order. Without addresses nothing personal is asked for."""
-    return (("fields", "all"), *sorted(_related(include_addresses)))
+    """The query parameters of everything, in a fixed order. Without addresses nothing personal is asked for."""
+    return Selection.whole(include_addresses=include_addresses).params
 
 
-def _related(include_addresses: bool) -> Iterator[tuple[str, str]]:
-    for path in _ALL_PATHS:
-        yield f"fields:{path}", "all"
-    for path in _LOCATION_PATHS:
-        yield f"fields:{path}", "all" if include_addresses else _LOCATION_FIELDS_NOT_PERSONAL
-    yield f"fields:{_CANDIDATE_PATH}", "all" if include_addresses else _CANDIDATE_FIELDS_NOT_PERSONAL
-    if include_addresses:
-        for path in _ADDRESS_PATHS:
-            yield f"fields:{path}", "all"
+def parameter_names() -> frozenset[str]:
+    """What can be left out by hand: the paths, as ``order.brand``."""
+    return frozenset(path for path in _KINDS if path)

@@ -24,7 +24,7 @@ from wms_sync.api.envelope import Envelope, read_envelope
 from wms_sync.api.errors import PagingBroken, ProtocolError, Rejected
 from wms_sync.api.filters import ids_among, ids_between, updated_within
 from wms_sync.api.page_size import PageSize
-from wms_sync.api.selection import selection
+from wms_sync.api.selection import Selection
 
 PATH = f"{ROOT}/v1/shipping/shipments"
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC), datetime(2000, 1, 2, tzinfo=UTC)
@@ -43,7 +43,7 @@ class Page:
 
 
 class ShipmentListing:
-    """Pages of shipments whose ``updated_at`` lies in ``[start, end)``."""
+    """Pages of shipments whose ``updated_at`` lies in ``[start, end)``; ``selection`` may be set to ask for less."""
 
     def __init__(
         self,
@@ -54,10 +54,14 @@ class ShipmentListing:
         remark: Callable[[str], object] = silent,
     ) -> None:
         self._api = api
+        self.selection = Selection.whole(include_addresses=include_addresses)
         self._remark = remark
-        self._common = (("sort", "id"), *selection(include_addresses=include_addresses))
         self._page_size = page_size if isinstance(page_size, PageSize) else PageSize(page_size)
         self._watched = not include_addresses
+
+    @property
+    def _common(self) -> tuple[tuple[str, str], ...]:
+        return (("sort", "id"), *self.selection.params)
 
     @property
     def signature(self) -> str:
@@ -68,9 +72,15 @@ class ShipmentListing:
         """Whether a half-read window of this signature may go on: pages may be of another size."""
         return signature.partition("&")[2] == self.signature.partition("&")[2]
 
-    def count(self, start: datetime | None, end: datetime | None) -> tuple[int | None, datetime]:
-        """How many shipments match, None where the service does not say, and its clock then. One request."""
-        envelope, served_at = self._counted(updated_within(start, end))
+    def count(
+        self, start: datetime | None, end: datetime | None, *, selecting: Selection | None = None
+    ) -> tuple[int | None, datetime]:
+        """How many shipments match, None where the service does not say, and its clock then. One request.
+
+        With ``selecting`` it is asked for one record with this selection, and so whether the service takes it.
+        """
+        asked = selecting.params if selecting is not None else ()
+        envelope, served_at = self._counted(updated_within(start, end), selecting=asked)
         return envelope.count, served_at
 
     def first(self, start: datetime, end: datetime) -> Page:
@@ -126,8 +136,8 @@ class ShipmentListing:
     def _ids(self, *filters: str) -> IdListing:
         return IdListing(self._page, self._narrow_page, filters, per_request=min(IDS_PER_REQUEST, self._page_size.now))
 
-    def _counted(self, *filters: str) -> tuple[Envelope, datetime]:
-        asked = (*_asked(filters, None), ("sort", "id"), ("limit", "1"), ("count", "1"))
+    def _counted(self, *filters: str, selecting: Params = ()) -> tuple[Envelope, datetime]:
+        asked = (*_asked(filters, None), ("sort", "id"), ("limit", "1"), ("count", "1"), *selecting)
         answer = self._api.get(PATH, asked)
         return read_envelope(answer.body.content), answer.served_at
 

@@ -21,6 +21,7 @@ from datetime import UTC, datetime, timedelta
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.errors import ApiError, ProtocolError
 from wms_sync.api.shipments import IDS_PER_REQUEST, IdListing, Page, ShipmentListing
+from wms_sync.extract.asking import Asking
 from wms_sync.extract.cleaner import Cleaner
 from wms_sync.extract.clocks import served_later
 from wms_sync.extract.counting import Counts
@@ -76,6 +77,7 @@ class AuditReading:
             include_addresses=settings.include_addresses,
             remark=warned.remark,
         )
+        self._listing.selection = Asking(settings, store).remembered()
         served_later(api, store)
         self._counts = Counts(self._listing, warned)
 
@@ -175,6 +177,7 @@ class AuditReading:
             run_id=self._run_id,
             signature=f"after={after}&{self._listing.signature}",
             service=self._settings.base_url,
+            lost=self._listing.selection.lost,
         )
         self._store.begin_windows([window])
         return window

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from wms_sync.api.selection import expanded
 from wms_sync.intervals import Interval, interval, subtract, union
+from wms_sync.state.store import Window
 
 MARGIN = timedelta(seconds=2)
 """How far the horizon stays behind the service's clock: its ``Date`` has whole seconds, and other servers of the
@@ -55,6 +57,23 @@ def sync_intervals(
         newest = min(end, known[-1].end)
         below += interval(max(start, newest - overlap - back), newest)
     return union((*gaps, *below))
+
+
+def narrower(windows: Iterable[Window], lost: Iterable[str]) -> tuple[Interval, ...]:
+    """What the last window that read it was not asked for something that is not ``lost`` now, so asked for.
+
+    ``windows`` in the order in which they were begun.
+    """
+    lost_now = expanded(lost)
+    found: tuple[Interval, ...] = ()
+    for window in windows:
+        if window.reason == "audit" or not (found or window.lost):
+            continue
+        if expanded(window.lost) - lost_now:
+            found = union((*found, window.interval))
+        else:
+            found = subtract(found, (window.interval,))
+    return found
 
 
 def _before(gap: Interval, start: datetime, overlap: timedelta) -> tuple[Interval, ...]:

@@ -18,6 +18,7 @@ from wms_sync.api.clock import EARLIEST, LATEST
 from wms_sync.api.errors import PagingBroken, Rejected
 from wms_sync.api.shipments import ShipmentListing
 from wms_sync.extract import interrupted, plan
+from wms_sync.extract.asking import Asking
 from wms_sync.extract.cleaner import Cleaner
 from wms_sync.extract.clocks import Clocks, remember, remembered, served_later
 from wms_sync.extract.counting import Counts, Cutting
@@ -31,7 +32,7 @@ from wms_sync.extract.window import WindowReader
 from wms_sync.intervals import Interval, intersect, interval, subtract, union
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
-from wms_sync.state.store import Reason, StateStore, Window
+from wms_sync.state.store import KNOWN, Reason, StateStore, Window
 
 PAGES_PER_WINDOW = 10
 RECENT = timedelta(days=7)
@@ -91,6 +92,7 @@ class Reading:
         )
         self._tally = Tally(watcher)
         self._landed = landed
+        self._asking = Asking(settings, store, self._warnings)
         self._back = plan.NO_TIME
         self._notes: list[str] = []
         served_later(api, store)
@@ -103,11 +105,12 @@ class Reading:
         lowest = min(gap.start for gap in plan.missing(start, datetime.max.replace(tzinfo=UTC), covered))
         since = max(start, lowest - overlap) if covered else start
         self._api.clock.listen()
-        count, _ = self._listing.count(since, None)
+        count, _ = self._asking.settle(self._listing, since, None)
         self._count_before_start()
         clocks = self._clocks(covered[-1].end if covered else start, remembered(self._store), since)
         self._back = clocks.went_back
         needed = plan.sync_intervals(start, clocks.horizon, covered, overlap, self._back)
+        needed = union((*needed, *self._narrow(start, clocks.horizon)))
         known = count if len(needed) == 1 and needed[0].start == since else None
         report = self._read("sync", needed, known, clocks, started)
         remember(self._store, clocks)
@@ -117,7 +120,7 @@ class Reading:
         """Read ``[start, end)`` again, as far as the service's clock allows."""
         started = monotonic()
         self._api.clock.listen()
-        count, _ = self._listing.count(start, end)
+        count, _ = self._asking.settle(self._listing, start, end)
         clocks = self._clocks(start, None, start)
         asked, needed = Interval(start, end), interval(start, min(end, clocks.horizon))
         before = self._gone_on_with(asked, needed)
@@ -156,6 +159,16 @@ class Reading:
         for warning in clocks.warnings():
             self._warnings.warn(warning)
         return clocks
+
+    def _narrow(self, start: datetime, end: datetime) -> tuple[Interval, ...]:
+        """What was read without something that is asked for now."""
+        narrow = plan.narrower(self._store.windows(*KNOWN), self._listing.selection.lost)
+        again = intersect(interval(start, end), narrow)
+        if again:
+            self._warnings.remark(
+                "Fields that were not asked for are asked for again: what was read without them is read once more."
+            )
+        return again
 
     def _overlap(self) -> timedelta:
         longest = self._store.longest_read(datetime.now(UTC) - RECENT)
@@ -252,6 +265,7 @@ class Reading:
             run_id=self._run_id,
             signature=self._listing.signature,
             service=self._settings.base_url,
+            lost=self._listing.selection.lost,
         )
 
     def _read_all(self, windows: Sequence[Window]) -> tuple[str, ...]:

@@ -63,6 +63,7 @@ windows = Table(
     Column("loaded_at", UtcDateTime),
     Column("read_seconds", Float),
     Column("service", Text),
+    Column("narrowed", Text),
     Index("windows_by_state", "state"),
 )
 
@@ -184,6 +185,18 @@ read_warnings = Table(
     Column("warned_at", UtcDateTime, nullable=False),
 )
 
+narrowed_fields = Table(
+    "narrowed_fields",
+    METADATA,
+    Column("service", String(255), primary_key=True),
+    Column("api_version", String(16), primary_key=True),
+    Column("parameter", String(128), primary_key=True),
+    Column("asked", Text, nullable=False),
+    Column("said", Text, nullable=False),
+    Column("since", UtcDateTime, nullable=False),
+    Column("tried_at", UtcDateTime, nullable=False),
+)
+
 _migrations = Table(
     "schema_migrations",
     MetaData(),
@@ -197,9 +210,18 @@ def _creating(*tables: Table) -> Callable[[Connection], None]:
 
 
 def _service_of_windows(connection: Connection) -> None:
-    """Tables that the first step has made just now have the column."""
-    if "service" not in {column["name"] for column in inspect(connection).get_columns(windows.name)}:
-        connection.exec_driver_sql("alter table windows add column service text")
+    _add_to_windows(connection, windows.c.service.name)
+
+
+def _narrowed(connection: Connection) -> None:
+    _add_to_windows(connection, windows.c.narrowed.name)
+    METADATA.create_all(connection, tables=[narrowed_fields])
+
+
+def _add_to_windows(connection: Connection, column: str) -> None:
+    """A text; tables that the first step has made just now have the column."""
+    if column not in {known["name"] for known in inspect(connection).get_columns(windows.name)}:
+        connection.exec_driver_sql(f"alter table windows add column {column} text")
 
 
 def _voided_of_audits(connection: Connection) -> None:
@@ -219,6 +241,7 @@ MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (
     ("0008_read_warnings", _creating(read_warnings)),
     ("0009_voided_of_audits", _voided_of_audits),
     ("0010_push_files", _creating(push_files)),
+    ("0011_narrowed", _narrowed),
 )
 """Ordered; a step that was released is never edited, only followed by another."""
 

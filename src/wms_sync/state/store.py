@@ -28,7 +28,8 @@ GIVEN_BACK = "coverage_given_back_from"
 class Window:
     """One row of ``windows``: an interval of ``updated_at`` of a service, and how far it is.
 
-    Windows of earlier releases do not tell their ``service``, the base URL.
+    Windows of earlier releases do not tell their ``service``, the base URL. ``narrowed`` is what it was not asked for
+    though the tables have a place for it, comma-separated, as ``Selection.lost`` tells it; None where that is nothing.
     """
 
     id: str
@@ -47,10 +48,19 @@ class Window:
     loaded_at: datetime | None
     read_seconds: float | None
     service: str | None = None
+    narrowed: str | None = None
 
     @classmethod
     def begun(
-        cls, window_id: str, whole: Interval, *, reason: Reason, run_id: str, signature: str, service: str | None
+        cls,
+        window_id: str,
+        whole: Interval,
+        *,
+        reason: Reason,
+        run_id: str,
+        signature: str,
+        service: str | None,
+        lost: Sequence[str] = (),
     ) -> Self:
         """A window of which nothing is read yet."""
         return cls(
@@ -70,7 +80,13 @@ class Window:
             loaded_at=None,
             read_seconds=None,
             service=service,
+            narrowed=",".join(lost) or None,
         )
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """What the window was not asked for."""
+        return tuple(self.narrowed.split(",")) if self.narrowed else ()
 
     @property
     def interval(self) -> Interval:

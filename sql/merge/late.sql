@@ -1,0 +1,22 @@
+-- grain: one row an object of the batch whose stored version is newer and was read narrower: its newest occurrence
+-- keys: key
+-- source: the root's Parquet files of the batch, and the stored table
+-- notes: names in braces are identifiers of the catalogue
+create or replace temp table late as
+with incoming as (
+    select
+        {key} as key,
+        _window_id,
+        _page
+    from read_parquet($files)
+    qualify row_number() over (
+        partition by {key}
+        order by {newer} desc nulls last, _extracted_at desc, _window_id desc, _page desc
+    ) = 1
+)
+
+select incoming.*
+from incoming
+inner join {table} as existing
+    on incoming.key = existing.{key}
+where existing._window_id in (select unnest($narrow))

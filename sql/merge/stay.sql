@@ -1,0 +1,10 @@
+-- source: kept rows of a child table, the stored table, and narrow_roots
+-- notes: rows of a set that did not come stay, below a parent that is still the same thing
+insert into {table} ({columns})
+select {kept_columns}
+from {kept} as kept
+semi join narrow_roots
+    on kept.{root_key} = narrow_roots.key
+anti join (select distinct {set_keys} from {table}) as present
+    using ({set_keys})
+{below}

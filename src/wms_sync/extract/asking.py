@@ -1,0 +1,144 @@
+"""What field selection a read asks for: everything, but for what is left out by hand and what the service refuses.
+
+The first request of each read carries the selection, with one record. Where it is refused, what is agreed on then is
+remembered, warned of and used. Once a day everything is tried again, so that a name comes back once it is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from wms_sync.api.refusals import Agreement, agree
+from wms_sync.api.selection import PREFIX, Selection, parameter, parameter_names
+from wms_sync.api.shipments import ShipmentListing
+from wms_sync.errors import SettingsError
+from wms_sync.extract.warnings import Warnings
+from wms_sync.settings import Settings
+from wms_sync.state.narrowed import NarrowedField, NarrowedFields
+from wms_sync.state.store import StateStore
+
+TRIED_EVERY = timedelta(hours=20)
+"""Once a night, however often a sync runs."""
+Counted = tuple[int | None, datetime]
+
+
+class Asking:
+    """The selection of one installation; ``store`` is the one that is written to."""
+
+    def __init__(self, settings: Settings, store: StateStore, warnings: Warnings | None = None) -> None:
+        self._settings = settings
+        self._store = store
+        self._warnings = warnings or Warnings()
+
+    def remembered(self) -> Selection:
+        """What was agreed on last, without a request."""
+        with NarrowedFields(self._settings.database_url) as memory:
+            return _narrowed(wanted(self._settings), memory.of(*_whose(self._settings)))
+
+    def settle(self, listing: ShipmentListing, start: datetime | None, end: datetime | None) -> Counted:
+        """Agree with the service on the listing's selection; returns what ``listing.count`` does, of that request."""
+        whole = wanted(self._settings)
+        with NarrowedFields(self._settings.database_url, self._store.turn) as memory:
+            known = memory.of(*_whose(self._settings))
+            again = known and min(one.tried_at for one in known) < datetime.now(UTC) - TRIED_EVERY
+            agreement = agree(
+                lambda selection: listing.count(start, end, selecting=selection),
+                whole if again else _narrowed(whole, known),
+            )
+            found = refusals(self._settings, agreement, known)
+            if again or found != known:
+                memory.replace(*_whose(self._settings), found)
+        listing.selection = agreement.selection
+        self._tell(known, found, agreement.selection)
+        return agreement.answer
+
+    def _tell(self, known: Iterable[NarrowedField], found: Iterable[NarrowedField], selection: Selection) -> None:
+        before, now = {one.parameter: one for one in known}, {one.parameter: one for one in found}
+        for name in sorted(before.keys() - now.keys()):
+            self._warnings.remark(f"The service takes {name} again: what was read without it is read once more.")
+        old = []
+        for name, one in now.items():
+            if not (loss := what_is_lost(name, selection)):
+                self._warnings.remark(f"The service refuses {name}=all ({one.said}); its fields are asked for by name.")
+            elif name in before and before[name].asked == one.asked:
+                old.append(name)
+            else:
+                self._warnings.warn(_refused(one, loss))
+        if old:
+            self._warnings.warn(
+                f"The service refuses {len(old)} names of field selection, which are left out: {', '.join(old)}. "
+                "`wms-sync doctor` says what is lost; WMS_OMIT_FIELDS leaves them out without a warning."
+            )
+
+
+def wanted(settings: Settings) -> Selection:
+    """Everything but what is left out by hand. Raises ``SettingsError`` for a name that is none."""
+    selection = Selection.whole(include_addresses=settings.include_addresses)
+    for name in settings.omitted_fields:
+        if name not in parameter_names():
+            raise SettingsError(
+                f"WMS_OMIT_FIELDS names {name!r}, which is no parameter of field selection. Known are: "
+                f"{', '.join(sorted(parameter_names()))}."
+            )
+        selection = selection.dropping(PREFIX + name)
+    return selection
+
+
+def refusals(
+    settings: Settings, agreement: Agreement[Counted], known: Iterable[NarrowedField]
+) -> tuple[NarrowedField, ...]:
+    """What is narrower than wanted, to be remembered; what was known keeps the day on which it was found."""
+    before, now = {one.parameter: one for one in known}, datetime.now(UTC)
+    return tuple(_found(settings, agreement, before, now))
+
+
+def _found(
+    settings: Settings, agreement: Agreement[Counted], before: Mapping[str, NarrowedField], now: datetime
+) -> Iterator[NarrowedField]:
+    service, version = _whose(settings)
+    for name, values in wanted(settings).asked:
+        taken = agreement.selection.values(name)
+        if taken == values:
+            continue
+        asked, old = ",".join(taken), before.get(name)
+        if old is not None and old.asked == asked and name not in agreement.said:
+            yield old
+        elif old is not None and old.asked == asked:
+            yield replace(old, said=agreement.said[name], tried_at=now)
+        else:
+            said = agreement.said.get(name) or (old.said if old else "")
+            yield NarrowedField(service, version, name, asked, said, since=now, tried_at=now)
+
+
+def what_is_lost(name: str, selection: Selection) -> str:
+    """In words, what is not read for want of a parameter: tables, or columns of one; empty for nothing."""
+    lost = [one.partition("=")[2] for one in selection.lost if one.split("=")[0] == name]
+    if not lost:
+        return ""
+    kind = parameter(name).kind
+    if "" in lost:
+        return f"the rows of {kind.table}" if kind.shared else f"what {kind.table} holds"
+    parts = [table for value in lost for table in kind.parts.get(value, ())]
+    columns = [value for value in lost if value not in kind.parts]
+    told = [f"{', '.join(columns)} of {kind.table}"] if columns else []
+    return " and ".join([*told, *parts])
+
+
+def _refused(one: NarrowedField, loss: str) -> str:
+    by_hand = f"left out (WMS_OMIT_FIELDS={one.parameter.removeprefix(PREFIX)} does so without a warning)"
+    return (
+        f"The service refuses {one.parameter} ({one.said}). It is {'asked for less' if one.asked else by_hand}, so "
+        f"that it does not bring {loss}; what is stored of that stays as it is. It is tried again once a day."
+    )
+
+
+def _narrowed(selection: Selection, known: Iterable[NarrowedField]) -> Selection:
+    for one in known:
+        selection = selection.asking(one.parameter, one.asked.split(",") if one.asked else ())
+    return selection
+
+
+def _whose(settings: Settings) -> tuple[str, str]:
+    return settings.require_base_url(), settings.api_version or ""
