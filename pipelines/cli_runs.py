@@ -72,7 +72,8 @@ def report(outcome: RunOutcome) -> int:
 def _is_doubtful(outcome: RunOutcome) -> bool:
     read, refreshed = outcome.read, outcome.refreshed
     return bool(
-        (read is not None and read.warnings) or (refreshed is not None and (refreshed.quarantined or refreshed.drift))
+        (read is not None and read.warnings)
+        or (refreshed is not None and (refreshed.quarantined or refreshed.drift or refreshed.warnings))
     )
 
 

@@ -42,6 +42,8 @@ def refresh_lines(report: RefreshReport) -> Iterator[str]:
             yield f"check     {label}: {outcome.check.description} ({outcome.offending:,} rows: {outcome.check.name})"
     passed = sum(outcome.passed for outcome in report.checks)
     yield f"checks    {passed} of {len(report.checks)} passed"
+    for warning in report.warnings:
+        yield f"warning   {warning}"
     if report.quarantined:
         yield f"doubts    {report.quarantined:,} values did not fit their type and are null: see ops.quarantine"
     if report.drift:

@@ -57,6 +57,7 @@ def of_refresh(report: RefreshReport) -> Metadata:
         "windows": _windows(report.windows),
         "quarantined": report.quarantined,
         "unknown_keys": report.drift,
+        "warnings": dg.MetadataValue.md("\n".join(f"- {warning}" for warning in report.warnings) or "none"),
         "published_bytes": report.bytes,
         "seconds": round(report.seconds, 2),
     }

@@ -65,6 +65,11 @@ def turn_at(url: str, folder: Path, what: str = WRITER) -> Turn:
     return Turn.taken(url, Layout(folder), Holder("test", os.getpid(), "this host", "now"), what=what)
 
 
+def asks_for_page(query: str) -> bool:
+    """Whether a request is for a page of shipments; the first of a read counts, with one record, and lands nothing."""
+    return "fields" in query and "sort=id&limit=1&count=1&" not in query
+
+
 def opened_store(settings: Settings) -> StateStore:
     """The state store, to be written in a turn that is taken for it."""
     return StateStore(settings.database_url, turn_at(settings.database_url, settings.data_dir))

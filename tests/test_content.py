@@ -24,7 +24,7 @@ from starlette.responses import Response
 from pipelines.cli_runs import DONE_WITH_DOUBTS, report
 from pipelines.instance import without_history
 from pipelines.running import run_sync
-from tests.conftest import CONFIG, Bench, opened_store
+from tests.conftest import CONFIG, Bench, asks_for_page, opened_store
 from tests.taught import rebuilt_elsewhere
 from tests.test_sync import say
 from wms_sync.analytics.refresh import RefreshReport, refresh
@@ -292,7 +292,7 @@ class Service:
         self.sandbox.intercept = self._altered
 
     async def _altered(self, request: Request) -> Response | None:
-        if "fields" not in request.url.query:
+        if not asks_for_page(request.url.query):
             return None
         answer = await self.sandbox._serve(request)
         content = gzip.decompress(answer.body) if "content-encoding" in answer.headers else bytes(answer.body)

@@ -22,8 +22,10 @@ from pipelines.running import RunOutcome
 from tests.conftest import CONFIG, Bench
 from tests.oracle import Tables, differences, expected_tables
 from tests.test_sync import synced
+from wms_sync.catalogue import tables
 from wms_sync.sandbox.app import STATUS, Sandbox
 from wms_sync.sandbox.errors import ParameterError, bad_parameters
+from wms_sync.sandbox.field_treatment import FieldTreatment
 from wms_sync.sandbox.server import SandboxServer
 from wms_sync.status import status
 
@@ -103,6 +105,12 @@ def loosely_written(one: Page) -> None:
         one["target_ship_date"] = f"{one['target_ship_date']}T09:00:00Z"
 
 
+def treats(treatment: FieldTreatment) -> Deviate:
+    """Field selection is treated so."""
+    return lambda sandbox: setattr(sandbox, "field_treatment", treatment)
+
+
+EVERYTHING_INCLUDED = tuple(one.slug for one in tables() if one.schema == "main" and one.slug != "shipments")
 DEVIATIONS = [
     Deviation("previous is left out", pages(without("previous"))),
     Deviation("next is an address of another scheme", following(lambda path: f"https://127.0.0.1{path}")),
@@ -160,6 +168,38 @@ DEVIATIONS = [
         ends=3,
         says=("keys whose values were cast",),
         lacks=("shipments",),
+    ),
+]
+
+
+DEVIATIONS += [
+    Deviation(
+        "names of field selection are refused",
+        treats(FieldTreatment(frozenset({"fields:packages.gallery.items", "fields:order=carrier"}))),
+        ends=3,
+        says=("refuses fields:packages.gallery.items", "carrier of orders", "check     warn: The service takes all"),
+        lacks=("gallery_items", "orders"),
+    ),
+    Deviation(
+        "a name of field selection is refused without saying which",
+        treats(FieldTreatment(frozenset({"fields:order.tpb_group"}), told="nothing")),
+        ends=3,
+        says=("refuses fields:order.tpb_group",),
+        lacks=("third_party_billing_groups",),
+    ),
+    Deviation(
+        "field selection is ignored",
+        treats(FieldTreatment(ignored=True)),
+        ends=3,
+        says=("objects of kind Order", "objects of kind Warehouse", "check     warn: Of each kind"),
+        lacks=EVERYTHING_INCLUDED,
+    ),
+    Deviation(
+        "included is absent",
+        treats(FieldTreatment(drops_included=True)),
+        ends=3,
+        says=("objects of kind Order", "fields:retailer was asked for"),
+        lacks=EVERYTHING_INCLUDED,
     ),
 ]
 

@@ -22,7 +22,7 @@ import zstandard
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from tests.conftest import CONFIG, IMPATIENT, Bench, opened_store
+from tests.conftest import CONFIG, IMPATIENT, Bench, asks_for_page, opened_store
 from tests.extract.test_read import landed_ids
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.connection import TimeLimits
@@ -240,7 +240,7 @@ class Service:
         self._case, self._served = case, 0
 
     async def _pages(self, request: Request) -> Response | None:
-        if self._case is None or "fields" not in request.url.query:
+        if self._case is None or not asks_for_page(request.url.query):
             return None
         self._served += 1
         number = self._served - AFTER

@@ -26,7 +26,7 @@ from starlette.responses import Response
 from pipelines.cli_runs import DONE_WITH_DOUBTS, report
 from pipelines.instance import without_history
 from pipelines.running import run_sync
-from tests.conftest import CONFIG
+from tests.conftest import CONFIG, asks_for_page
 from tests.taught import rebuilt_elsewhere
 from tests.test_content import DOCUMENT
 from wms_sync.flatten.shape import Many, Node, Shape, Thing, Value, create_types, shape_of
@@ -168,7 +168,7 @@ class Service:
         self.sandbox.intercept = self._altered
 
     async def _altered(self, request: Request) -> Response | None:
-        if "fields" not in request.url.query:
+        if not asks_for_page(request.url.query):
             return None
         answer = await self.sandbox._serve(request)
         page = json.loads(gzip.decompress(answer.body) if "content-encoding" in answer.headers else bytes(answer.body))

@@ -1,7 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: order_items
--- description: At most one in a hundred order items names a product that the service did not send.
+-- description: At most one in a hundred order items names a product that the service did not send (kind Product, asked for by fields:order.items.product).
 -- notes: a single dangling reference is normal; many mean that a kind is not selected any more
 with referring as (
     select

@@ -1,7 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
--- description: At most one in a hundred shipments names an order that the service did not send.
+-- description: At most one in a hundred shipments names an order that the service did not send (kind Order, asked for by fields:order).
 -- notes: a single dangling reference is normal; many mean that a kind is not selected any more
 with referring as (
     select

@@ -1,7 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
--- description: At most one in a hundred shipments names a retailer that the service did not send.
+-- description: At most one in a hundred shipments names a retailer that the service did not send (kind Retailer, asked for by fields:retailer).
 -- notes: a single dangling reference is normal; many mean that a kind is not selected any more
 with referring as (
     select

@@ -1,7 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
--- description: At most one in a hundred shipments names a warehouse that the service did not send.
+-- description: At most one in a hundred shipments names a warehouse that the service did not send (kind Warehouse, asked for by fields:warehouse).
 -- notes: a single dangling reference is normal; many mean that a kind is not selected any more
 with referring as (
     select

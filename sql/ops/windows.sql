@@ -16,5 +16,6 @@ create table ops.windows (
     started_at timestamptz not null, -- When reading began, by this machine's clock, UTC.
     landed_at timestamptz, -- When the last page was on disk and counted, UTC.
     loaded_at timestamptz, -- When the tables had it, UTC.
-    read_seconds double -- How long the read took, seconds.
+    read_seconds double, -- How long the read took, seconds.
+    narrowed varchar -- What of field selection it was not asked for, comma-separated: a parameter, or parameter=field; null where nothing lacks.
 )

@@ -24,10 +24,10 @@ create table packages (
     sscc varchar, -- Serial Shipping Container Code. Source: ShipmentPackage.sscc
     manifest_courier_code varchar, -- Code of the courier on the manifest. Source: ShipmentPackage.manifest_courier_code
     container json, -- The container it is packed in, as it came. Source: ShipmentPackage.container
-    container_id bigint, -- The container it is packed in; joins products.id, which seldom has it: packaging is not asked for with packages. Source: ShipmentPackage.container.id
+    container_id bigint, -- The container it is packed in; joins products.id. Source: ShipmentPackage.container.id
     container_type varchar, -- Kind of the object that container_id names. Source: ShipmentPackage.container.type
     infill json, -- The infill it is packed with, as it came. Source: ShipmentPackage.infill
-    infill_id bigint, -- The infill it is packed with; joins products.id, which seldom has it: packaging is not asked for with packages. Source: ShipmentPackage.infill.id
+    infill_id bigint, -- The infill it is packed with; joins products.id. Source: ShipmentPackage.infill.id
     infill_type varchar, -- Kind of the object that infill_id names. Source: ShipmentPackage.infill.type
     gallery_id bigint, -- Its photo gallery; joins galleries.id. Source: ShipmentPackage.gallery.id
     created_at timestamptz, -- When it was created (UTC). Source: ShipmentPackage.created_at

@@ -11,10 +11,12 @@ from wms_sync import sql_files
 from wms_sync.analytics.database import published, records, row_counts
 from wms_sync.analytics.errors import AnotherServiceError
 from wms_sync.analytics.foreign_log import logs_set_aside, told_of_log
+from wms_sync.analytics.included import absent_kinds, knows_included
 from wms_sync.analytics.missing import knows_missing
 from wms_sync.analytics.recovery import is_behind, refuse_another_service
 from wms_sync.analytics.retention import dropped_windows
 from wms_sync.durable import accessing
+from wms_sync.extract.asking import refused_now
 from wms_sync.extract.clocks import what_is_off
 from wms_sync.extract.plan import missing, sync_cursor
 from wms_sync.extract.read import BEFORE_START
@@ -77,7 +79,8 @@ class Status:
     ``state_is_behind`` where the state store was lost or is an old copy: until the next run windows and pushes are too
     few. ``pushes`` counts creates by kind and state of the ledger; ``unseen`` are created retailers and products that
     no shipment has shown yet; ``unfinished`` are files with rows that were not sent or wait; ``pushing`` are the pushes
-    that go on now.
+    that go on now. ``absent_kinds`` hardly came with the last load, ``refused_fields`` are names of field selection that
+    the service refuses, with what they do not bring.
     """
 
     sync_cursor: datetime | None
@@ -94,6 +97,8 @@ class Status:
     records_before_start: int | None
     quarantined: int
     unknown_keys: int
+    absent_kinds: tuple[str, ...]
+    refused_fields: dict[str, str]
     writer: str | None
     pushes: dict[str, dict[str, int]]
     doubts: tuple[Doubt, ...]
@@ -134,6 +139,8 @@ def _collected(settings: Settings, store: StateStore, layout: Layout) -> Status:
         records_before_start=int(before.value) if before is not None else None,
         quarantined=published.quarantined,
         unknown_keys=published.unknown_keys,
+        absent_kinds=published.absent_kinds,
+        refused_fields={one.parameter: loss for one, loss in refused_now(settings)},
         writer=str(holder) if holder else None,
         pushes=pushed.counts,
         doubts=pushed.doubts,
@@ -153,6 +160,7 @@ class _Published:
     last_audit: LastAudit | None = None
     quarantined: int = 0
     unknown_keys: int = 0
+    absent_kinds: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, layout: Layout) -> _Published:
@@ -164,7 +172,8 @@ class _Published:
             audits = connection.execute(sql_files.read("queries/last_audit.sql")) if knows_missing(connection) else None
             audit = next((LastAudit(**row) for row in records(audits)), None) if audits else None
             rows = row_counts(connection)
-        return cls(at, rows, last, audit, rows["ops_quarantine"], rows["ops_schema_drift"])
+            absent = absent_kinds(connection) if knows_included(connection) else ()
+        return cls(at, rows, last, audit, rows["ops_quarantine"], rows["ops_schema_drift"], absent)
 
 
 @dataclass(frozen=True)
@@ -228,6 +237,7 @@ def _needs_a_hand(found: Status, settings: Settings, store: StateStore) -> Itera
     yield from (told_of_log(kept, layout.published) for kept in logs_set_aside(layout))
     if (off := what_is_off(store, settings.clock_tolerance)) is not None:
         yield off
+    yield from found.absent_kinds
     if found.quarantined:
         yield f"{found.quarantined} values did not fit their type: see ops.quarantine."
     if found.unknown_keys:

@@ -12,7 +12,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.conftest import NOW
+from tests.conftest import NOW, asks_for_page
 from tests.unpacked import files_holding
 from wms_sync.analytics.refresh import rebuild, refresh
 from wms_sync.extract.raw import damage
@@ -80,8 +80,8 @@ def planting(sandbox: SandboxServer, number: int, *places: str) -> None:
     served: list[Request] = []
 
     async def plant(request: Request) -> Response | None:
-        served.extend([request] if "fields" in request.url.query else [])
-        if "fields" not in request.url.query or len(served) != number:
+        served.extend([request] if asks_for_page(request.url.query) else [])
+        if not asks_for_page(request.url.query) or len(served) != number:
             return None
         answer = await sandbox.sandbox._serve(request)
         envelope = json.loads(gzip.decompress(answer.body))

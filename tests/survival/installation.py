@@ -21,6 +21,7 @@ from typing import Any
 
 import duckdb
 
+from tests.conftest import asks_for_page
 from tests.oracle import Tables, differences
 from tests.survival.moments import Moment, Moments
 from wms_sync.analytics.database import published, records
@@ -127,7 +128,7 @@ class Installation:
 
     def pages_asked(self) -> list[str]:
         """Requests for pages of shipments since the log of requests was cleared."""
-        return [one.query for one in self.service.sandbox.requests if "fields" in one.query]
+        return [one.query for one in self.service.sandbox.requests if asks_for_page(one.query)]
 
     def pushes_known(self) -> list[dict[str, Any]]:
         """The ledger of creates."""

@@ -19,7 +19,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import CONFIG, IMPATIENT, NOW, Bench, opened_store
+from tests.conftest import CONFIG, IMPATIENT, NOW, Bench, asks_for_page, opened_store
 from tests.survival.counts import FULL_DISKS
 from tests.survival.installation import Installation
 from tests.test_sync import assert_equal, say, synced
@@ -79,7 +79,7 @@ def pushed(bench: Bench, path: Path) -> PushReport:
 
 
 def pages_asked(sandbox: SandboxServer) -> int:
-    return sum("fields" in one.query for one in sandbox.sandbox.requests)
+    return sum(asks_for_page(one.query) for one in sandbox.sandbox.requests)
 
 
 def a_page(bench: Bench, state: str) -> tuple[str, Path]:

@@ -19,6 +19,7 @@ from isal import igzip
 from starlette.requests import Request
 from starlette.responses import Response
 
+from tests.conftest import asks_for_page
 from tests.oracle import Tables, expected_tables
 from tests.survival.conftest import SMALL
 from tests.survival.installation import PROCESSES, Installation, _command
@@ -42,7 +43,7 @@ def wordy() -> Iterator[tuple[SandboxServer, Tables]]:
     sandbox = Sandbox(SMALL)
 
     async def pad(request: Request) -> Response | None:
-        if "fields" not in request.url.query:
+        if not asks_for_page(request.url.query):
             return None
         answer = await sandbox._serve(request)
         padded = content_of(answer)[:-1] + BLANKS + b"}"

@@ -47,7 +47,19 @@ def upgraded(request, server: SandboxServer, tmp_path: Path) -> Iterator[Upgrade
         bench.store.close()
 
 
+NOT_ASKED_FOR_THEN = ("retailers", "products", "brands")
+"""Of these release 0.1.0 did not ask for all; what its pages lack comes with the first shipment that shows it."""
+
+
 def found(bench: Bench, server: SandboxServer) -> list[str]:
+    return [
+        one
+        for one in differing(bench, server)
+        if not (one.startswith(NOT_ASKED_FOR_THEN) and one.endswith("not in the database"))
+    ]
+
+
+def differing(bench: Bench, server: SandboxServer) -> list[str]:
     with duckdb.connect(bench.layout.published, read_only=True) as connection:
         connection.execute("set timezone = 'UTC'")
         return differences(connection, expected_tables(server))

@@ -24,6 +24,7 @@ from wms_sync.analytics.database import published, records, replace_rows
 from wms_sync.analytics.flattened import FlattenedWindow
 from wms_sync.analytics.merge import Batch
 from wms_sync.analytics.missing import knows_missing
+from wms_sync.analytics.narrowing import Narrowing, narrowing
 from wms_sync.catalogue import Table, literal, quote, table, tables
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
@@ -60,7 +61,10 @@ def stored_shipments(settings: Settings, after_id: int, to_id: int) -> frozenset
 
 
 class Comparison:
-    """One slice against one open database; ``missing`` is what is known to be gone."""
+    """One slice against one open database.
+
+    ``missing`` is what is known to be gone, ``lacking`` what the slice was not asked for.
+    """
 
     def __init__(
         self,
@@ -69,12 +73,14 @@ class Comparison:
         audit: Audit,
         flattened: FlattenedWindow,
         missing: Sequence[int],
+        lacking: Narrowing,
     ) -> None:
         self._connection = connection
         self._parquet = parquet
         self._audit = audit
         self._flattened = flattened
         self._missing = missing
+        self._lacking = lacking
 
     def outcome(self, start: datetime) -> Outcome:
         """What the tables have in another way than the service, of shipments changed at ``start`` or later."""
@@ -113,11 +119,14 @@ class Comparison:
         """Shipments or orders of which a row in any table differs."""
         found: set[int] = set()
         for member in tables():
-            if member.root == root and member.schema == "main":
+            if member.root == root and member.schema == "main" and member.slug not in self._lacking.sets:
+                compared = set(member.column_names) - self._lacking.columns_of(member.slug)
                 statement = sql_files.read("audit/differing.sql").format(
                     table=member.qualified,
                     root_key=quote(member.root_key),
-                    columns=", ".join(quote(name) for name in member.column_names if not name.startswith("_")),
+                    columns=", ".join(
+                        quote(name) for name in member.column_names if name in compared and name[0] != "_"
+                    ),
                     incoming=self._incoming(member),
                     same=same,
                 )
@@ -153,7 +162,8 @@ def compare(
     due = audits.open()
     for window, flattened in batch:
         if window.id in due:
-            comparison = Comparison(connection, parquet, due[window.id], flattened, list(audits.missing()))
+            lacking = narrowing(window.lost)
+            comparison = Comparison(connection, parquet, due[window.id], flattened, list(audits.missing()), lacking)
             audits.complete(window.id, comparison.outcome(start))
 
 

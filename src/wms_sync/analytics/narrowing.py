@@ -147,6 +147,8 @@ class Filling:
         for lost in self._won:
             self._choose("winners", self._windows[lost])
             self._fill(narrowing(lost))
+        if self._won:
+            self._drop_kept()
 
     def fill_from_late(self, files: Files, batch: Narrowing) -> None:
         """What a stored version was not asked for may be in an older one that comes behind it, in a batch of which
@@ -157,6 +159,7 @@ class Filling:
             if fuller.touches(self._family) and self._keep_late(files, windows):
                 self._choose("late", None)
                 self._fill(fuller)
+                self._drop_kept()
 
     def _keep_late(self, files: Files, windows: Sequence[str]) -> bool:
         """Keep the rows aside that came behind a version of one of these windows; returns whether there are any."""
@@ -207,6 +210,10 @@ class Filling:
                     set_keys=", ".join(map(quote, SETS.get(member.slug, (member.root_key,)))),
                     below=_below(member),
                 )
+
+    def _drop_kept(self) -> None:
+        for member in self._family:
+            self._connection.execute(f"drop table {_kept(member)}")
 
     def _execute(
         self, name: str, member: Table, values: Mapping[str, object] | None = None, /, **identifiers: str

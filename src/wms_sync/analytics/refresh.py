@@ -24,9 +24,11 @@ from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
 from wms_sync.analytics.flattened import flattened_window, is_flattened
 from wms_sync.analytics.flattening import Flattening
 from wms_sync.analytics.foreign_log import say_what_is_set_aside
+from wms_sync.analytics.included import absent_kinds
 from wms_sync.analytics.lost_records import loaded_with_fewer, note_proven
 from wms_sync.analytics.merge import PERSONAL, Batch, Merger, receipts
 from wms_sync.analytics.missing import mark_missing, note_returned
+from wms_sync.analytics.narrowed import write_narrowed
 from wms_sync.analytics.publish import publish
 from wms_sync.analytics.push_ledger import write_push_ledger
 from wms_sync.analytics.retention import drop_old_pages
@@ -45,7 +47,10 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class RefreshReport:
-    """What a refresh did. ``rows`` counts each table as it stands, ``merged`` what went in now."""
+    """What a refresh did. ``rows`` counts each table as it stands, ``merged`` what went in now.
+
+    With ``warnings`` exit is 3.
+    """
 
     windows: tuple[str, ...]
     rows: Mapping[str, int]
@@ -56,6 +61,7 @@ class RefreshReport:
     drift: int
     bytes: int
     seconds: float
+    warnings: tuple[str, ...] = ()
 
     @property
     def refused_by(self) -> tuple[CheckOutcome, ...]:
@@ -147,6 +153,7 @@ class Refresh:
         reopened = partial(database.reopened, path, memory_limit=self._settings.memory_limit)
         outcomes = run_checks(reopened)
         with reopened() as connection:
+            absent = absent_kinds(connection) if self._windows else ()
             rows = database.row_counts(connection)
         # a log that a kill left belongs to the file that goes; what it held is in the new one
         self._turn.take_away(self._layout.working_database.with_name("analytics.duckdb.wal"))
@@ -169,6 +176,7 @@ class Refresh:
             drift=self._drift,
             bytes=size,
             seconds=monotonic() - self._started,
+            warnings=absent,
         )
 
     def _load(self, connection: duckdb.DuckDBPyConnection) -> list[str] | None:
@@ -206,6 +214,7 @@ class Refresh:
         write_windows(connection, self._store, landed)
         with PushLedger(self._settings.database_url, self._turn) as ledger:
             write_push_ledger(connection, ledger, self._settings.base_url)
+        write_narrowed(connection, self._settings)
         return landed
 
     def _say_voided(self, merger: Merger) -> None:

@@ -29,6 +29,7 @@ _SCHEMA = pa.schema(
         ("landed_at", _MOMENT),
         ("loaded_at", _MOMENT),
         ("read_seconds", pa.float64()),
+        ("narrowed", pa.string()),
     ]
 )
 

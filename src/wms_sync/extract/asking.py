@@ -73,6 +73,20 @@ class Asking:
             )
 
 
+def refused_now(settings: Settings) -> tuple[tuple[NarrowedField, str], ...]:
+    """What is remembered as refused and takes something away, with what that is."""
+    if settings.base_url is None:
+        return ()
+    with NarrowedFields(settings.database_url) as memory:
+        known = memory.of(*_whose(settings))
+    whole = wanted(settings)
+    selection = _narrowed(whole, known)
+    asked = {name for name, _ in whole.asked}
+    return tuple(
+        (one, loss) for one in known if one.parameter in asked and (loss := what_is_lost(one.parameter, selection))
+    )
+
+
 def wanted(settings: Settings) -> Selection:
     """Everything but what is left out by hand. Raises ``SettingsError`` for a name that is none."""
     selection = Selection.whole(include_addresses=settings.include_addresses)

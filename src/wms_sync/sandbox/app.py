@@ -73,8 +73,8 @@ class Sandbox:
 
     `requests` are those served so far, the oldest first. Tests may set `intercept`, which is asked before anything else
     and answers instead unless it returns None (see also `faults`), `rewrite`, which is given the envelope of each
-    listing and returns the one to send, `redate`, which is given the moment of an answer's `Date` and returns the one to
-    send, or None for an answer without, and `field_treatment`.
+    listing and returns the one to send, `redate`, which is given the moment of an answer's `Date` and returns the one
+    to send, or None for an answer without, and `field_treatment`.
     """
 
     def __init__(self, config: SandboxConfig | None = None) -> None:

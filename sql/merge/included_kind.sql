@@ -1,0 +1,28 @@
+-- grain: one row a window: how many of the objects of a kind that it refers to came with it
+-- source: the Parquet files of what refers and of what is referred to
+-- notes: names in braces are identifiers of the catalogue, {came} is the query of what came
+insert into ops.included_kinds
+with referring as (
+    select
+        _window_id,
+        {reference} as id,
+        count(*) as referring
+    from read_parquet($files, union_by_name = true)
+    where {reference} is not null and _window_id in (select unnest($windows))
+    group by all
+),
+
+came as ({came})
+
+select
+    referring._window_id,
+    $kind,
+    $parameter,
+    sum(referring.referring),
+    coalesce(sum(referring.referring) filter (where came.id is null), 0),
+    count(*),
+    count(*) filter (where came.id is null)
+from referring
+left join came
+    on referring._window_id = came._window_id and referring.id = came.id
+group by referring._window_id

@@ -1,0 +1,102 @@
+"""Whether the objects came that were asked for: ``ops.included_kinds``, counted from each window's own Parquet files.
+
+A service that ignores field selection, or leaves ``included`` out, answers as if nothing were wrong. The tables do not
+show it, since they keep what came before; so what a window refers to is compared with what came in the same window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.analytics.database import records
+from wms_sync.analytics.flattened import FlattenedWindow
+from wms_sync.api.selection import PREFIX
+from wms_sync.catalogue import quote, table
+from wms_sync.state.store import Window
+
+CHECK = "most_of_what_is_referred_to_came_with_the_latest_load"
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Objects of a kind by where they are referred to. ``proof`` is a column that only the whole object fills."""
+
+    name: str
+    path: str
+    referring: str
+    reference: str
+    table: str
+    proof: str = "id"
+
+
+KINDS = (
+    _Kind("Order", "order", "shipments", "order_id", "orders"),
+    _Kind("Warehouse", "warehouse", "shipments", "warehouse_id", "warehouses"),
+    _Kind("Retailer", "retailer", "shipments", "retailer_id", "retailers"),
+    _Kind(
+        "RetailerShipToLocation",
+        "retailer_ship_to_location",
+        "shipments",
+        "retailer_ship_to_location_id",
+        "retailer_ship_to_locations",
+    ),
+    _Kind("ShipmentItem", "items", "shipment_items", "id", "shipment_items", proof="sku"),
+    _Kind("Product", "items.product", "shipment_items", "product_id", "products"),
+    _Kind("packaging", "packages.packaging.product", "package_packaging", "product_id", "products"),
+    _Kind("OrderItem", "order.items", "order_items", "id", "order_items", proof="sku"),
+    _Kind("Merchant", "order.merchant", "orders", "merchant_id", "merchants"),
+    _Kind("Brand", "order.brand", "orders", "brand_id", "brands"),
+)
+
+
+def count_included(
+    connection: duckdb.DuckDBPyConnection, parquet: Path, batch: Sequence[tuple[Window, FlattenedWindow]]
+) -> None:
+    """Count for each window of a batch, in the transaction that merges it."""
+    windows = [window.id for window, _ in batch]
+    connection.execute("delete from ops.included_kinds where window_id in (select unnest(?))", [windows])
+    for kind in KINDS:
+        asked = [one for one in batch if PREFIX + kind.path not in one[0].lost]
+        files = _files(asked, parquet, kind.referring)
+        if files:
+            statement = sql_files.read("merge/included_kind.sql").format(
+                reference=quote(kind.reference), came=_came(kind, _files(asked, parquet, kind.table))
+            )
+            values = {"files": files, "windows": [window.id for window, _ in asked], "kind": kind.name}
+            connection.execute(statement, values | {"parameter": PREFIX + kind.path})
+
+
+def absent_kinds(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
+    """What hardly came with the latest load though it was asked for, a sentence a kind."""
+    return tuple(
+        f"Of {row['objects']} objects of kind {row['kind']} that the shipments read last refer to, {row['missing']} "
+        f"did not come, though {row['parameter']} was asked for: does the service ignore field selection, or leave "
+        f"`included` out? If it never has them, do not ask: WMS_OMIT_FIELDS={row['parameter'].removeprefix(PREFIX)}."
+        for row in records(connection.execute(sql_files.read(f"checks/{CHECK}.sql")))
+    )
+
+
+def knows_included(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether the file was published by a release that counts."""
+    query = "select 1 from duckdb_tables() where schema_name = 'ops' and table_name = 'included_kinds'"
+    return connection.execute(query).fetchone() is not None
+
+
+def _files(batch: Sequence[tuple[Window, FlattenedWindow]], parquet: Path, slug: str) -> list[str]:
+    return [file for _, flattened in batch for file in flattened.files(parquet, slug)]
+
+
+def _came(kind: _Kind, files: list[str]) -> str:
+    of = table(kind.table)
+    if not files:
+        return f"select _window_id, id from {of.qualified} where false"
+    listed = ", ".join(f"'{file}'" for file in files)
+    return (
+        f"select distinct _window_id, id from read_parquet([{listed}], union_by_name = true) "
+        f"where {quote(kind.proof)} is not null"
+    )
