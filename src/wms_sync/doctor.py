@@ -8,7 +8,6 @@ import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -18,15 +17,16 @@ from wms_sync.analytics.foreign_log import logs_set_aside, told_of_log
 from wms_sync.analytics.forgotten import refuse_lost
 from wms_sync.analytics.recovery import is_behind, refuse_another_service
 from wms_sync.analytics.retention import dropped_windows
-from wms_sync.api.client import STATUS, GlobalApi
+from wms_sync.api.client import GlobalApi
 from wms_sync.api.clock import Heard
-from wms_sync.api.errors import AccessDenied, ApiError, CallFailed, Rejected, SessionExpired, Unauthorized
+from wms_sync.api.errors import AccessDenied, ApiError, CallFailed, SessionExpired, Unauthorized
 from wms_sync.api.merchant import MerchantApi
 from wms_sync.api.retrying import RetryPolicy
-from wms_sync.api.shipments import ShipmentListing
+from wms_sync.doctor_reading import look_at_status, read_as_a_sync
 from wms_sync.durable import refuse_unwritable
 from wms_sync.errors import WmsSyncError
 from wms_sync.extract.clocks import apart
+from wms_sync.findings import Finding
 from wms_sync.layout import Layout
 from wms_sync.lock import writer
 from wms_sync.master_data.file_push import pusher
@@ -48,17 +48,6 @@ ONE_TRY = RetryPolicy(attempts=2, total_seconds=20)
 CHEAP_CALL = "warehouse.list"
 NOBODY = "wms-sync-doctor"
 """A key that nothing has: asking for it shows whether asking works."""
-
-Verdict = Literal["ok", "warn", "fail"]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One line of the doctor's report."""
-
-    subject: str
-    verdict: Verdict
-    message: str
 
 
 def examine(settings: Settings) -> Iterator[Finding]:
@@ -109,16 +98,8 @@ def _token(settings: Settings) -> Iterator[Finding]:
 
 def _connection(settings: Settings) -> Iterator[Finding]:
     with GlobalApi.from_settings(settings, policy=ONE_TRY) as api:
-        try:
-            answer = api.get(STATUS)
-        except Rejected:  # not in the specification: an instance may not have it
-            answer = None
-        listing = ShipmentListing(api, page_size=1, include_addresses=settings.include_addresses)
-        total, served_at = listing.count(settings.start, None)
-        listing.first(settings.start, served_at)
-    how = "answers" if answer is not None else "answers (it has no status page)"
-    yield Finding("connection", "ok", f"{settings.base_url} {how}; the token is accepted")
-    yield Finding("shipments", "ok", f"{total} changed since {settings.start_date}; one read with everything selected")
+        yield look_at_status(api)
+        yield from read_as_a_sync(settings, api)
     heard = api.clock.heard
     yield _clock(heard, settings.clock_tolerance)
 

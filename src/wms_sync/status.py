@@ -79,8 +79,8 @@ class Status:
     ``state_is_behind`` where the state store was lost or is an old copy: until the next run windows and pushes are too
     few. ``pushes`` counts creates by kind and state of the ledger; ``unseen`` are created retailers and products that
     no shipment has shown yet; ``unfinished`` are files with rows that were not sent or wait; ``pushing`` are the pushes
-    that go on now. ``absent_kinds`` hardly came with the last load, ``refused_fields`` are names of field selection that
-    the service refuses, with what they do not bring.
+    that go on now. ``absent_kinds`` hardly came with the last load, ``refused_fields`` are names of field selection
+    that the service refuses, with what they do not bring.
     """
 
     sync_cursor: datetime | None

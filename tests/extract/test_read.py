@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 import pytest
 from starlette.responses import Response
 
-from tests.conftest import NOW
+from tests.conftest import NOW, asks_for_page
 from wms_sync.api.errors import PagingBroken, Rejected, ServiceFailed
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.plan import MARGIN
@@ -296,8 +296,8 @@ def refuse_large_pages(sandbox, largest: int) -> None:
 
 
 def limits_asked(sandbox) -> list[int]:
-    queries = [parse_qs(one.query) for one in sandbox.sandbox.requests]
-    return [int(query["limit"][0]) for query in queries if "fields" in query]
+    queries = [parse_qs(one.query) for one in sandbox.sandbox.requests if asks_for_page(one.query)]
+    return [int(query["limit"][0]) for query in queries]
 
 
 def test_the_largest_page_that_the_service_takes_is_found_told_and_remembered_for_a_night(bench, sandbox):

@@ -23,7 +23,8 @@ from pipelines.cli_views import status_lines
 from pipelines.instance import prepare_home
 from pipelines.operation import push_line
 from pipelines.running import run_push
-from wms_sync.doctor import Finding, examine
+from wms_sync.doctor import examine
+from wms_sync.findings import Finding
 from wms_sync.master_data.file_push import PushReport, plan_file
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.outcomes import Applied, Outcome, PushProgress, Result

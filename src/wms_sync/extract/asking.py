@@ -87,6 +87,17 @@ def refused_now(settings: Settings) -> tuple[tuple[NarrowedField, str], ...]:
     )
 
 
+def learn(settings: Settings, store: StateStore, agreement: Agreement[Counted]) -> tuple[str, ...]:
+    """Remember what was agreed on when everything was tried; returns the names that the service takes again."""
+    with NarrowedFields(settings.database_url, store.turn) as memory:
+        known = memory.of(*_whose(settings))
+        found = refusals(settings, agreement, known)
+        if found or known:
+            memory.replace(*_whose(settings), found)
+    asked = {name for name, _ in wanted(settings).asked}
+    return tuple(sorted(({one.parameter for one in known} & asked) - {one.parameter for one in found}))
+
+
 def wanted(settings: Settings) -> Selection:
     """Everything but what is left out by hand. Raises ``SettingsError`` for a name that is none."""
     selection = Selection.whole(include_addresses=settings.include_addresses)
