@@ -75,7 +75,7 @@ def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
     yield Finding(
         "shipments",
         "ok",
-        f"{total} changed since {settings.start_date}; {seen.records} read in {len(pages)} pages of up to {size.now}"
+        f"{total if total is not None else 'not counted how many'} changed since {settings.start_date}; {seen.records} read in {len(pages)} pages of up to {size.now}"
         + ("" if len(pages) > 1 else "; there is no second page to try"),
     )
     if size.now < settings.page_size:
