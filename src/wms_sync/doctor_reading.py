@@ -72,10 +72,11 @@ def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
     while len(pages) < PAGES and pages[-1].envelope.has_more and pages[-1].envelope.next is not None:
         pages.append(listing.at(pages[-1].envelope.next, settings.start, served_at))
     seen = _seen(pages)
+    counted = "an unknown number" if total is None else total
     yield Finding(
         "shipments",
         "ok",
-        f"{total if total is not None else 'not counted how many'} changed since {settings.start_date}; {seen.records} read in {len(pages)} pages of up to {size.now}"
+        f"{counted} changed since {settings.start_date}; {seen.records} read in {len(pages)} pages of up to {size.now}"
         + ("" if len(pages) > 1 else "; there is no second page to try"),
     )
     if size.now < settings.page_size:
