@@ -20,7 +20,7 @@ from starlette.responses import Response
 from pipelines.cli_runs import report
 from pipelines.running import RunOutcome
 from tests.conftest import CONFIG, Bench
-from tests.oracle import Tables, differences, expected_tables
+from tests.oracle import AS_JSON, Tables, differences, expected_tables
 from tests.test_sync import synced
 from wms_sync.catalogue import tables
 from wms_sync.sandbox.app import STATUS, Sandbox
@@ -31,6 +31,8 @@ from wms_sync.status import status
 
 PAGE_SIZE = 20
 FEW = replace(CONFIG, shipments=60, families=20)
+
+FREE_FORM = {"custom_fields", *AS_JSON}
 
 Page = dict[str, Any]
 Deviate = Callable[[Sandbox], object]
@@ -65,6 +67,27 @@ def pages(edit: Callable[[Page], object]) -> Deviate:
 def each_shipment(edit: Callable[[Page], object]) -> Deviate:
     """Each shipment is changed before it is sent."""
     return pages(lambda page: [edit(one) for one in page["collection"]])
+
+
+def each_value(edit: Callable[[str, object], object]) -> Deviate:
+    """Each value of a shipment and of what is included is changed before it is sent, but for free-form ones."""
+
+    def walk(one: object) -> None:
+        if isinstance(one, dict):
+            for key in one.keys() - FREE_FORM:
+                one[key] = edit(key, one[key])
+                walk(one[key])
+        elif isinstance(one, list):
+            for each in one:
+                walk(each)
+
+    return pages(walk)
+
+
+def day_zero(key: str, value: object) -> object:
+    if value is not None:
+        return value
+    return "0000-00-00 00:00:00" if key.endswith("_at") else "0000-00-00" if key.endswith("_date") else None
 
 
 def answers(answer: Callable[[Request], Response | None]) -> Deviate:
@@ -120,6 +143,12 @@ DEVIATIONS = [
     Deviation(
         "a limit is refused that the specification allows", takes_no_more_than(8), ends=3, says=("Set WMS_PAGE_SIZE=5",)
     ),
+    Deviation(
+        "flags are text",
+        each_value(lambda _, value: str(int(value)) if isinstance(value, bool) else value),
+        lacks=("products",),
+    ),
+    Deviation("days that are null are MySQL's day zero", each_value(day_zero)),
     Deviation("has_more is left out", pages(without("has_more"))),
     Deviation("has_more is a number", pages(lambda page: page.update(has_more=int(page["has_more"])))),
     Deviation("nothing is counted", pages(lambda page: page["meta"].pop("count", None)), ends=3, says=("no counts",)),

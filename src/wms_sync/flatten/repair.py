@@ -5,8 +5,9 @@ be used is removed and is a ``Misfit`` as a whole; an unknown key is counted. Wh
 each value as ``values`` says, and read by DuckDB like any page. Where a list names an object twice the first occurrence
 stays; the others are misfits, but for those under ``included`` that say the same again.
 
-Kept, because nothing is lost: whole numbers written as text or as ``12.0``, numbers and booleans where text is
-expected, ``[]`` for an object (PHP's empty object), midnight behind a date. Cast, and counted: a number without its
+Kept, because nothing is lost: whole numbers and flags written as text, ``12.0``, numbers and booleans where text is
+expected, ``[]`` for an object (PHP's empty object), midnight behind a date, and how there is none is written elsewhere
+(an empty text for what is no text, MySQL's day zero). Cast, and counted: a number without its
 unit, a time for a date, more decimals than a column has, and PHP's object for a list of records with gaps.
 """
 
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 from wms_sync.flatten.findings import UNKNOWN_KEY, Drift, Misfit, shown, writable
 from wms_sync.flatten.shape import ENVELOPE, PRODUCTS, Many, Node, Shape, Thing, Value
 from wms_sync.flatten.tolerant_json import Parsed
-from wms_sync.flatten.values import Cast, Unfit, taken
+from wms_sync.flatten.values import Cast, Unfit, is_nothing, taken
 from wms_sync.whole_numbers import whole
 
 
@@ -58,6 +59,7 @@ _ROOT: _Path = ("$",)
 _INCLUDED: _Path = (_ROOT, "included")
 _PAGE = _Owner("Page", None)
 _MISFIT = object()
+_NO_VALUE = "STRUCT"
 
 
 @dataclass
@@ -100,7 +102,7 @@ class _Walk:
         return mended
 
     def _put(self, holder: Any, key: Any, value: Any, node: Node, owner: _Owner, path: _Path) -> None:  # noqa: ANN401
-        if value is None:
+        if value is None or is_nothing(value, node.type if isinstance(node, Value) else _NO_VALUE):
             holder[key] = None
         elif isinstance(node, Value):
             holder[key] = self._value(value, node, key, owner, path)

@@ -43,6 +43,10 @@ _EXPECTED = {
 }
 ROUNDED = "more than four decimals: rounded"
 DAY_KEPT = "a time where a date was expected: its date, as written, was taken"
+_FLAGS = {"0": False, "1": True, "false": False, "true": True}
+_ZERO_DAY = "0000-00-00"
+_ZEROS = "0-:. TZ"
+_OF_DAYS = {"TIMESTAMP WITH TIME ZONE", "DATE"}
 _AS_IT_IS: dict[str, type] = {"BOOLEAN": bool, "DOUBLE": float, "VARCHAR": str}
 
 
@@ -90,7 +94,16 @@ def unwritable(value: Any) -> str | None:  # noqa: ANN401 - any JSON
     return None
 
 
+def is_nothing(value: Any, duckdb_type: str) -> bool:  # noqa: ANN401 - any JSON
+    """Whether it is how PHP or MySQL write that there is none: an empty text for what is no text, a day zero."""
+    if not isinstance(value, str) or duckdb_type in {"VARCHAR", "JSON"}:
+        return False
+    return not value.strip(" ") or (duckdb_type in _OF_DAYS and value.startswith(_ZERO_DAY) and not value.strip(_ZEROS))
+
+
 def _flag(value: Any) -> bool | None:  # noqa: ANN401 - any JSON
+    if isinstance(value, str):
+        return _FLAGS.get(value.strip(" ").lower())
     return bool(value) if isinstance(value, int | float) and value in {0, 1} else None
 
 
