@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 import pytest
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from pipelines.cli_runs import report
 from pipelines.running import RunOutcome
@@ -128,6 +128,12 @@ def loosely_written(one: Page) -> None:
         one["target_ship_date"] = f"{one['target_ship_date']}T09:00:00Z"
 
 
+def forbids(name: str) -> Deviate:
+    """Whoever asks for it is told that he may not."""
+    told = {"errors": [{"type": "acl", "message": "Access denied."}]}
+    return answers(lambda request: JSONResponse(told, 403) if name in request.query_params else None)
+
+
 def treats(treatment: FieldTreatment) -> Deviate:
     """Field selection is treated so."""
     return lambda sandbox: setattr(sandbox, "field_treatment", treatment)
@@ -214,6 +220,13 @@ DEVIATIONS += [
         treats(FieldTreatment(frozenset({"fields:order.tpb_group"}), told="nothing")),
         ends=3,
         says=("refuses fields:order.tpb_group",),
+        lacks=("third_party_billing_groups",),
+    ),
+    Deviation(
+        "a name of field selection is forbidden",
+        forbids("fields:order.tpb_group"),
+        ends=3,
+        says=("refuses fields:order.tpb_group (403",),
         lacks=("third_party_billing_groups",),
     ),
     Deviation(

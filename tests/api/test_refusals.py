@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import pytest
 
-from wms_sync.api.errors import Problem, Rejected
+from wms_sync.api.errors import Problem, Rejected, Unauthorized
 from wms_sync.api.refusals import Agreement, agree
 from wms_sync.api.selection import Selection, parameters, selection
 
@@ -35,9 +37,13 @@ class Service:
             "other key": (Problem("parameters", f'$.query["{name}"][0]', about),),
             "name": (Problem("parameters", name, "is not allowed"),),
             "sentence": (Problem("parameters", "", f"Invalid parameter {name}. {about}"),),
+            "group": (Problem("parameters", "fields", f"{name.partition(':')[2]} is not allowed"),),
+            "what is allowed": (Problem("parameters", name, "Allowed are 'status' of fields:order, fields:items."),),
             "nothing": (Problem("parameters", "", "The supplied parameters are invalid."),),
             "no body": (),
         }[self.told]
+        if self.status == 403:
+            raise Unauthorized("refused the token", status=self.status, problems=problems)
         raise Rejected("refused", status=self.status, problems=problems)
 
 
@@ -45,7 +51,9 @@ def agreed(service: Service) -> Agreement[str]:
     return agree(service.ask, WHOLE)
 
 
-@pytest.mark.parametrize("told", ["key", "other key", "name", "sentence", "nothing", "no body"])
+@pytest.mark.parametrize(
+    "told", ["key", "other key", "name", "sentence", "group", "what is allowed", "nothing", "no body"]
+)
 @pytest.mark.parametrize(
     ("refused", "lost"),
     [
@@ -87,14 +95,24 @@ def test_a_service_that_takes_no_field_selection_at_all_is_still_read():
     assert service.requests < 400
 
 
-@pytest.mark.parametrize("status", [414, 431])
+@pytest.mark.parametrize("status", [403, 404, 422])
+def test_a_name_may_be_refused_with_another_status(status):
+    service = Service("fields:order.tpb_group", status=status)
+    agreement = agreed(service)
+    assert agreement.selection.lost == ("fields:order.tpb_group",)
+    assert "token" not in agreement.said["fields:order.tpb_group"]
+
+
+@pytest.mark.parametrize("status", [403, 413, 414, 431])
 def test_an_address_that_is_too_long_is_shortened(status):
     def ask(asked: Selection) -> str:
-        if len(str(asked.params)) > 3000:
+        if len(urlencode(asked.params)) > 3000:
             raise Rejected("too long", status=status)
         return "answer"
 
-    assert agree(ask, WHOLE).selection.asked
+    agreement = agree(ask, WHOLE)
+    assert 2500 < len(urlencode(agreement.selection.params)) <= 2900  # a page has a longer address
+    assert {one for one, _ in WHOLE.asked} - {one for one, _ in agreement.selection.asked} <= set(agreement.said)
 
 
 @pytest.mark.parametrize("status", [400, 404, 422])

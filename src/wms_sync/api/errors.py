@@ -49,21 +49,6 @@ class InDoubt(Unreachable):
         self.retry_after = retry_after
 
 
-class StatusError(ApiError):
-    """The service answered with something else than success."""
-
-    def __init__(self, message: str, *, status: int, retry_after: float | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.retry_after = retry_after
-
-
-class Unauthorized(StatusError):
-    """The token is missing, wrong or expired."""
-
-    exit_code = 2
-
-
 @dataclass(frozen=True)
 class Problem:
     """One thing that the service refuses (specification 7.1); ``key`` is the path to it, empty where none was named."""
@@ -73,12 +58,26 @@ class Problem:
     message: str
 
 
+class StatusError(ApiError):
+    """The service answered with something else than success; ``problems`` where it refused and said what."""
+
+    def __init__(
+        self, message: str, *, status: int, retry_after: float | None = None, problems: tuple[Problem, ...] = ()
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after = retry_after
+        self.problems = problems
+
+
+class Unauthorized(StatusError):
+    """The token is missing, wrong or expired, or (403) may not do what was asked."""
+
+    exit_code = 2
+
+
 class Rejected(StatusError):
     """The service understood and refused; asking again changes nothing."""
-
-    def __init__(self, message: str, *, status: int, problems: tuple[Problem, ...] = ()) -> None:
-        super().__init__(message, status=status)
-        self.problems = problems
 
 
 class Busy(StatusError):

@@ -1,8 +1,9 @@
 """Which parameters of field selection a refusal names (specification 7.1), and what can be asked for instead.
 
 The path to the offending key is not specified further, so ``fields:order.brand``, ``query.fields:order.brand`` and
-``fields[order.brand]`` are the same to us; where there are no details the service's sentence is looked at. A service
-that names nothing is searched: parameters are left out by halving, with one record a request.
+``fields[order.brand]`` are the same to us; where there are no details the service's sentence is looked at. What a
+sentence names may as well be what is allowed, so each name is asked for alone before it is left out. A service that
+names nothing of its own is searched: parameters are left out by halving, with one record a request.
 """
 
 from __future__ import annotations
@@ -11,13 +12,17 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+from urllib.parse import urlencode
 
-from wms_sync.api.errors import Problem, Rejected
+from wms_sync.api.errors import Problem, StatusError, Unauthorized
 from wms_sync.api.selection import ALL, SHIPMENT, Selection, parameter
+from wms_sync.api.statuses import in_words
 
-ABOUT_WHAT_WAS_SENT = frozenset({400, 414, 422, 431})
-"""Refusals that field selection may be to blame for, an address that is too long too."""
+ABOUT_WHAT_WAS_SENT = frozenset({400, 403, 404, 413, 414, 422, 431})
+"""Refusals that field selection may be to blame for: a name without permission and an address that is too long too."""
 MOST_REQUESTS = 400
+ROOM = 100
+"""Characters that a page's address is longer than the first request's: its filter ends, and it has a page cursor."""
 _PARTS = re.compile(r"[^a-z0-9_]+")
 _IN_SENTENCE = re.compile(r"\bfields(?::[\w.]*\w|\[[\w.]+\])")
 _QUOTED = re.compile(r"""['"`‘“](\w+)['"`’”]""")  # noqa: RUF001 - quotes as people write them
@@ -25,7 +30,7 @@ _WORD = re.compile(r"\w+")
 
 T = TypeVar("T")
 Ask = Callable[[Selection], T]
-"""Sends one request with a selection; raises ``Rejected``."""
+"""Sends one request with a selection; raises ``StatusError``."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +57,16 @@ def agree(ask: Ask[T], wanted: Selection) -> Agreement[T]:
     agreed, said = wanted, dict[str, str]()
     while True:
         try:
-            return Agreement(agreed, search.ask(agreed), said)
-        except Rejected as refusal:
-            offences = list(_named(refusal, agreed)) or list(search.offences(agreed, refusal))
-            for offence in offences:
-                narrower = _narrower(agreed, offence, search)
-                gone = {name for name, _ in agreed.asked} - {name for name, _ in narrower.asked}
-                said |= dict.fromkeys(gone | {offence.name}, offence.said)
-                agreed = narrower
+            answer = search.ask(agreed)
+        except StatusError as refusal:
+            refused = agreed
+            for offence in _named(refusal, refused):
+                if search.is_refused_alone(agreed, offence.name):
+                    agreed = _without(agreed, offence, search, said)
+            if agreed == refused:
+                agreed = _without(agreed, search.offence(agreed, refusal), search, said)
+        else:
+            return Agreement(_with_room(agreed, said) if search.is_too_much else agreed, answer, said)
 
 
 class _Search(Generic[T]):
@@ -68,6 +75,7 @@ class _Search(Generic[T]):
     def __init__(self, ask: Ask[T]) -> None:
         self._ask = ask
         self._left = MOST_REQUESTS
+        self.is_too_much = False
 
     def ask(self, selection: Selection) -> T:
         """One request."""
@@ -78,27 +86,31 @@ class _Search(Generic[T]):
         """Whether the service answers that."""
         try:
             self.ask(selection)
-        except Rejected as refusal:
+        except StatusError as refusal:
             if refusal.status not in ABOUT_WHAT_WAS_SENT or self._left <= 0:
                 raise
             return False
         return True
 
-    def offences(self, selection: Selection, refusal: Rejected) -> Iterator[_Offence]:
+    def offence(self, selection: Selection, refusal: StatusError) -> _Offence:
         """The first parameter that is refused; raises the refusal where none is to blame."""
         if refusal.status not in ABOUT_WHAT_WAS_SENT or self._left <= 0 or not self.takes(selection.until(0)):
             raise refusal
         count = self._first_refused(len(selection.asked), lambda count: selection.until(count))
-        yield _Offence(selection.asked[count - 1][0], None, str(refusal))
+        return _Offence(selection.asked[count - 1][0], None, _said(refusal))
 
-    def refused_value(self, selection: Selection, name: str) -> str | None:
-        """The first value of a list that is refused; None where all are, or where it is not for a value of its own."""
+    def is_refused_alone(self, selection: Selection, name: str) -> bool:
+        """Whether a parameter is refused also with nothing beside it but what it hangs on."""
+        return bool(selection.values(name)) and not self.takes(_alone(selection, name))
+
+    def refused_value(self, selection: Selection, name: str, named: str | None) -> str | None:
+        """The first value of a list that is refused, the named one if it is; None where all are."""
         values = selection.values(name)
-        alone = selection.without([each for each, _ in selection.asked if not f"{name}.".startswith(f"{each}.")])
+        alone = _alone(selection, name)
+        if named in values and not self.takes(alone.asking(name, (named,))):
+            return named
         first, last = ((values[at],) for at in (0, -1))
         if len(values) == 1 or not (self.takes(alone.asking(name, first)) or self.takes(alone.asking(name, last))):
-            return None
-        if self.takes(alone):
             return None
         count = self._first_refused(len(values), lambda count: alone.asking(name, values[:count]))
         return values[count - 1]
@@ -115,26 +127,57 @@ class _Search(Generic[T]):
         return refused
 
 
+def _without(selection: Selection, offence: _Offence, search: _Search[T], said: dict[str, str]) -> Selection:
+    """The selection without what is refused, of which ``said`` tells why."""
+    narrower = _narrower(selection, offence, search)
+    gone = {name for name, _ in selection.asked} - {name for name, _ in narrower.asked}
+    said |= dict.fromkeys(gone | {offence.name}, offence.said)
+    return narrower
+
+
 def _narrower(selection: Selection, offence: _Offence, search: _Search[T]) -> Selection:
     """Without the value; of ``all`` the names that 4.5 lists; else without the parameter."""
     values = selection.values(offence.name)
-    if not values:  # two offences of one parameter
-        return selection
+    if not search.is_refused_alone(selection, offence.name):
+        search.is_too_much = True
+        return selection.dropping(offence.name)
     if values == (ALL,):
         return selection.asking(offence.name, parameter(offence.name).names)
-    value = offence.value if offence.value in values else search.refused_value(selection, offence.name)
+    value = search.refused_value(selection, offence.name, offence.value)
     if value is None:
         return selection.dropping(offence.name)
     return selection.asking(offence.name, (one for one in values if one != value))
 
 
-def _named(refusal: Rejected, selection: Selection) -> Iterator[_Offence]:
+def _named(refusal: StatusError, selection: Selection) -> Iterator[_Offence]:
     """The parameters that the service names."""
     if refusal.status not in ABOUT_WHAT_WAS_SENT:
         return
     for problem in refusal.problems:
         for name in dict.fromkeys(_names_in(problem, selection)):
-            yield _Offence(name, _value_in(problem, selection.values(name)), str(refusal))
+            yield _Offence(name, _value_in(problem, selection.values(name)), _said(refusal))
+
+
+def _with_room(selection: Selection, said: dict[str, str]) -> Selection:
+    """Less, where it was the length that was refused: what follows the first request is a little longer."""
+    shorter, why = selection, next(reversed(said.values()))
+    while shorter.asked and len(urlencode(selection.params)) - len(urlencode(shorter.params)) < ROOM:
+        last, _ = shorter.asked[-1]
+        shorter = shorter.dropping(last)
+        said[last] = why
+    return shorter
+
+
+def _alone(selection: Selection, name: str) -> Selection:
+    """One parameter and those that it hangs on."""
+    return selection.without([each for each, _ in selection.asked if not f"{name}.".startswith(f"{each}.")])
+
+
+def _said(refusal: StatusError) -> str:
+    """Why; a name without permission says nothing against the token, which the error of a 403 speaks of."""
+    if isinstance(refusal, Unauthorized):
+        return f"{refusal.status}: {in_words(refusal.problems) or 'no reason given.'}"
+    return str(refusal)
 
 
 def _names_in(problem: Problem, selection: Selection) -> Iterator[str]:

@@ -16,7 +16,7 @@ from wms_sync.api.withheld import without_credentials
 
 NO_SUCH_PATH = frozenset({404, 405})
 """Refusals of the address and not of what was sent."""
-REQUEST_TIMEOUT, CONFLICT, TOO_MANY = 408, 409, 429
+UNAUTHORIZED, FORBIDDEN, REQUEST_TIMEOUT, CONFLICT, TOO_MANY = 401, 403, 408, 409, 429
 _LARGEST_ERROR_BODY = 64 * 1024
 _ERROR_BODY_SECONDS = 30.0
 _PASSING = re.compile(
@@ -51,8 +51,11 @@ def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None
         return
     wait = retry_after_seconds(response.headers.get("retry-after"))
     where = f"{response.request.method} {base_url}{response.request.url.path}"
-    if status in {401, 403}:
-        raise Unauthorized(f"{base_url} refused {credentials.format(status=status)}", status=status)
+    if status in {UNAUTHORIZED, FORBIDDEN}:
+        problems = read_problems(response) if status == FORBIDDEN else ()
+        said = f" It says: {in_words(problems)}" if problems else ""
+        refused = f"{base_url} refused {credentials.format(status=status)}{said}"
+        raise Unauthorized(refused, status=status, problems=problems)
     if status >= 500 or status == REQUEST_TIMEOUT:
         raise _failed(response, where, wait)
     if 300 <= status < 400:
