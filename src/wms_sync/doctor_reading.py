@@ -1,7 +1,6 @@
 """What the doctor finds when it reads as a sync does: two pages of the real size, with everything selected.
 
-It tries every name of field selection, and remembers what it finds where nobody is writing: a name that the service
-takes again is asked for by the next sync.
+It tries every name of field selection. One that was refused and is taken again is asked for by the next sync.
 """
 
 from __future__ import annotations
@@ -19,13 +18,9 @@ from wms_sync.api.refusals import agree
 from wms_sync.api.selection import PREFIX, Selection
 from wms_sync.api.shipments import Page, ShipmentListing
 from wms_sync.api.statuses import NO_SUCH_PATH
-from wms_sync.extract.asking import learn, wanted, what_is_lost
+from wms_sync.extract.asking import taken_again, wanted, what_is_lost
 from wms_sync.findings import Finding
-from wms_sync.layout import Layout
-from wms_sync.lock import writer
 from wms_sync.settings import Settings
-from wms_sync.state.store import StateStore
-from wms_sync.state.turns import taking_turn
 
 PAGES = 2
 LOOKED_FOR = (
@@ -84,16 +79,10 @@ def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
         yield Finding("page size", "warn", told)
     yield from _names(settings, agreement.selection, dict(agreement.said))
     yield from _kinds(seen, agreement.selection)
-    if (busy := writer(Layout(settings.data_dir))) is not None:
-        yield Finding("field selection", "ok", f"not remembered, since {busy} is writing: the next sync finds it too")
-        return
-    layout = Layout(settings.data_dir)
-    with (
-        taking_turn(settings.database_url, layout, "doctor", lambda _: None) as turn,
-        StateStore(settings.database_url, turn) as store,
-    ):
-        for name in learn(settings, store, agreement):
-            yield Finding("field selection", "ok", f"{name} is taken again: what was read without it is read once more")
+    for name in taken_again(settings, agreement.selection):
+        yield Finding(
+            "field selection", "ok", f"{name} is taken again: the next sync reads again what it was not asked for"
+        )
 
 
 def _names(settings: Settings, selection: Selection, said: dict[str, str]) -> Iterator[Finding]:

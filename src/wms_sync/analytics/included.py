@@ -16,7 +16,7 @@ from wms_sync import sql_files
 from wms_sync.analytics.database import records
 from wms_sync.analytics.flattened import FlattenedWindow
 from wms_sync.api.selection import PREFIX
-from wms_sync.catalogue import quote, table
+from wms_sync.catalogue import literal, quote, table
 from wms_sync.state.store import Window
 
 CHECK = "most_of_what_is_referred_to_came_with_the_latest_load"
@@ -95,7 +95,7 @@ def _came(kind: _Kind, files: list[str]) -> str:
     of = table(kind.table)
     if not files:
         return f"select _window_id, id from {of.qualified} where false"
-    listed = ", ".join(f"'{file}'" for file in files)
+    listed = ", ".join(map(literal, files))
     return (
         f"select distinct _window_id, id from read_parquet([{listed}], union_by_name = true) "
         f"where {quote(kind.proof)} is not null"

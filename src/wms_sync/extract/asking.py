@@ -87,15 +87,14 @@ def refused_now(settings: Settings) -> tuple[tuple[NarrowedField, str], ...]:
     )
 
 
-def learn(settings: Settings, store: StateStore, agreement: Agreement[Counted]) -> tuple[str, ...]:
-    """Remember what was agreed on when everything was tried; returns the names that the service takes again."""
-    with NarrowedFields(settings.database_url, store.turn) as memory:
+def taken_again(settings: Settings, agreed: Selection) -> tuple[str, ...]:
+    """The refused names of which the service takes more by now; with the next read everything is tried again."""
+    with NarrowedFields(settings.database_url) as memory:
         known = memory.of(*_whose(settings))
-        found = refusals(settings, agreement, known)
-        if found or known:
-            memory.replace(*_whose(settings), found)
-    asked = {name for name, _ in wanted(settings).asked}
-    return tuple(sorted(({one.parameter for one in known} & asked) - {one.parameter for one in found}))
+        more = [one for one in known if agreed.values(one.parameter) not in ((), tuple(one.asked.split(",")))]
+        if more:
+            memory.try_again(*_whose(settings))
+    return tuple(one.parameter for one in more)
 
 
 def wanted(settings: Settings) -> Selection:

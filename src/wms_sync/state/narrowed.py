@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, and_, select
+from sqlalchemy import ColumnElement, and_, select, update
 
 from wms_sync.state.schema import narrowed_fields
 from wms_sync.state.turns import Guarded
+
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,11 @@ class NarrowedFields(Guarded):
         query = select(narrowed_fields).where(_of(service, api_version)).order_by(narrowed_fields.c.parameter)
         with self._engine.connect() as connection:
             return tuple(NarrowedField(**row._mapping) for row in connection.execute(query))
+
+    def try_again(self, service: str, api_version: str) -> None:
+        """Let the next read begin with everything. Without a turn: whoever writes, it says no more than when to try."""
+        with self._engine.begin() as connection:
+            connection.execute(update(narrowed_fields).where(_of(service, api_version)).values(tried_at=LONG_AGO))
 
     def replace(self, service: str, api_version: str, found: Iterable[NarrowedField]) -> None:
         """Remember these and no others of a service."""
