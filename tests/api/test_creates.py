@@ -97,6 +97,22 @@ def test_a_success_that_names_no_id_is_done_all_the_same(sandbox, creates, body,
     assert statuses(sandbox) == [status]
 
 
+@pytest.mark.parametrize("status", [200, 201])
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"errors": [{"type": "unable_to_process", "message": "No room."}]}, "No room."),
+        ({"resource": None, "errors": ["odd"]}, "no reason"),
+        ({"error": {"code": 6}}, "no reason"),
+    ],
+)
+def test_a_success_that_has_errors_in_place_of_a_resource_is_in_doubt(sandbox, creates, body, told, status):
+    answer_first(sandbox, 1, lambda: JSONResponse(body, status))
+    with pytest.raises(InDoubt, match=told):
+        creates.location_tag(TAG)
+    assert len(statuses(sandbox)) == 1
+
+
 def test_a_success_that_breaks_off_is_done_and_not_sent_again(sandbox, creates):
     answer_first(sandbox, 1, lambda: Truncated(b'{"resource": {"id": 1}}', 201, media_type="application/json"))
     assert creates.location_tag(TAG).id is None

@@ -5,7 +5,8 @@ A create as answered::
     {"resource": {"type": "Retailer", "id": 901, "warnings": ["..."]}, "meta": {"processing_time": 0.02}}
 
 201 or 200 with JSON means done, even if the body breaks off or has no id. A 200 that is not JSON is no answer of the
-service (a login page, a proxy): in doubt. A body of its own kind each: a retailer bare, a product under ``resource``.
+service (a login page, a proxy), and one that has errors where the resource should be says two things: in doubt. A body
+of its own kind each: a retailer bare, a product under ``resource``.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import msgspec
 
 from wms_sync.api.client import ROOT, GlobalApi, Reply
 from wms_sync.api.errors import InDoubt, Problem, Rejected
+from wms_sync.api.statuses import in_words, problems_in
 from wms_sync.api.withheld import without_credentials
 
 LOCATION_TAGS = f"{ROOT}/v1/inventory/location-tags"
@@ -60,6 +62,11 @@ class _Made(msgspec.Struct):
 
 class _Envelope(msgspec.Struct):
     resource: _Made
+
+
+class _Denial(msgspec.Struct):
+    errors: Any = None
+    error: Any = None
 
 
 class Creates:
@@ -119,6 +126,7 @@ def _created(reply: Reply) -> Created:
     try:
         made = msgspec.json.decode(reply.content or b"", type=_Envelope).resource
     except (msgspec.DecodeError, UnicodeDecodeError):
+        _refuse_denial(reply)
         return Created(None, None, ())
     return Created(
         id=_identity(made.id),
@@ -127,6 +135,19 @@ def _created(reply: Reply) -> Created:
         if isinstance(made.warnings, list)
         else (),
     )
+
+
+def _refuse_denial(reply: Reply) -> None:
+    """Raises ``InDoubt`` for a success that has errors and no resource."""
+    try:
+        denial = msgspec.json.decode(reply.content or b"", type=_Denial)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return
+    if denial.errors or denial.error:
+        said = in_words(problems_in(reply.content or b"", reply.request)) or "no reason that can be read."
+        raise InDoubt(
+            f"The create was answered {reply.status}, which means done, with errors in place of what was made: {said}"
+        )
 
 
 def _identity(given: object) -> int | None:

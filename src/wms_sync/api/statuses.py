@@ -99,11 +99,19 @@ def read_problems(response: httpx.Response) -> tuple[Problem, ...]:
     try:
         deadline = monotonic() + _ERROR_BODY_SECONDS
         content = receive(response, deadline=deadline, largest=_LARGEST_ERROR_BODY).content
+    except (httpx.HTTPError, ApiError):
+        return ()
+    return problems_in(content, response.request)
+
+
+def problems_in(content: bytes, request: httpx.Request) -> tuple[Problem, ...]:
+    """The problems that a body of the service has, without the credentials of what it answers."""
+    try:
         body = msgspec.json.decode(content, type=_ErrorBody)
-    except (msgspec.DecodeError, UnicodeDecodeError, httpx.HTTPError, ApiError):
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return ()
     return tuple(
-        Problem(*(without_credentials(said, response.request) for said in (problem.type, problem.key, problem.message)))
+        Problem(*(without_credentials(said, request) for said in (problem.type, problem.key, problem.message)))
         for error in body.errors
         for problem in _problems(error)
     )
