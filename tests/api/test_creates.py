@@ -283,6 +283,24 @@ def test_in_use_is_said_of_the_key_itself(key, message, in_use):
     assert already_in_use(refusal, "name", "Fragile") is in_use
 
 
+@pytest.mark.parametrize(
+    ("code", "message", "in_use"),
+    [
+        ("A", "A retailer with this name already exists.", False),
+        ("this", "A retailer with this name already exists.", False),
+        ("Retailer", "A retailer with this name already exists.", False),
+        ("A", "A retailer 'A' already exists.", True),
+        ("acme", "A retailer “ACME” already exists.", True),
+        ("ACME", "Retailer ACME already exists.", True),
+        ("acme-1", "Retailer acme-1 already exists.", True),
+        ("acme-1", "Retailer acme-12 already exists.", False),
+    ],
+)
+def test_a_sentence_names_a_value_only_where_that_could_be_no_word_of_it(code, message, in_use):
+    refusal = Rejected("no", status=422, problems=(Problem("unable_to_process", "", message),))
+    assert already_in_use(refusal, "code", code) is in_use
+
+
 def test_a_409_that_names_the_key_is_a_refusal_and_not_too_many_requests(sandbox, creates):
     body = {"errors": [{"type": "conflict", "message": "no", "details": [{"key": "name", "message": "in use"}]}]}
     answer_first(sandbox, 99, lambda: JSONResponse(body, 409))

@@ -39,6 +39,7 @@ _PLAINLY_IN_USE = re.compile(
     re.IGNORECASE,
 )
 """What a sentence that names no offending key must say of itself."""
+_QUOTE = r"""['"`‘’“”]"""  # noqa: RUF001 - quotes as people write them
 _LEVELS = re.compile(r"[./]")
 _CREATED = 201
 _BEYOND = 2**63
@@ -113,8 +114,21 @@ def already_in_use(refusal: Rejected, key: str, value: str) -> bool:
 def _is_taken(problem: Problem, key: str, value: str) -> bool:
     if problem.key:
         return _LEVELS.split(problem.key)[-1] == key and _IN_USE.search(problem.message) is not None
-    names_it = re.search(rf"(?<!\w)(?:{re.escape(key)}|{re.escape(value)})(?!\w)", problem.message, re.IGNORECASE)
-    return names_it is not None and _PLAINLY_IN_USE.search(problem.message) is not None
+    names_it = re.search(rf"(?<!\w){re.escape(key)}(?!\w)", problem.message, re.IGNORECASE)
+    if names_it is None and not _names_value(problem.message, value):
+        return False
+    return _PLAINLY_IN_USE.search(problem.message) is not None
+
+
+def _names_value(sentence: str, value: str) -> bool:
+    """Whether a sentence speaks of a value: in quotes, or as it is written where it could be no word of a sentence.
+
+    ``A retailer with this name already exists.`` says nothing of a retailer whose code is ``A`` or ``this``.
+    """
+    if re.search(rf"{_QUOTE}{re.escape(value)}{_QUOTE}", sentence, re.IGNORECASE):
+        return True
+    is_word = value.isalpha() and (len(value) == 1 or not value.isupper())
+    return not is_word and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", sentence) is not None
 
 
 def _created(reply: Reply) -> Created:
