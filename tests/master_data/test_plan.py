@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -378,6 +379,38 @@ def test_the_merchant_api_is_asked_page_after_page_since_one_sku_may_be_many(des
     assert step.why.startswith(
         "Names Product P0 (container_options.associated_product_skus), which the service has several"
     )
+
+
+def rpc_rows(*rows: dict[str, object]) -> Response:
+    return JSONResponse({"jsonrpc": "2.0", "id": 1, "result": list(rows)})
+
+
+def test_a_merchant_api_with_shorter_pages_than_asked_for_is_asked_for_all_of_them(desk):
+    desk.set(**MERCHANT)
+    pages = [rpc_rows({"id": "71", "code": "p1"}), rpc_rows({"id": 72, "code": "p2"})]
+    desk.server.sandbox.intercept = lambda _: pages.pop(0)
+    plan = desk.plan(RETAILERS, desk.file("code,name,parent_retailer_code", "a,A,p1", "b,B,p2"))
+    assert plan.counts == {Action.CREATE: 2}
+
+
+def test_a_merchant_api_that_minds_neither_filter_nor_page_is_not_asked_for_ever(desk):
+    desk.set(**MERCHANT)
+    numbers = itertools.count()
+    desk.server.sandbox.intercept = lambda _: rpc_rows({"id": 1, "code": f"other{next(numbers)}"})
+    plan = desk.plan(RETAILERS, desk.file("code,name,parent_retailer_code", "a,A,p1"))
+    assert plan.counts == {Action.WAITS: 1}
+    assert "more than 100 pages" in plan.unasked[0]
+
+
+@pytest.mark.parametrize("id_", [2**70, str(2**70), "9" * 5000, -1, True])
+def test_an_id_of_the_merchant_api_that_can_be_none_is_not_known(desk, id_):
+    desk.set(**MERCHANT)
+    desk.record(entry(desk, "p1", State.DOUBT))
+    desk.server.sandbox.intercept = lambda request: (
+        rpc_rows({"id": id_, "code": "p1"}) if request.url.path == "/api/jsonrpc" else None
+    )
+    report = desk.push(RETAILERS, desk.file("code,name,parent_retailer_code", "p1,p1,", "a,A,p1"))
+    assert report.counts == {Outcome.ALREADY_THERE: 1, Outcome.WAITS: 1}
 
 
 def lenient(desk) -> None:

@@ -143,7 +143,7 @@ def _created(reply: Reply) -> Created:
         _refuse_denial(reply)
         return Created(None, None, ())
     return Created(
-        id=_identity(made.id),
+        id=identity(made.id),
         type=made.type if isinstance(made.type, str) else None,
         warnings=tuple(without_credentials(_in_words(one), reply.request) for one in made.warnings)
         if isinstance(made.warnings, list)
@@ -164,7 +164,7 @@ def _refuse_denial(reply: Reply) -> None:
         )
 
 
-def _identity(given: object) -> int | None:
+def identity(given: object) -> int | None:
     """An id, also one that is written as text; None for what is none or no ledger can hold."""
     if isinstance(given, str) and given.isascii() and given.isdecimal() and len(given) <= _LONGEST_ID:
         given = int(given)

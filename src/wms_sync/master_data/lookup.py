@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import count, islice
+from itertools import islice
 from typing import Any
 
+from wms_sync.api.creates import identity
 from wms_sync.api.errors import AccessDenied, ApiError, CallFailed, ProtocolError, SessionExpired
 from wms_sync.api.merchant import MerchantApi
 from wms_sync.master_data.known import Found
 
 KEYS_PER_CALL = 100
 ROWS_PER_PAGE = 100
+MOST_PAGES = 100
+"""Far more than a hundred keys need: a service that minds neither filter nor page would be asked for ever."""
 KEYS_WITHOUT_PAGES = 10
 """Few enough for a page of whatever size the service has."""
 METHOD_NOT_FOUND = -32601
@@ -80,16 +83,22 @@ class MerchantLookup:
         return [row for part in parts for row in _listed(method, self._api.call(method.name, [_filter(method, part)]))]
 
     def _pages(self, method: _Method, keys: list[str]) -> list[Row]:
-        """Page after page, until one is not full or, from a service that minds no ``page``, has nothing new."""
+        """Page after page, until one has nothing new or, where every key was found, is not full.
+
+        A page may be shorter than asked for, and a service that minds no ``page`` shows the same one again.
+        """
         rows: list[Row] = []
-        for page in count(1):
+        for page in range(1, MOST_PAGES + 1):
             options = {"limit": ROWS_PER_PAGE, "page": page}
             shown = _listed(method, self._api.call(method.name, [_filter(method, keys), options]))
             new = [row for row in shown if row not in rows]
             rows += new
-            if len(shown) < ROWS_PER_PAGE or not new:
-                break
-        return rows
+            is_last = len(shown) < ROWS_PER_PAGE and {row.get(method.key) for row in rows} >= set(keys)
+            if is_last or not new:
+                return rows
+        raise ProtocolError(
+            f"The Merchant API answered {method.name} for {len(keys)} keys with more than {MOST_PAGES} pages."
+        )
 
 
 def _parts(keys: Iterable[str], size: int) -> Iterator[list[str]]:
@@ -117,8 +126,8 @@ def _listed(method: _Method, result: object) -> list[Row]:
 
 
 def _id(row: Mapping[str, Any], method: _Method) -> int | None:
-    ids = (row[name] for name in method.ids if name in row)
-    return next((int(value) for value in ids if str(value).isdecimal()), None)
+    ids = (identity(row[name]) for name in method.ids if name in row)
+    return next((one for one in ids if one is not None), None)
 
 
 def _type(row: Mapping[str, Any], type_: str) -> str:
