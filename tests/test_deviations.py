@@ -121,6 +121,13 @@ def takes_no_more_than(largest: int) -> Deviate:
     return answers(refuse)
 
 
+def limits_in_silence(largest: int) -> Deviate:
+    told = {"errors": [{"type": "parameters", "message": "The supplied parameters are invalid."}]}
+    return answers(
+        lambda request: JSONResponse(told, 400) if int(request.query_params.get("limit", "1")) > largest else None
+    )
+
+
 def loosely_written(one: Page) -> None:
     if one.get("item_weight"):
         one["item_weight"] = one["item_weight"]["value"]
@@ -149,6 +156,7 @@ DEVIATIONS = [
     Deviation(
         "a limit is refused that the specification allows", takes_no_more_than(8), ends=3, says=("Set WMS_PAGE_SIZE=5",)
     ),
+    Deviation("a limit is refused without a word of it", limits_in_silence(8), ends=3, says=("Set WMS_PAGE_SIZE=5",)),
     Deviation(
         "flags are text",
         each_value(lambda _, value: str(int(value)) if isinstance(value, bool) else value),
@@ -156,6 +164,7 @@ DEVIATIONS = [
     ),
     Deviation("days that are null are MySQL's day zero", each_value(day_zero)),
     Deviation("has_more is left out", pages(without("has_more"))),
+    Deviation("has_more is null at the end", pages(lambda page: page.update(has_more=page["has_more"] or None))),
     Deviation("has_more is a number", pages(lambda page: page.update(has_more=int(page["has_more"])))),
     Deviation("nothing is counted", pages(lambda page: page["meta"].pop("count", None)), ends=3, says=("no counts",)),
     Deviation("there is no meta", pages(without("meta")), ends=3, says=("no counts",)),

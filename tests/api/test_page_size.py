@@ -39,12 +39,25 @@ def test_it_is_halved_or_brought_to_the_number_that_the_refusal_names(message, a
     assert lowered(1000, 100, message) == asked
 
 
-@pytest.mark.parametrize("problem", [("limit", ""), ("query.limit", "x"), ("/limit", "x"), ("", "The limit is 50.")])
+@pytest.mark.parametrize(
+    "problem",
+    [("limit", ""), ("query.limit", "x"), ("/limit", "x"), ("", "The limit is 50."), ("query", "limit is too large")],
+)
 def test_a_refusal_of_the_limit_is_known_by_its_key_or_its_message(problem):
     assert PageSize(100).refused(100, refusal(*problem))
 
 
-@pytest.mark.parametrize("problem", [("filter", "The limit of a filter."), ("fields:limited", "No."), ("", "No.")])
+@pytest.mark.parametrize("problems", [(Problem("parameters", "", "Invalid."),), (Problem("x", "query", "No."),), ()])
+def test_a_refusal_that_names_nothing_is_one_of_the_limit_while_no_such_page_was_taken(problems):
+    size, refused = PageSize(100), Rejected("400", status=400, problems=problems)
+    assert size.refused(100, refused)
+    assert size.now == 50
+    size.taken(50)
+    assert not size.refused(50, refused)
+    assert not PageSize(100).refused(100, Rejected("404", status=404, problems=problems))
+
+
+@pytest.mark.parametrize("problem", [("filter", "The limit of a filter."), ("fields:limited", "No."), ("sort", "No.")])
 def test_any_other_refusal_lowers_nothing(problem):
     size = PageSize(100)
     assert not size.refused(100, refusal(*problem))

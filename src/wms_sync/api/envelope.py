@@ -92,7 +92,7 @@ def _read_leniently(content: bytes) -> Envelope:
         ids = [record.get("id") for record in records if isinstance(record, dict)]
         stated, meta = page.get("next"), page.get("meta") or {}
         count, cursor_start = meta.get("count"), meta.get("cursor_start")
-        has_more = bool(page["next"]) if "has_more" not in page else _flag(page["has_more"])
+        has_more = bool(page["next"]) if page.get("has_more") in {None, ""} else _flag(page["has_more"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         begins = content[: 40 if content.startswith(b"<") else 1]  # of HTML; of JSON it could be somebody's name
         raise ProtocolError(

@@ -1,7 +1,9 @@
 """How many records a page is asked for: as many as wanted, or the most that the service takes.
 
 A service may refuse a ``limit`` that the specification allows (4.4: 1 to 1000). Each refusal halves it, or takes the
-number that the refusal names, where that is more; what a page then comes with is kept for the rest of the run.
+number that the refusal names, where that is more; what a page then comes with is kept for the rest of the run. A
+refusal that names nothing is taken for one of the limit until a page of that size has come: the request before it, for
+one record, was taken.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ from collections.abc import Callable, Iterator
 from wms_sync.api.errors import Problem, Rejected
 
 _KEY = re.compile(r"(?:^|[^a-z_])limit(?:$|[^a-z_])", re.IGNORECASE)
+_OTHER = re.compile(r"filter|sort|count|cursor|fields", re.IGNORECASE)
+_OF_PARAMETERS = frozenset({400, 413, 422})
 _NUMBER = re.compile(r"(?<![0-9.,])[0-9]{1,4}(?![0-9.,]?[0-9])")
 
 
@@ -28,6 +32,7 @@ class PageSize:
         self._now = wanted if known is None else min(known, wanted)
         self._found = found
         self._told = False
+        self._largest_taken = 0
         self._lock = threading.Lock()
 
     @property
@@ -39,6 +44,7 @@ class PageSize:
     def taken(self, size: int) -> None:
         """The service has answered a request for pages of this size."""
         with self._lock:
+            self._largest_taken = max(size, self._largest_taken)
             new = size < self.wanted and not self._told
             self._told |= new
         if new:
@@ -46,9 +52,10 @@ class PageSize:
 
     def refused(self, size: int, refusal: Rejected) -> bool:
         """Whether to ask again, for less: not where something else was refused, or nothing less is left."""
-        if not any(_is_of_limit(problem) for problem in refusal.problems):
-            return False
+        named = any(_is_of_limit(problem) for problem in refusal.problems)
         with self._lock:
+            if not named and (_names_another(refusal) or size <= self._largest_taken):
+                return False
             if self._now >= size:  # else another thread has lowered it already
                 self._now = max(_smaller(size, refusal))
             return self._now < size
@@ -61,4 +68,11 @@ def _smaller(size: int, refusal: Rejected) -> Iterator[int]:
 
 
 def _is_of_limit(problem: Problem) -> bool:
-    return _KEY.search(problem.key or problem.message) is not None
+    if _OTHER.search(problem.key):
+        return False
+    return any(_KEY.search(text) for text in (problem.key, problem.message))
+
+
+def _names_another(refusal: Rejected) -> bool:
+    """Whether something else is refused for sure."""
+    return refusal.status not in _OF_PARAMETERS or any(_OTHER.search(problem.key) for problem in refusal.problems)
