@@ -235,11 +235,14 @@ def _print(lines: Iterable[str]) -> None:
 
 def _json_array(text: str) -> list[Any]:
     """The arguments of a call; raises ``UsageError`` for anything else than an array."""
+    from wms_sync.master_data.rules import json_value
+
     try:
-        given = json.loads(text)
+        given = json_value(text)
     except ValueError as error:
+        why = str(error)
         raise click.UsageError(
-            f"JSON-ARGS is not JSON ({error}). Give an array, such as '[{{\"limit\": 5}}]'."
+            f"JSON-ARGS {why[:1].lower()}{why[1:]} Give an array, such as '[{{\"limit\": 5}}]'."
         ) from None
     if not isinstance(given, list):
         raise click.UsageError(f"JSON-ARGS must be an array: the method's arguments in order, such as '[{text}]'.")

@@ -691,3 +691,12 @@ def test_a_plan_needs_no_token_and_a_push_does(desk):
 def test_a_file_that_is_not_there_is_named(desk):
     with pytest.raises(UnreadableFile, match=r"nothing\.csv"):
         desk.push(TAGS, desk.folder / "nothing.csv")
+
+
+@pytest.mark.parametrize("what", ["plan", "push"])
+def test_a_file_whose_name_is_no_text_is_named(desk, what):
+    path = Path(os.fsdecode(os.fsencode(desk.folder) + b"/retailers-M\xfcnchen.csv"))
+    path.write_text("code,name\na,A\n")
+    with pytest.raises(UnreadableFile, match="retailers-M\ufffdnchen\\.csv cannot be read: its name is not UTF-8"):
+        getattr(desk, what)(RETAILERS, path)
+    assert not desk.server.sandbox.requests

@@ -278,6 +278,7 @@ def test_wrong_credentials_of_the_merchant_api_keep_only_the_rows_that_need_it(r
         (("product.info", '["no-such-sku"]'), MERCHANT, 1, "refused product.info"),
         (("warehouse.list", '{"a": 1}'), MERCHANT, 2, "must be an array"),
         (("warehouse.list", "[1"), MERCHANT, 2, "is not JSON"),
+        (("warehouse.list", '["\\ud800"]'), MERCHANT, 2, "has half a character"),
         (("warehouse.list",), {}, 2, "WMS_MERCHANT_USERNAME"),
         (("warehouse.list",), {**MERCHANT, "WMS_MERCHANT_API_KEY": WRONG}, 2, "WMS_MERCHANT_API_KEY"),
     ],

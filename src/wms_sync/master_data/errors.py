@@ -11,6 +11,7 @@ A row that breaks a rule is no error: it becomes an ``Offence`` and the other ro
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from wms_sync.errors import WmsSyncError
@@ -27,7 +28,12 @@ class UnreadableFile(MasterDataError):
 
     def __init__(self, path: Path, reason: str) -> None:
         self.path, self.reason = path, reason
-        super().__init__(f"{path} cannot be read: {reason}")
+        super().__init__(f"{_shown(path)} cannot be read: {reason}")
+
+
+def _shown(path: Path) -> str:
+    """A path that can be printed and stored, also where its bytes are no UTF-8."""
+    return os.fsencode(path).decode("utf-8", errors="replace")
 
 
 class TooManyCreates(MasterDataError):

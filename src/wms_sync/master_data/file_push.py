@@ -115,6 +115,7 @@ class PushReport:
 
 def plan_file(settings: Settings, kind: Kind, path: Path, *, resend: bool = False) -> Plan:
     """What ``push_file`` would do now; nothing is sent or waited for, and what is lost of the ledger is restored."""
+    _refuse_odd_name(path)
     with PushLedger(settings.database_url) as ledger, _lookup(settings, None, lambda _: None) as lookup:
         return _plan(settings, ledger, kind, path, lookup, resend=resend)
 
@@ -142,6 +143,7 @@ def push_file(
     ``UnreadableFile``, ``TooManyCreates``, ``SettingsError`` or ``StateError``; what goes wrong with creates, or with
     asking the Merchant API, is in the report.
     """
+    _refuse_odd_name(path)
     url, layout = settings.database_url, Layout(settings.data_dir)
     with (
         taking_turn(url, layout, f"push of {path.name}", say, what=push_lock(kind), run_id=run_id) as turn,
@@ -220,6 +222,14 @@ def _lookup(settings: Settings, policy: RetryPolicy | None, say: Say) -> Iterato
         return
     with MerchantApi.from_settings(settings, policy=policy or LOOKUP, say=say) as api:
         yield MerchantLookup(api)
+
+
+def _refuse_odd_name(path: Path) -> None:
+    """What is remembered of a push goes by the file's name, which must be text."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise UnreadableFile(path, "its name is not UTF-8, as where it came from another system. Rename it.") from None
 
 
 def _refuse_too_many(settings: Settings, plan: Plan) -> None:
