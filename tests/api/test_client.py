@@ -6,7 +6,9 @@ import gzip
 import json
 import socket
 import time
+from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import httpx
@@ -217,6 +219,14 @@ def test_a_short_page_ends_nothing(sandbox, api):
     pager = Pager()
     pager.accept(listing(api).first(START, NOW))
     assert pager.next == 9
+
+
+def test_pages_that_hold_nothing_are_not_followed_for_ever(sandbox, api):
+    sandbox.sandbox.intercept = lambda _: envelope([], has_more=True, following="?cursor_start=1")
+    page = listing(api).first(START, NOW)
+    pager, pages = Pager(), (replace(page, envelope=replace(page.envelope, next=at)) for at in range(1, 10_000))
+    with pytest.raises(ProtocolError, match="hold nothing"):
+        deque(map(pager.accept, pages))
 
 
 def test_all_errors_are_of_one_tree():

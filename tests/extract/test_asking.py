@@ -55,6 +55,13 @@ def test_a_refused_name_is_left_out_in_the_same_run_and_warned_of(bench, sandbox
     assert "carrier of orders" in " ".join(report.warnings)
 
 
+def test_what_cannot_be_left_out_by_hand_is_not_advised_to_be(bench, sandbox):
+    refuse(sandbox, "fields")
+    [warning] = read(bench).warnings
+    assert "what shipments holds" in warning
+    assert "WMS_OMIT_FIELDS" not in warning
+
+
 def test_a_refusal_is_remembered_and_not_asked_for_again_that_day(bench, sandbox):
     refuse(sandbox, *REFUSED)
     read(bench)

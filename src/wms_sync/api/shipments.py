@@ -29,6 +29,8 @@ from wms_sync.api.selection import Selection
 PATH = f"{ROOT}/v1/shipping/shipments"
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC), datetime(2000, 1, 2, tzinfo=UTC)
 """A day on which nothing was changed that any instance still has."""
+MOST_EMPTY = 1000
+"""So many pages without a record in a row, each with a page cursor, are followed: more would never end."""
 IDS_PER_REQUEST = 200
 """Ids of ten digits, encoded, then make an address of three kilobytes: no limit is published, four is a common one."""
 
@@ -188,6 +190,7 @@ class Pager:
     def __init__(self, next_cursor: int | None = None, last_id: int | None = None) -> None:
         self.next = next_cursor
         self.last_id = last_id
+        self._empty = 0
 
     def accept(self, page: Page) -> None:
         """Take a page in; raises ``PagingBroken`` when ids fall, or the page cursor is missing or does not advance."""
@@ -207,6 +210,9 @@ class Pager:
             )
         if following is not None and following < max((last_id or 0), (self.next or 0) + 1):
             raise PagingBroken("The service's next page is one already read: reading on would never end.")
+        self._empty = 0 if page.envelope.records else self._empty + 1
+        if following is not None and self._empty > MOST_EMPTY:
+            raise PagingBroken(f"{self._empty} pages in a row hold nothing, and the service says that more follow.")
         self.next, self.last_id = following, last_id
 
 

@@ -151,7 +151,9 @@ def what_is_lost(name: str, selection: Selection) -> str:
 
 
 def _refused(one: NarrowedField, loss: str) -> str:
-    by_hand = f"left out (WMS_OMIT_FIELDS={one.parameter.removeprefix(PREFIX)} does so without a warning)"
+    by_hand = "left out"
+    if (path := one.parameter.removeprefix(PREFIX)) in parameter_names():
+        by_hand += f" (WMS_OMIT_FIELDS={path} does so without a warning)"
     return (
         f"The service refuses {one.parameter} ({one.said}). It is {'asked for less' if one.asked else by_hand}, so "
         f"that it does not bring {loss}; what is stored of that stays as it is. It is tried again once a day."
