@@ -367,6 +367,15 @@ def test_a_refusal_of_a_row_in_doubt_that_names_another_key_is_one(desk):
     assert desk.push(TAGS, path).counts == {Outcome.REJECTED: 1}
 
 
+def test_another_key_that_is_taken_after_a_lost_answer_may_be_taken_by_the_first_one(desk):
+    taken = [{"key": "name", "message": "is already in use"}]
+    refusal = {"errors": [{"type": "unable_to_process", "message": "No.", "details": taken}]}
+    answers = [AnswerLost(), JSONResponse(refusal, 422)]
+    desk.server.sandbox.intercept = lambda _: answers.pop(0)
+    assert desk.push(RETAILERS, desk.file("code,name", "A,one")).counts == {Outcome.IN_DOUBT: 1}
+    assert desk.entries()["A"].state is State.UNPROVEN
+
+
 @pytest.mark.parametrize(
     ("answer", "told"),
     [

@@ -111,6 +111,11 @@ def already_in_use(refusal: Rejected, key: str, value: str) -> bool:
     return any(_is_taken(problem, key, value) for problem in refusal.problems)
 
 
+def speaks_of_use(refusal: Rejected) -> bool:
+    """Whether the service refuses because something is taken, whatever that is."""
+    return any(_IN_USE.search(problem.message) for problem in refusal.problems)
+
+
 def _is_taken(problem: Problem, key: str, value: str) -> bool:
     if problem.key:
         return _LEVELS.split(problem.key)[-1] == key and _IN_USE.search(problem.message) is not None

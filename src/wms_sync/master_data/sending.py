@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from wms_sync.api.creates import Created, Creates, Resource, already_in_use
+from wms_sync.api.creates import Created, Creates, Resource, already_in_use, speaks_of_use
 from wms_sync.api.errors import (
     ApiError,
     Busy,
@@ -143,7 +143,8 @@ class Sender:
         proves = before.in_doubt and not before.was_there
         if already_in_use(error, self._kind.key, key):
             return Sent(State.CREATED, message=PROOF) if proves else Sent(State.EXISTS, message=words)
-        if any(problem.key for problem in error.problems):
+        # another key that is taken may be taken by the first one: its refusal does not mean that nothing was done
+        if any(problem.key for problem in error.problems) and not (before.in_doubt and speaks_of_use(error)):
             return Sent(State.REFUSED, message=words)
         found = self._look_for(key) if self._kind in UNIQUE else ()  # of a product it would prove nothing
         if found:
