@@ -479,6 +479,19 @@ def test_a_parent_that_is_said_in_json_is_sent_as_it_stands(desk):
     assert desk.server.sandbox.retailers()[0]["parent_retailer"] == {"type": "Retailer", "id": 101}
 
 
+def test_what_is_shown_of_a_row_with_json_has_the_ids_that_are_sent(desk, shown):
+    desk.sync_has_shown(shown)
+    known = retailer_code(0)
+    lines = ("code,name,parent_retailer_code,resource_json", f"a,A,{known},{{}}", "b,B,a,{}", '"c",C,,{}')
+    path = desk.file(*(line.replace("{}", '"{""dba"": null}"') for line in lines))
+    told = [json.loads(row["why"].split("Sends ")[1]) for row in desk.plan(RETAILERS, path).rows()]
+    assert [one.get("parent_retailer") for one in told] == [
+        {"type": "Retailer", "id": retailer_id(0)},
+        {"type": "Retailer", "id": "the one that a gets"},
+        None,
+    ]
+
+
 def record(path: str = "options.items", *, many: bool = True) -> Record:
     reference = Reference(path, "items", "Product", ("x", "y") if many else ("x",), many)
     return Record(2, "a", {"sku": "a", "options": {"z": 1}}, (reference,))

@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,7 @@ from itertools import groupby
 from typing import Any
 
 from wms_sync.master_data.check import Checked, Offence, Record, Reference
-from wms_sync.master_data.content import Change, Remote, changes, content
+from wms_sync.master_data.content import Change, Remote, body, changes, content
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.known import Found, Known, made_since, of_entry
 from wms_sync.state.ledger import THERE, UNSURE, Entry, State
@@ -82,8 +83,19 @@ class Step:
     def told(self) -> tuple[str, ...]:
         """What a person is told of it: why, the warnings, the body that was said in JSON as it would be sent."""
         is_raw = self.sends and self.record is not None and self.record.is_raw
-        body = (f"Sends {self.content}",) if is_raw else ()
-        return (*((self.why,) if self.why else ()), *(f"Warning: {one}" for one in self.warnings), *body)
+        sent = (f"Sends {self._body}",) if is_raw else ()
+        return (*((self.why,) if self.why else ()), *(f"Warning: {one}" for one in self.warnings), *sent)
+
+    @property
+    def _body(self) -> str:
+        """The body as it will be sent, as JSON; an id that comes with the push is told in words."""
+        assert self.record is not None  # noqa: S101 - only records are sent
+        to_come: dict[tuple[str, str], Remote] = {
+            (one.kind, key): {"type": one.kind, "id": f"the one that {key} gets"}
+            for one in self.record.references
+            for key in one.keys
+        }
+        return json.dumps(body(self.record, to_come | dict(self.ids)), sort_keys=True, ensure_ascii=False)
 
     @property
     def row(self) -> dict[str, Any]:
