@@ -1,13 +1,17 @@
 -- grain: one row a window: how many of the objects of a kind that it refers to came with it
 -- source: the Parquet files of what refers and of what is referred to
--- notes: names in braces are identifiers of the catalogue, {came} is the query of what came
+-- notes: names in braces are identifiers of the catalogue, {came} is the query of what came; a column that older files lack is null
 insert into ops.included_kinds
 with referring as (
     select
         _window_id,
         {reference} as id,
         count(*) as referring
-    from read_parquet($files, union_by_name = true)
+    from (
+        select * from {table} where false
+        union all by name
+        select * from read_parquet($files, union_by_name = true)
+    )
     where {reference} is not null and _window_id in (select unnest($windows))
     group by all
 ),

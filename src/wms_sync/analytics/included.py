@@ -65,7 +65,9 @@ def count_included(
         files = _files(asked, parquet, kind.referring)
         if files:
             statement = sql_files.read("merge/included_kind.sql").format(
-                reference=quote(kind.reference), came=_came(kind, _files(asked, parquet, kind.table))
+                table=table(kind.referring).qualified,
+                reference=quote(kind.reference),
+                came=_came(kind, _files(asked, parquet, kind.table)),
             )
             values = {"files": files, "windows": [window.id for window, _ in asked], "kind": kind.name}
             connection.execute(statement, values | {"parameter": PREFIX + kind.path})
@@ -97,6 +99,7 @@ def _came(kind: _Kind, files: list[str]) -> str:
         return f"select _window_id, id from {of.qualified} where false"
     listed = ", ".join(map(literal, files))
     return (
-        f"select distinct _window_id, id from read_parquet([{listed}], union_by_name = true) "
+        f"select distinct _window_id, id from (select * from {of.qualified} where false "
+        f"union all by name select * from read_parquet([{listed}], union_by_name = true)) "
         f"where {quote(kind.proof)} is not null"
     )
