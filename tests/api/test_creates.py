@@ -215,6 +215,13 @@ def test_a_redirect_is_refused(sandbox, creates):
         creates.location_tag(TAG)
 
 
+def test_a_create_that_is_answered_see_other_may_have_been_done(sandbox, creates):
+    answer_first(sandbox, 1, lambda: Response("", 303, {"Location": "/elsewhere"}))
+    with pytest.raises(InDoubt, match="answered 303"):
+        creates.location_tag(TAG)
+    assert statuses(sandbox) == [303]
+
+
 def test_a_body_that_breaks_a_rule_is_refused_with_the_offending_keys(sandbox, creates):
     with pytest.raises(Rejected) as error:
         creates.location_tag({"name": "x" * 231, "color": "pink1", "odd": 1})

@@ -16,10 +16,11 @@ import httpx
 
 from wms_sync.api import statuses
 from wms_sync.api.body import ACCEPT_ENCODING
-from wms_sync.api.errors import ApiError, Busy, InDoubt, NotSent, ServiceFailed, Unreachable
+from wms_sync.api.errors import ApiError, Busy, InDoubt, NotSent, RedirectRefused, ServiceFailed, Unreachable
 from wms_sync.api.retrying import RetryPolicy, backoff, wait_before_retry
 from wms_sync.api.throttle import Throttle
 
+SEE_OTHER = 303
 Params = Sequence[tuple[str, str]]
 T = TypeVar("T")
 Take = Callable[[httpx.Response, float], T]
@@ -172,6 +173,8 @@ def _told_as_doubt(error: ApiError, request: Request) -> ApiError:
             f"{error} That is not the service's own word that nothing was done: it may have done it.",
             retry_after=error.retry_after,
         )
+    if isinstance(error, RedirectRefused) and error.status == SEE_OTHER:
+        return InDoubt(f"{error} A 303 is also how it is said that something was done.")
     if not isinstance(error, Unreachable) or isinstance(error, NotSent):
         return error
     return InDoubt(f"{request.method} {request.url} was sent and not answered: {error}")
