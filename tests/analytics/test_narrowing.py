@@ -22,6 +22,7 @@ from wms_sync.analytics.narrowing import narrowing
 from wms_sync.analytics.refresh import rebuild
 from wms_sync.catalogue import table, tables
 from wms_sync.sandbox.app import Sandbox
+from wms_sync.sandbox.field_treatment import FieldTreatment
 from wms_sync.sandbox.server import SandboxServer
 from wms_sync.settings import Settings
 from wms_sync.state.store import Window
@@ -169,3 +170,31 @@ def merged(bench: Bench, windows: tuple[Window, ...], path: Path) -> Dump:
         for window in windows:
             merger.merge([(window, flattened_window(bench.layout, window.id))])
         return dump(connection)
+
+
+@pytest.mark.parametrize(
+    "treatment", [FieldTreatment(ignored=True), FieldTreatment(drops_included=True)], ids=["ignored", "not included"]
+)
+def test_what_a_window_was_asked_for_and_not_given_stays_as_it_is(treatment, bench, sandbox):
+    """A service that ignores field selection from one day on, or leaves ``included`` out, empties nothing."""
+    synced(bench)
+    with published(bench) as connection:
+        before = dump(connection)
+    sandbox.sandbox.field_treatment = treatment
+    sandbox.sandbox.advance(seconds=3600, changed=40, packages_added=0, packages_removed=0)
+    sandbox.sandbox.advance(seconds=10)
+    _, refreshed = synced(bench)
+    assert refreshed.merged["shipments"] == 40
+    with published(bench) as connection:
+        after = dump(connection)
+    emptied = [
+        (slug, key, name)
+        for slug, rows in before.items()
+        for key, row in rows.items()
+        for name, value in row.items()
+        if value is not None and after[slug].get(key, {}).get(name) is None
+    ]
+    assert emptied == []
+    assert rebuild(bench.settings, bench.store, run_id="test", say=say).published
+    with published(bench) as connection:
+        assert dump(connection) == after

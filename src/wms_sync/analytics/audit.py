@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -156,13 +156,22 @@ class Comparison:
 
 
 def compare(
-    connection: duckdb.DuckDBPyConnection, parquet: Path, audits: Audits, batch: Batch, *, start: datetime
+    connection: duckdb.DuckDBPyConnection,
+    parquet: Path,
+    audits: Audits,
+    batch: Batch,
+    narrow: Mapping[str, tuple[str, ...]],
+    *,
+    start: datetime,
 ) -> None:
-    """Compare the slices that a batch holds, before it is merged; one that was compared before stays as it was."""
+    """Compare the slices that a batch holds, before it is merged; one that was compared before stays as it was.
+
+    ``narrow`` tells of the windows that lack something what that is.
+    """
     due = audits.open()
     for window, flattened in batch:
         if window.id in due:
-            lacking = narrowing(window.lost)
+            lacking = narrowing(narrow.get(window.id, ()))
             comparison = Comparison(connection, parquet, due[window.id], flattened, list(audits.missing()), lacking)
             audits.complete(window.id, comparison.outcome(start))
 

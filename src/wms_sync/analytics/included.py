@@ -15,10 +15,11 @@ import duckdb
 from wms_sync import sql_files
 from wms_sync.analytics.database import records
 from wms_sync.analytics.flattened import FlattenedWindow
-from wms_sync.api.selection import PREFIX
+from wms_sync.api.selection import PREFIX, parameters
 from wms_sync.catalogue import literal, quote, table
 from wms_sync.state.store import Window
 
+Batch = Sequence[tuple[Window, FlattenedWindow]]
 CHECK = "most_of_what_is_referred_to_came_with_the_latest_load"
 
 
@@ -54,17 +55,34 @@ KINDS = (
 )
 
 
-def count_included(
-    connection: duckdb.DuckDBPyConnection, parquet: Path, batch: Sequence[tuple[Window, FlattenedWindow]]
-) -> None:
+def count_included(connection: duckdb.DuckDBPyConnection, parquet: Path, batch: Batch) -> None:
     """Count for each window of a batch, in the transaction that merges it."""
     windows = [window.id for window, _ in batch]
     connection.execute("delete from ops.included_kinds where window_id in (select unnest(?))", [windows])
+    _count(connection, parquet, batch, "ops.included_kinds")
+
+
+def not_given(connection: duckdb.DuckDBPyConnection, parquet: Path, pending: Batch) -> dict[str, tuple[str, ...]]:
+    """What windows were asked for and not given, as ``Window.lost`` tells it; of pending ones and of merged ones.
+
+    That is a kind of which nothing came though it is referred to; and where that is so of every kind, all that is
+    selected: the service ignored field selection, or left ``included`` out.
+    """
+    connection.execute("create or replace temp table included_now as from ops.included_kinds limit 0")
+    _count(connection, parquet, pending, "included_now")
+    rows = connection.execute(sql_files.read("merge/not_given.sql")).fetchall()
+    connection.execute("drop table included_now")
+    everything = tuple(one.name for one in parameters(include_addresses=True))
+    return {window: everything if nothing_came else tuple(absent) for window, absent, nothing_came in rows}
+
+
+def _count(connection: duckdb.DuckDBPyConnection, parquet: Path, batch: Batch, target: str) -> None:
     for kind in KINDS:
         asked = [one for one in batch if PREFIX + kind.path not in one[0].lost]
         files = _files(asked, parquet, kind.referring)
         if files:
             statement = sql_files.read("merge/included_kind.sql").format(
+                target=target,
                 table=table(kind.referring).qualified,
                 reference=quote(kind.reference),
                 came=_came(kind, _files(asked, parquet, kind.table)),
@@ -89,7 +107,7 @@ def knows_included(connection: duckdb.DuckDBPyConnection) -> bool:
     return connection.execute(query).fetchone() is not None
 
 
-def _files(batch: Sequence[tuple[Window, FlattenedWindow]], parquet: Path, slug: str) -> list[str]:
+def _files(batch: Batch, parquet: Path, slug: str) -> list[str]:
     return [file for _, flattened in batch for file in flattened.files(parquet, slug)]
 
 

@@ -40,8 +40,8 @@ def receipts(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
 class Merger:
     """Merges windows into one open database.
 
-    ``narrow`` tells of the windows that were not asked for everything what that was. ``voided`` counts by table what
-    went back to an earlier ``updated_at``, because an audit or a backfill showed it so.
+    ``narrow`` tells of the windows that were not asked for everything, or not given it, what lacks. ``voided`` counts
+    by table what went back to an earlier ``updated_at``, because an audit or a backfill showed it so.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Merger:
     def merge(self, batch: Batch) -> dict[str, int]:
         """Merge windows in one transaction, with a receipt each; rows that went into each table.
 
-        The windows of a batch were all asked for the same. Raises ``CountsDisagreeError`` when rows do not add up;
+        The windows of a batch all lack the same. Raises ``CountsDisagreeError`` when rows do not add up;
         nothing of the batch is merged then.
         """
         rows: dict[str, int] = {}
@@ -103,7 +103,7 @@ class Merger:
             back = [file for window in earlier for file in window.files(self._parquet, table.slug)]
             rows[table.slug] = self._replace(table, [*files[table.slug], *back])
         filling.fill_winners()
-        filling.fill_from_late(files, narrowing(batch[0][0].lost))
+        filling.fill_from_late(files, narrowing(self._narrow.get(batch[0][0].id, ())))
         if rows[root.slug] != winners:
             raise CountsDisagreeError(
                 f"{winners} rows of {root.name} were to take effect and {rows[root.slug]} would: one is twice. Nothing "

@@ -24,7 +24,7 @@ from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
 from wms_sync.analytics.flattened import flattened_window, is_flattened
 from wms_sync.analytics.flattening import Flattening
 from wms_sync.analytics.foreign_log import say_what_is_set_aside
-from wms_sync.analytics.included import absent_kinds
+from wms_sync.analytics.included import absent_kinds, not_given
 from wms_sync.analytics.lost_records import loaded_with_fewer, note_proven
 from wms_sync.analytics.merge import PERSONAL, Batch, Merger, receipts
 from wms_sync.analytics.missing import mark_missing, note_returned
@@ -43,6 +43,8 @@ from wms_sync.state.store import KNOWN, StateStore, Window
 
 RECORDS_PER_TRANSACTION = 100_000
 Say = Callable[[str], None]
+Narrow = Mapping[str, tuple[str, ...]]
+"""What windows lack, by id, as ``Window.lost`` tells it."""
 
 
 @dataclass(frozen=True)
@@ -190,18 +192,19 @@ class Refresh:
         known -= loaded_with_fewer(connection, self._layout, self._store, known)
         pending = [window for window in windows if window.id not in known]
         total = len(self._windows) + len(pending)
+        narrow = self._narrow(connection, windows, pending)
         merger = Merger(
             connection,
             self._layout,
             run_id=self._run_id,
             include_addresses=self._settings.include_addresses,
-            narrow={window.id: window.lost for window in windows if window.lost},
+            narrow=narrow,
         )
         with Audits(self._settings.database_url, self._turn) as audits:
-            for part in _batches(pending, alone=audits.open()):
+            for part in _batches(pending, narrow, alone=audits.open()):
                 batch = [(window, flattened_window(self._layout, window.id)) for window in part]
                 note_returned(connection, self._layout.parquet, audits, batch)
-                compare(connection, self._layout.parquet, audits, batch, start=self._settings.start)
+                compare(connection, self._layout.parquet, audits, batch, narrow, start=self._settings.start)
                 self._note(batch, merger.merge(batch))
                 self._say(f"merged {len(self._windows)} of {total} windows")
                 if len(self._windows) < total and database.is_filled(connection, self._settings.memory_limit):
@@ -216,6 +219,15 @@ class Refresh:
             write_push_ledger(connection, ledger, self._settings.base_url)
         write_narrowed(connection, self._settings)
         return landed
+
+    def _narrow(
+        self, connection: duckdb.DuckDBPyConnection, windows: Sequence[Window], pending: Sequence[Window]
+    ) -> Narrow:
+        """What each window was not asked for, or was asked for and not given."""
+        flattened = [(window, flattened_window(self._layout, window.id)) for window in pending]
+        lacking = not_given(connection, self._layout.parquet, flattened)
+        lost = {window.id: {*window.lost, *lacking.get(window.id, ())} for window in windows}
+        return {window: tuple(sorted(names)) for window, names in lost.items() if names}
 
     def _say_voided(self, merger: Merger) -> None:
         for table, count in merger.voided.items():
@@ -263,7 +275,7 @@ def _explained() -> Iterator[None]:
         ) from error
 
 
-def _batches(pending: Sequence[Window], *, alone: Container[str]) -> Iterator[list[Window]]:
+def _batches(pending: Sequence[Window], narrow: Narrow, *, alone: Container[str]) -> Iterator[list[Window]]:
     """Windows to merge in one transaction: a commit costs much more than merging some more rows in it.
 
     What is compared with the tables first, stands alone; windows that were not asked for the same are apart.
@@ -271,7 +283,9 @@ def _batches(pending: Sequence[Window], *, alone: Container[str]) -> Iterator[li
     batch: list[Window] = []
     for window in pending:
         full = sum(one.records for one in batch) + window.records > RECORDS_PER_TRANSACTION
-        apart = batch and (window.id in alone or batch[-1].id in alone or window.lost != batch[-1].lost)
+        apart = batch and (
+            window.id in alone or batch[-1].id in alone or narrow.get(window.id) != narrow.get(batch[-1].id)
+        )
         if batch and (full or apart):
             yield batch
             batch = []
