@@ -2,7 +2,7 @@
 -- blocking: no
 -- table: shipments
 -- description: No shipment, order or retailer is shown as it was because the updated_at of a version that was read later could not be read.
--- notes: the version counts as older than any with an updated_at; the next readable one, an audit or a backfill brings it
+-- notes: such a version ranks by when it was read, so what is shown has an updated_at in the future; an audit or a backfill mends it
 with stored as (
     select
         'Shipment' as object,

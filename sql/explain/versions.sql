@@ -45,6 +45,8 @@ judged as (
         stored.window_id is not null as has_stored,
         stored.updated_at as stored_updated_at,
         stored.extracted_at as stored_extracted_at,
+        coalesce(seen.updated_at, seen.extracted_at) as version,
+        coalesce(stored.updated_at, stored.extracted_at) as stored_version,
         loads.window_id is not null as is_merged,
         coalesce(seen.extracted_at < looked.extracted_at, false) as is_void,
         concat('the ', looked.reason, ' ', looked.window_id) as look
@@ -63,7 +65,7 @@ select
     extracted_at,
     is_stored,
     case
-        when is_stored and bool_or(is_void and updated_at > stored_updated_at) over ()
+        when is_stored and bool_or(is_void and version > stored_version) over ()
             then concat('in the table: the newest since ', look, ' made void what was read before')
         when is_stored
             then 'in the table: no version read so far is newer'
@@ -71,15 +73,17 @@ select
             then 'not in the table: its window is not merged'
         when not has_stored
             then 'not in the table, although its window is merged'
-        when is_void and (updated_at > stored_updated_at or (updated_at is not null and stored_updated_at is null))
+        when is_void and version > stored_version
             then concat('void: ', look, ' read it later, and its updated_at had moved back')
-        when updated_at is null and stored_updated_at is not null and extracted_at > stored_extracted_at
-            then 'not in the table, although it was read later: its updated_at could not be read or did not come, so it counts as older'
-        when updated_at is null and stored_updated_at is not null
-            then 'replaced: without updated_at it counts as older'
-        when updated_at < stored_updated_at
+        when updated_at is null and version < stored_version and extracted_at > stored_extracted_at
+            then 'not in the table, although it was read later: its updated_at could not be read or did not come, and the one in the table is even later'
+        when updated_at is null and version < stored_version
+            then 'replaced: a later version came; without updated_at the time of reading counts'
+        when version < stored_version and stored_updated_at is null
+            then 'replaced: a version without updated_at was read later'
+        when version < stored_version
             then 'replaced: a version with a later updated_at came'
-        when updated_at is not distinct from stored_updated_at and extracted_at <= stored_extracted_at
+        when version = stored_version and extracted_at <= stored_extracted_at
             then 'replaced: the same updated_at was read again later'
         else 'newer than the table: the published file is from before it was merged'
     end as verdict

@@ -2,6 +2,7 @@
 -- keys: key
 -- source: the root's Parquet files of the batch, the stored table, and ops.loads for why each window was read
 -- notes: names in braces are identifiers of the catalogue; a version is named by the window and page it stood on.
+--     A version without updated_at ranks by when it was read.
 --     What was read before an audit or a backfill last read the object is void (sql/explain/versions.sql says it in
 --     words). outcome is doubtful where only the versions before can decide: the order of reading is not the order of
 --     updated_at, and either an earlier look may have made the incoming one void, or this look makes the stored one
@@ -12,7 +13,7 @@ with occurrences as (
         incoming.{key} as key,
         incoming._window_id,
         incoming._page,
-        coalesce(incoming.{newer}, '-infinity') as version,
+        coalesce(incoming.{newer}, incoming._extracted_at) as version,
         incoming._extracted_at,
         loads.reason in ('audit', 'backfill') as looked
     from read_parquet($files) as incoming
@@ -40,7 +41,7 @@ incoming as (
 stored as (
     select
         existing.{key} as key,
-        coalesce(existing.{newer}, '-infinity') as version,
+        coalesce(existing.{newer}, existing._extracted_at) as version,
         existing._extracted_at,
         coalesce(loads.reason in ('audit', 'backfill'), false) as looked,
         existing._window_id,

@@ -11,7 +11,7 @@ with incoming as (
     from read_parquet($files)
     qualify row_number() over (
         partition by {key}
-        order by {newer} desc nulls last, _extracted_at desc, _window_id desc, _page desc
+        order by coalesce({newer}, _extracted_at) desc, _extracted_at desc, _window_id desc, _page desc
     ) = 1
 )
 

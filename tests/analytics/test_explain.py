@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from itertools import chain
 
 import duckdb
 import pytest
@@ -14,7 +15,7 @@ from tests.test_sync import say, synced
 from wms_sync.analytics.errors import UnknownShipmentError
 from wms_sync.analytics.explain import Explanation, explain, explanation_lines
 from wms_sync.analytics.flattening import Flattening
-from wms_sync.analytics.refresh import refresh
+from wms_sync.analytics.refresh import rebuild, refresh
 from wms_sync.doctor import examine
 from wms_sync.extract.read import Reading
 from wms_sync.flatten.page import Page
@@ -151,21 +152,26 @@ def test_what_did_not_fit_is_shown_also_of_a_record_that_is_in_no_table(bench, s
 
 
 def test_a_version_that_lost_only_for_a_garbled_updated_at_says_so(bench, sandbox):
+    """It loses only to a version that is stamped with a moment to come."""
     synced(bench)
-    changed = sandbox.sandbox.advance(seconds=7200, changed=3).changed[0]
-    sandbox.sandbox.advance(seconds=10)
+    changed = sandbox.sandbox.advance(seconds=60, changed=3).changed[0]
 
-    def garble(page):
-        for one in page["collection"]:
-            if one["id"] == changed:
-                one["updated_at"] = "yesterday"
-        return page
+    def stamped(moment):
+        def rewrite(page):
+            for one in page["collection"]:
+                if one["id"] == changed:
+                    one["updated_at"] = moment
+            return page
 
-    sandbox.sandbox.rewrite = garble
-    _, refreshed = synced(bench)
+        return rewrite
+
+    for moment in ("2999-01-01T00:00:00Z", "yesterday"):
+        sandbox.sandbox.advance(seconds=10)
+        sandbox.sandbox.rewrite = stamped(moment)
+        _, refreshed = synced(bench)
     verdicts = [version.verdict for version in explained(bench, changed).versions]
-    assert verdicts[0].startswith("in the table")
-    assert "although it was read later: its updated_at could not be read" in verdicts[1]
+    assert verdicts[-2].startswith("in the table")
+    assert "although it was read later: its updated_at could not be read" in verdicts[-1]
     check = "no_shipment_lost_a_newer_version_to_a_garbled_time"
     offended = {one.check.name: one for one in refreshed.checks if not one.passed}
     assert (offended[check].offending, str(changed) in offended[check].sample) == (1, True)
@@ -220,3 +226,42 @@ def test_while_the_state_store_is_lost_nothing_is_said_that_is_not_so(bench):
     assert not [line for line in status_lines(found) if "othing" in line]
     warned = {one.subject: one.message for one in examine(bench.settings) if one.verdict == "warn"}
     assert {"state", "ledger"} <= set(warned)
+
+
+def test_a_change_without_a_readable_updated_at_takes_effect(bench, sandbox):
+    """And so does the change after it; a rebuild and the order of arrival make no difference."""
+    synced(bench)
+    seen = []
+
+    def garble(page):
+        for one in page["collection"]:
+            one.pop("updated_at")
+            seen.append((one["id"], one["status"]))
+        for one in chain(*(page.get("included") or {}).values()):
+            one["updated_at"] = "yesterday"
+        return page
+
+    sandbox.sandbox.advance(seconds=7200, changed=3)
+    sandbox.sandbox.advance(seconds=10)
+    sandbox.sandbox.rewrite = garble
+    synced(bench)
+    assert seen
+    assert [row[1:3] for row in stored_versions(bench) if row[0] == "Shipment" and row[3] is None] == sorted(set(seen))
+
+    sandbox.sandbox.rewrite = None
+    changed = set(sandbox.sandbox.advance(seconds=7200, changed=40).changed)
+    sandbox.sandbox.advance(seconds=10)
+    synced(bench)
+    assert not [row for row in stored_versions(bench) if row[1] in changed and row[3] is None]
+
+    kept = stored_versions(bench)
+    rebuild(bench.settings, bench.store, run_id="test", say=say)
+    assert stored_versions(bench) == kept
+
+
+def stored_versions(bench) -> list[tuple[object, ...]]:
+    query = """
+        select 'Order', id, status, updated_at, _window_id, _page from orders
+        union all select 'Shipment', id, status, updated_at, _window_id, _page from shipments order by all"""
+    with duckdb.connect(bench.layout.published, read_only=True) as connection:
+        return connection.execute(query).fetchall()

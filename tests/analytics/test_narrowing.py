@@ -198,3 +198,7 @@ def test_what_a_window_was_asked_for_and_not_given_stays_as_it_is(treatment, ben
     assert rebuild(bench.settings, bench.store, run_id="test", say=say).published
     with published(bench) as connection:
         assert dump(connection) == after
+
+
+def test_the_time_that_ranks_a_version_is_never_that_of_another():
+    assert narrowing(("fields:order=updated_at", "fields:order=status")).columns_of("orders") == {"status"}

@@ -10,7 +10,7 @@ import pytest
 
 from wms_sync.api.selection import Selection
 from wms_sync.errors import SettingsError
-from wms_sync.extract.asking import Asking, what_is_lost
+from wms_sync.extract.asking import Asking
 from wms_sync.extract.raw import read_manifest
 from wms_sync.extract.read import Reading
 from wms_sync.extract.warnings import Warnings
@@ -60,11 +60,6 @@ def test_what_cannot_be_left_out_by_hand_is_not_advised_to_be(bench, sandbox):
     [warning] = read(bench).warnings
     assert "what shipments holds" in warning
     assert "WMS_OMIT_FIELDS" not in warning
-
-
-def test_that_changes_do_not_show_without_the_time_of_change_is_said():
-    narrower = WHOLE.asking("fields:order", [one for one in WHOLE.values("fields:order") if one != "updated_at"])
-    assert what_is_lost("fields:order", narrower) == "updated_at of orders and any change of orders that are stored"
 
 
 def test_a_refusal_is_remembered_and_not_asked_for_again_that_day(bench, sandbox):

@@ -1,8 +1,8 @@
 """One total order of versions: whatever the order in which windows are merged, the tables hold what the rule says.
 
 The rule, worked out slowly in Python: among the versions of an object, those that were read before an audit or a
-backfill last read it are void; among the rest the newest ``updated_at`` counts, then the newest read. The clocks of
-these windows go back as they like.
+backfill last read it are void; among the rest the newest ``updated_at`` counts, then the newest read; without
+``updated_at`` the time of reading stands for it. The clocks of these windows go back as they like.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Version:
 
     @property
     def rank(self) -> tuple[int, int, bool, str, int]:
-        updated = self.read if self.kind == "warehouses" else -1 if self.updated is None else self.updated
+        updated = self.read if self.kind == "warehouses" or self.updated is None else self.updated
         return (updated, self.read, self.reason != "sync", self.window, self.page)
 
     def row(self) -> dict[str, object]:

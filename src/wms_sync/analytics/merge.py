@@ -2,8 +2,8 @@
 
 One total order of the versions of an object decides, whatever the order in which windows arrive: what was read before
 an audit or a backfill last read the object is void, so that an ``updated_at`` that moved back heals; among the rest the
-newer (``updated_at``, then ``_extracted_at``) takes effect. Its children are replaced with it. The rows are counted at
-each step; a difference refuses the transaction.
+newer (``updated_at``, then ``_extracted_at``) takes effect. Without ``updated_at`` a version ranks by when it was read.
+An object's children are replaced with it. The rows are counted at each step; a difference refuses the transaction.
 
 The stored version alone decides while objects that are read later are not older. Where they are, versions that lost
 before may count again: these few objects are looked up in the Parquet files of the windows that are merged.

@@ -102,10 +102,13 @@ def _fields_lost(places: Sequence[Parameter], lost: frozenset[str]) -> frozenset
 
 
 def _columns(of: Table, kind: Kind, fields: frozenset[str]) -> Iterator[str]:
-    """The columns that hold these fields: of the field itself, or of a part of it."""
+    """The columns that hold these fields: of the field itself, or of a part of it.
+
+    The column that ranks versions is left alone: that of another version would rank this one wrongly.
+    """
     for name in of.column_names:
         owners = [field for field in kind.fields if name == field or name.startswith(f"{field}_")]
-        if owners and max(owners, key=len) in fields and name not in of.keys:
+        if owners and max(owners, key=len) in fields and name not in (*of.keys, of.newer):
             yield name
 
 

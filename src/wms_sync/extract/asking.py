@@ -13,7 +13,6 @@ from datetime import UTC, datetime, timedelta
 from wms_sync.api.refusals import Agreement, agree
 from wms_sync.api.selection import PREFIX, Selection, parameter, parameter_names
 from wms_sync.api.shipments import ShipmentListing
-from wms_sync.catalogue import table
 from wms_sync.errors import SettingsError
 from wms_sync.extract.warnings import Warnings
 from wms_sync.settings import Settings
@@ -148,8 +147,6 @@ def what_is_lost(name: str, selection: Selection) -> str:
     parts = [part for value in lost for part in kind.parts.get(value, ())]
     columns = [value for value in lost if value not in kind.parts]
     told = [f"{', '.join(columns)} of {kind.table}"] if columns else []
-    if table(kind.table).newer in columns:  # without it no version proves to be the newer one
-        told.append(f"any change of {kind.table} that are stored")
     return " and ".join([*told, *parts])
 
 
