@@ -1,7 +1,7 @@
 -- grain: one row a window: how many of the objects of a kind that it refers to came with it
 -- source: the Parquet files of what refers and of what is referred to
 -- notes: names in braces are identifiers of the catalogue, {came} is the query of what came; a column that older files lack is null
-insert into {target}
+insert into ops.included_kinds
 with referring as (
     select
         _window_id,

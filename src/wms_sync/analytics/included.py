@@ -55,40 +55,32 @@ KINDS = (
 )
 
 
-def count_included(connection: duckdb.DuckDBPyConnection, parquet: Path, batch: Batch) -> None:
-    """Count for each window of a batch, in the transaction that merges it."""
-    windows = [window.id for window, _ in batch]
+def count_included(connection: duckdb.DuckDBPyConnection, parquet: Path, pending: Batch) -> None:
+    """Count for each window that is about to be merged: what it was not given decides how it is merged."""
+    windows = [window.id for window, _ in pending]
     connection.execute("delete from ops.included_kinds where window_id in (select unnest(?))", [windows])
-    _count(connection, parquet, batch, "ops.included_kinds")
-
-
-def not_given(connection: duckdb.DuckDBPyConnection, parquet: Path, pending: Batch) -> dict[str, tuple[str, ...]]:
-    """What windows were asked for and not given, as ``Window.lost`` tells it; of pending ones and of merged ones.
-
-    That is a kind of which nothing came though it is referred to; and where that is so of every kind, all that is
-    selected: the service ignored field selection, or left ``included`` out.
-    """
-    connection.execute("create or replace temp table included_now as from ops.included_kinds limit 0")
-    _count(connection, parquet, pending, "included_now")
-    rows = connection.execute(sql_files.read("merge/not_given.sql")).fetchall()
-    connection.execute("drop table included_now")
-    everything = tuple(one.name for one in parameters(include_addresses=True))
-    return {window: everything if nothing_came else tuple(absent) for window, absent, nothing_came in rows}
-
-
-def _count(connection: duckdb.DuckDBPyConnection, parquet: Path, batch: Batch, target: str) -> None:
     for kind in KINDS:
-        asked = [one for one in batch if PREFIX + kind.path not in one[0].lost]
+        asked = [one for one in pending if PREFIX + kind.path not in one[0].lost]
         files = _files(asked, parquet, kind.referring)
         if files:
             statement = sql_files.read("merge/included_kind.sql").format(
-                target=target,
                 table=table(kind.referring).qualified,
                 reference=quote(kind.reference),
                 came=_came(kind, _files(asked, parquet, kind.table)),
             )
             values = {"files": files, "windows": [window.id for window, _ in asked], "kind": kind.name}
             connection.execute(statement, values | {"parameter": PREFIX + kind.path})
+
+
+def not_given(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:
+    """What windows that are counted were asked for and not given, as ``Window.lost`` tells it.
+
+    That is a kind of which nothing came though it is referred to; and where that is so of every kind, all that is
+    selected: the service ignored field selection, or left ``included`` out.
+    """
+    rows = connection.execute(sql_files.read("merge/not_given.sql")).fetchall()
+    everything = tuple(one.name for one in parameters(include_addresses=True))
+    return {window: everything if nothing_came else tuple(absent) for window, absent, nothing_came in rows}
 
 
 def absent_kinds(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:

@@ -21,7 +21,6 @@ import duckdb
 from wms_sync import sql_files
 from wms_sync.analytics.errors import CountsDisagreeError
 from wms_sync.analytics.flattened import FlattenedWindow, flattened_window, is_flattened
-from wms_sync.analytics.included import count_included
 from wms_sync.analytics.narrowing import Filling, narrowing
 from wms_sync.catalogue import Table, quote, tables
 from wms_sync.layout import Layout
@@ -82,7 +81,6 @@ class Merger:
                 rows |= self._merge_family(root, family, batch)
             for table in self._by_window:
                 rows[table.slug] = self._append(table, batch)
-            count_included(self._connection, self._parquet, batch)
         return rows
 
     def _merge_family(self, root: Table, family: Sequence[Table], batch: Batch) -> dict[str, int]:

@@ -24,7 +24,7 @@ from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
 from wms_sync.analytics.flattened import flattened_window, is_flattened
 from wms_sync.analytics.flattening import Flattening
 from wms_sync.analytics.foreign_log import say_what_is_set_aside
-from wms_sync.analytics.included import absent_kinds, not_given
+from wms_sync.analytics.included import absent_kinds, count_included, not_given
 from wms_sync.analytics.lost_records import loaded_with_fewer, note_proven
 from wms_sync.analytics.merge import PERSONAL, Batch, Merger, receipts
 from wms_sync.analytics.missing import mark_missing, note_returned
@@ -84,6 +84,7 @@ class Refresh:
         self._started = monotonic()
         self._merged: dict[str, int] = {}
         self._windows: list[str] = []
+        self._narrow: Narrow | None = None
         self._quarantined = self._drift = 0
 
     def run(self) -> RefreshReport:
@@ -192,7 +193,9 @@ class Refresh:
         known -= loaded_with_fewer(connection, self._layout, self._store, known)
         pending = [window for window in windows if window.id not in known]
         total = len(self._windows) + len(pending)
-        narrow = self._narrow(connection, windows, pending)
+        if self._narrow is None:
+            self._narrow = self._count_what_came(connection, windows, pending)
+        narrow = self._narrow
         merger = Merger(
             connection,
             self._layout,
@@ -220,12 +223,13 @@ class Refresh:
         write_narrowed(connection, self._settings)
         return landed
 
-    def _narrow(
+    def _count_what_came(
         self, connection: duckdb.DuckDBPyConnection, windows: Sequence[Window], pending: Sequence[Window]
     ) -> Narrow:
         """What each window was not asked for, or was asked for and not given."""
         flattened = [(window, flattened_window(self._layout, window.id)) for window in pending]
-        lacking = not_given(connection, self._layout.parquet, flattened)
+        count_included(connection, self._layout.parquet, flattened)
+        lacking = not_given(connection)
         lost = {window.id: {*window.lost, *lacking.get(window.id, ())} for window in windows}
         return {window: tuple(sorted(names)) for window, names in lost.items() if names}
 
