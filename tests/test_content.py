@@ -1,4 +1,4 @@
-"""Content that does not fit, a case a line of tests/content.md: one sync reads a page of each, and goes on.
+"""Content that does not fit, a case a line of docs/guarantees-content.md: one sync reads a page of each, and goes on.
 
 Each page holds one shipment, altered on its way out of the sandbox; then each case is looked up in the published file.
 """
@@ -33,7 +33,7 @@ from wms_sync.sandbox.app import Sandbox
 from wms_sync.sandbox.server import SandboxServer
 from wms_sync.settings import Settings
 
-DOCUMENT = Path(__file__).with_name("content.md").read_text(encoding="utf-8")
+DOCUMENT = (Path(__file__).parents[1] / "docs" / "guarantees-content.md").read_text(encoding="utf-8")
 KEPT = "kept"
 EMPTY = "null"
 NULL = "null, in `ops.quarantine`"

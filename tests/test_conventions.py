@@ -1,4 +1,4 @@
-"""Conventions as tests: imports go one way, what users see is in the README and nothing else is, SQL is files."""
+"""Conventions as tests: imports go one way, what users see is in the docs and nothing else is, SQL is files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from wms_sync.catalogue import marts, ops_tables, tables
 from wms_sync.settings import PREFIX, Settings
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCS = "\n".join(
+    path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+)
 STEPS = ["privacy", "state", "api", "extract", "flatten", "analytics", "master_data"]
 """Each may import those before it and not those behind it."""
 
@@ -77,34 +79,34 @@ def test_no_test_patches_a_function():
             assert not patching.search(path.read_text(encoding="utf-8")), path
 
 
-def test_settings_are_in_the_readme_and_nothing_else_is():
-    documented = set(re.findall(rf"`({PREFIX}[A-Z_]+)` \|", README))
+def test_settings_are_in_the_docs_and_nothing_else_is():
+    documented = set(re.findall(rf"`({PREFIX}[A-Z_]+)` \|", DOCS))
     assert documented == {PREFIX + name.upper() for name in Settings.model_fields}
 
 
-def test_commands_are_in_the_readme_and_nothing_else_is():
-    documented = set(re.findall(r"^\| `wms-sync ([a-z]+)", README, re.MULTILINE))
+def test_commands_are_in_the_docs_and_nothing_else_is():
+    documented = set(re.findall(r"^\| `wms-sync ([a-z]+)", DOCS, re.MULTILINE))
     assert documented == set(main.commands)
 
 
-def test_tables_and_marts_are_in_the_readme():
+def test_tables_and_marts_are_in_the_docs():
     for relation in (*tables(), *ops_tables(), *marts()):
-        assert f"`{relation.name}`" in README, relation.name
+        assert f"`{relation.name}`" in DOCS, relation.name
 
 
-def test_what_an_operator_starts_in_dagster_is_in_the_readme():
+def test_what_an_operator_starts_in_dagster_is_in_the_docs():
     built = definitions.build(Settings.load(_env_file=None, alert_webhook_url="https://hooks.example.com/x"))
     relations = {tables_step.key(relation) for relation in tables_step.relations()}
     assets = set(built.resolve_asset_graph().materializable_asset_keys) - relations
     jobs = {job.name for job in built.resolve_all_job_defs() if not job.name.startswith("__")}
     named = {one.name for one in (*(built.sensors or ()), *(built.schedules or ()))}
     for name in {key.to_user_string() for key in assets} | jobs | named:
-        assert f"`{name}`" in README, name
+        assert f"`{name}`" in DOCS, name
 
 
-def test_make_targets_in_the_readme_exist():
+def test_make_targets_in_the_docs_exist():
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert set(re.findall(r"`?make ([a-z]+)", README)) <= targets
+    assert set(re.findall(r"`?make ([a-z]+)", DOCS)) <= targets
 
 
 def test_cleaning_leaves_the_data_folder():

@@ -1,4 +1,4 @@
-"""Transport that misbehaves, a case a line of tests/transport.md, each for a whole sync over a socket.
+"""Transport that misbehaves, a case a line of docs/guarantees-transport.md, each for a whole sync over a socket.
 
 Either the sync ends right, or it ends with one clear error, keeps what it has, and the next one completes it. Either
 way every shipment is landed, and nothing counts as covered that is not.
@@ -41,7 +41,7 @@ from wms_sync.sandbox.app import Sandbox
 from wms_sync.sandbox.faults import Disconnect, Truncated
 from wms_sync.sandbox.server import SandboxServer
 
-DOCUMENT = Path(__file__).with_name("transport.md").read_text(encoding="utf-8")
+DOCUMENT = (Path(__file__).parents[1] / "docs" / "guarantees-transport.md").read_text(encoding="utf-8")
 SHIPMENTS, PAGE_SIZE = 160, 10
 AFTER = 5
 """So many pages are served as they should be."""
