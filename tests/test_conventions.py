@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -82,6 +83,32 @@ def test_no_test_patches_a_function():
 def test_settings_are_in_the_docs_and_nothing_else_is():
     documented = set(re.findall(rf"`({PREFIX}[A-Z_]+)` \|", DOCS))
     assert documented == {PREFIX + name.upper() for name in Settings.model_fields}
+
+
+def test_the_example_of_an_env_file_has_every_setting_with_its_default():
+    example = (ROOT / ".env.example").read_text(encoding="utf-8")
+    shown = re.findall(rf"^#({PREFIX}[A-Z_]+)=(.*)$", example, re.MULTILINE)
+    defaults = {PREFIX + name.upper(): field.default for name, field in Settings.model_fields.items()}
+    assert dict(shown) == {name: written(default) for name, default in defaults.items()}
+    assert len(shown) == len(defaults), "a setting stands twice"
+
+
+def written(default: object) -> str:
+    """A default as somebody writes it into ``.env``."""
+    if default is None:
+        return ""
+    return str(default).lower() if isinstance(default, bool) else str(default)
+
+
+def test_the_newest_release_in_the_changelog_is_the_version_of_the_project():
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    releases = re.findall(r"^## \[(\d[\d.]*)\] - \d{4}-\d\d-\d\d$", changelog, re.MULTILINE)
+    assert releases[0] == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+
+
+@pytest.mark.parametrize("package", ["src/wms_sync", "pipelines"])
+def test_what_is_installed_is_marked_as_typed(package):
+    assert (ROOT / package / "py.typed").exists()
 
 
 def test_commands_are_in_the_docs_and_nothing_else_is():
