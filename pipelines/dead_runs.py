@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import dagster as dg
 
-from wms_sync import lock
 from wms_sync.layout import Layout
+from wms_sync.state import queue as lock
 
 UNFINISHED = {dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING}
 KILLED = (

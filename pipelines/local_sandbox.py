@@ -21,7 +21,7 @@ class SandboxNotStarted(WmsSyncError):
 @contextmanager
 def local_sandbox(*, shipments: int, seed: int, days: int) -> Iterator[str]:
     """Run a sandbox on a free port; gives its base URL. It ends with the block, which a polite kill ends too."""
-    command = [sys.executable, "-m", "wms_sync.sandbox", "--port", "0", "--shipments", str(shipments)]
+    command = [sys.executable, "-m", "wms_sandbox", "--port", "0", "--shipments", str(shipments)]
     command += ["--seed", str(seed), "--days", str(days), "--token", TOKEN]
     with sigterm_interrupts(), subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own module
         try:

@@ -17,12 +17,12 @@ from pipelines import metadata
 from pipelines.operation import Operation
 from pipelines.stopping import Stopping
 from wms_sync.errors import WmsSyncError
-from wms_sync.master_data.check import Checked
+from wms_sync.master_data.check.rows import Checked
 from wms_sync.master_data.errors import MasterDataError
-from wms_sync.master_data.file_push import PushReport, plan_file, push_file
-from wms_sync.master_data.folder import files_of, folder_of
+from wms_sync.master_data.file.folder import files_of, folder_of
 from wms_sync.master_data.kinds import Kind
-from wms_sync.master_data.plan import WRONG_USAGE, Plan
+from wms_sync.master_data.plan.steps import WRONG_USAGE, Plan
+from wms_sync.master_data.push.file import PushReport, plan_file, push_file
 from wms_sync.settings import Settings
 
 GROUP = "master_data"

@@ -23,9 +23,9 @@ import dagster as dg
 from pipelines.jobs import AssetJob
 from pipelines.master_data import GivenFile, push_name, run_config
 from pipelines.sensors import UNFINISHED
-from wms_sync.master_data.file_push import pusher
-from wms_sync.master_data.folder import digest_of, files_of, folder_of
+from wms_sync.master_data.file.folder import digest_of, files_of, folder_of
 from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.push.file import pusher
 from wms_sync.settings import Settings
 from wms_sync.state.push_files import PushedFile, PushFiles
 from wms_sync.state.store import StateStore

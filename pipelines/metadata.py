@@ -8,11 +8,11 @@ from typing import Any
 import dagster as dg
 
 from wms_sync.analytics.checks import CheckOutcome
-from wms_sync.analytics.refresh import RefreshReport
 from wms_sync.catalogue import Column, Relation
 from wms_sync.extract.read import ReadReport
-from wms_sync.master_data.file_push import PushReport
-from wms_sync.master_data.plan import Plan
+from wms_sync.load.refresh import RefreshReport
+from wms_sync.master_data.plan.steps import Plan
+from wms_sync.master_data.push.file import PushReport
 
 Metadata = Mapping[str, dg.MetadataValue | int | float | str]
 Row = Mapping[str, Any]

@@ -12,19 +12,19 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import Generic, TypeVar
 
-from wms_sync.analytics.recovery import recover
-from wms_sync.analytics.refresh import RefreshReport
 from wms_sync.errors import OutOfMemory
 from wms_sync.extract.progress import Progress, Watcher
 from wms_sync.extract.read import ReadReport
 from wms_sync.layout import Layout
-from wms_sync.master_data.file_push import PushReport
-from wms_sync.master_data.outcomes import PushProgress
-from wms_sync.master_data.outcomes import Watcher as PushWatcher
-from wms_sync.master_data.plan import Plan
+from wms_sync.load.refresh import RefreshReport
+from wms_sync.master_data.plan.steps import Plan
+from wms_sync.master_data.push.file import PushReport
+from wms_sync.master_data.push.outcomes import PushProgress
+from wms_sync.master_data.push.outcomes import Watcher as PushWatcher
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import taking_turn
+from wms_sync.upkeep.recovery import recover
 
 LINE_SECONDS = 10.0
 Say = Callable[[str], None]

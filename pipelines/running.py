@@ -25,16 +25,16 @@ from pipelines.instance import HOME_VARIABLE, prepare_home, without_history
 from pipelines.operation import Operation, Say
 from pipelines.shipment_pages import Mode, run_config
 from pipelines.stopping import sigterm_interrupts
-from wms_sync.analytics.refresh import RefreshReport
 from wms_sync.errors import WmsSyncError
 from wms_sync.extract.progress import Watcher
 from wms_sync.extract.read import ReadReport
 from wms_sync.layout import Layout
-from wms_sync.lock import alive
-from wms_sync.master_data.file_push import PushReport
+from wms_sync.load.refresh import RefreshReport
 from wms_sync.master_data.kinds import Kind
-from wms_sync.master_data.outcomes import Watcher as PushWatcher
+from wms_sync.master_data.push.file import PushReport
+from wms_sync.master_data.push.outcomes import Watcher as PushWatcher
 from wms_sync.settings import Settings
+from wms_sync.state.queue import alive
 from wms_sync.state.store import StateStore
 
 SILENT: Mapping[str, Any] = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}

@@ -6,8 +6,8 @@ import dagster as dg
 
 from pipelines import coverage, dead_runs, jobs
 from wms_sync.layout import Layout
-from wms_sync.lock import writer
 from wms_sync.settings import Settings
+from wms_sync.state.queue import writer
 from wms_sync.state.store import StateStore
 
 FOLLOW_SECONDS = 10

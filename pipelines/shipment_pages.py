@@ -21,12 +21,12 @@ from pipelines import metadata, tables
 from pipelines.days import PAGES, daily
 from pipelines.failures import explained
 from pipelines.operation import Operation
-from wms_sync.analytics.audit import stored_shipments
-from wms_sync.analytics.flattening import Flattening
 from wms_sync.api.client import GlobalApi
-from wms_sync.extract.audit import AuditReading
+from wms_sync.audit.compare import stored_shipments
+from wms_sync.audit.slice import AuditReading
 from wms_sync.extract.read import Reading, ReadReport
 from wms_sync.extract.warnings import Warnings
+from wms_sync.flatten.workers import Flattening
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 

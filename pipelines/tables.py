@@ -17,8 +17,8 @@ from pipelines.days import PAGES
 from pipelines.failures import explained
 from pipelines.operation import Operation
 from wms_sync.analytics.checks import Check, CheckOutcome, checks
-from wms_sync.analytics.refresh import RefreshReport, refresh
 from wms_sync.catalogue import Mart, Relation, marts, ops_tables, tables
+from wms_sync.load.refresh import RefreshReport, refresh
 
 LOADS = "Loads every landed window, checks the tables and publishes analytics.duckdb."
 Logged = dg.AssetCheckEvaluation | dg.AssetMaterialization

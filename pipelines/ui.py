@@ -22,7 +22,7 @@ from pipelines.instance import HOME_VARIABLE, prepare_home
 from pipelines.local_sandbox import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, local_sandbox
 from wms_sync.durable import keep_private
 from wms_sync.errors import WmsSyncError
-from wms_sync.master_data.folder import SAMPLES
+from wms_sync.master_data.file.folder import SAMPLES
 from wms_sync.settings import PREFIX, Settings
 
 SHIPMENTS, SEED, DAYS = 5000, 7, 30

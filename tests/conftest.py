@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from wms_sandbox.app import Sandbox
+from wms_sandbox.config import SandboxConfig
+from wms_sandbox.server import SandboxServer
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.extract.read import Reading
 from wms_sync.layout import Layout
-from wms_sync.lock import WRITER, Holder
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.config import SandboxConfig
-from wms_sync.sandbox.server import SandboxServer
 from wms_sync.settings import Settings
+from wms_sync.state.queue import WRITER, Holder
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import Turn
 

@@ -15,9 +15,9 @@ from typing import Any
 import duckdb
 import httpx
 
+from wms_sandbox.server import SandboxServer
 from wms_sync.api.selection import selection
 from wms_sync.catalogue import table as described
-from wms_sync.sandbox.server import SandboxServer
 
 Record = dict[str, Any]
 Row = dict[str, Any]

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 REBUILD = """
 import sys
 from pathlib import Path
-from wms_sync.analytics.refresh import rebuild
+from wms_sync.load.refresh import rebuild
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore

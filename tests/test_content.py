@@ -21,16 +21,16 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pipelines.cli_runs import DONE_WITH_DOUBTS, report
+from pipelines.cli.runs import DONE_WITH_DOUBTS, report
 from pipelines.instance import without_history
 from pipelines.running import run_sync
 from tests.conftest import CONFIG, Bench, asks_for_page, opened_store
 from tests.taught import rebuilt_elsewhere
 from tests.test_sync import say
-from wms_sync.analytics.refresh import RefreshReport, refresh
+from wms_sandbox.app import Sandbox
+from wms_sandbox.server import SandboxServer
 from wms_sync.flatten.page import Page as Raw
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.server import SandboxServer
+from wms_sync.load.refresh import RefreshReport, refresh
 from wms_sync.settings import Settings
 
 DOCUMENT = (Path(__file__).parents[1] / "docs" / "guarantees-content.md").read_text(encoding="utf-8")

@@ -17,17 +17,17 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from pipelines.cli_runs import report
+from pipelines.cli.runs import report
 from pipelines.running import RunOutcome
 from tests.conftest import CONFIG, Bench
 from tests.oracle import AS_JSON, Tables, differences, expected_tables
 from tests.test_sync import synced
+from wms_sandbox.app import STATUS, Sandbox
+from wms_sandbox.errors import ParameterError, bad_parameters
+from wms_sandbox.field_treatment import FieldTreatment
+from wms_sandbox.server import SandboxServer
 from wms_sync.catalogue import tables
-from wms_sync.sandbox.app import STATUS, Sandbox
-from wms_sync.sandbox.errors import ParameterError, bad_parameters
-from wms_sync.sandbox.field_treatment import FieldTreatment
-from wms_sync.sandbox.server import SandboxServer
-from wms_sync.status import status
+from wms_sync.reports.status import status
 
 PAGE_SIZE = 20
 FEW = replace(CONFIG, shipments=60, families=20)

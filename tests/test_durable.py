@@ -7,8 +7,8 @@ import stat
 
 import pytest
 
-from wms_sync.doctor import examine
 from wms_sync.durable import Inaccessible, make_private, share_with_group, write_whole
+from wms_sync.reports.doctor import examine
 from wms_sync.settings import Settings
 
 

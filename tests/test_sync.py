@@ -13,13 +13,13 @@ import pytest
 
 from tests.conftest import NOW, Bench, opened_store
 from tests.oracle import differences, expected_tables
-from wms_sync.analytics.explain import explain
-from wms_sync.analytics.forget import forget
-from wms_sync.analytics.recovery import recover
-from wms_sync.analytics.refresh import RefreshReport, rebuild, refresh
-from wms_sync.doctor import examine
 from wms_sync.extract.read import ReadReport
-from wms_sync.status import status
+from wms_sync.load.refresh import RefreshReport, rebuild, refresh
+from wms_sync.reports.doctor import examine
+from wms_sync.reports.explain import explain
+from wms_sync.reports.status import status
+from wms_sync.upkeep.forget import forget
+from wms_sync.upkeep.recovery import recover
 
 
 def say(_: str) -> None:

@@ -24,6 +24,9 @@ from starlette.responses import Response, StreamingResponse
 
 from tests.conftest import CONFIG, IMPATIENT, Bench, asks_for_page, opened_store
 from tests.extract.test_read import landed_ids
+from wms_sandbox.app import Sandbox
+from wms_sandbox.faults import Disconnect, Truncated
+from wms_sandbox.server import SandboxServer
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.connection import TimeLimits
 from wms_sync.api.errors import (
@@ -37,9 +40,6 @@ from wms_sync.api.errors import (
 )
 from wms_sync.errors import WmsSyncError
 from wms_sync.extract.errors import WindowIncomplete
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.faults import Disconnect, Truncated
-from wms_sync.sandbox.server import SandboxServer
 
 DOCUMENT = (Path(__file__).parents[1] / "docs" / "guarantees-transport.md").read_text(encoding="utf-8")
 SHIPMENTS, PAGE_SIZE = 160, 10

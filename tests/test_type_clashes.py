@@ -23,15 +23,15 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pipelines.cli_runs import DONE_WITH_DOUBTS, report
+from pipelines.cli.runs import DONE_WITH_DOUBTS, report
 from pipelines.instance import without_history
 from pipelines.running import run_sync
 from tests.conftest import CONFIG, asks_for_page
 from tests.taught import rebuilt_elsewhere
 from tests.test_content import DOCUMENT
+from wms_sandbox.app import Sandbox
+from wms_sandbox.server import SandboxServer
 from wms_sync.flatten.shape import Many, Node, Shape, Thing, Value, create_types, shape_of
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.server import SandboxServer
 from wms_sync.settings import Settings
 
 NOTHING = object()

@@ -72,7 +72,7 @@ class Service:
 @contextmanager
 def serving(shipments: int, *, days: int = DAYS) -> Iterator[Service]:
     """A sandbox with so many shipments over the last `days` days."""
-    command = [sys.executable, "-m", "wms_sync.sandbox", "--port", "0", "--shipments", str(shipments)]
+    command = [sys.executable, "-m", "wms_sandbox", "--port", "0", "--shipments", str(shipments)]
     command += ["--seed", str(SEED), "--days", str(days)]
     start = (datetime.now(UTC) - timedelta(days=days + 1)).date()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

@@ -7,9 +7,9 @@ import pytest
 
 from tests.test_sync import assert_equal, say, synced
 from wms_sync.analytics.errors import CountsDisagreeError
-from wms_sync.analytics.flattening import Flattening
-from wms_sync.analytics.refresh import rebuild, refresh
 from wms_sync.extract.read import Reading
+from wms_sync.flatten.workers import Flattening
+from wms_sync.load.refresh import rebuild, refresh
 
 
 def flattened(bench, sandbox):

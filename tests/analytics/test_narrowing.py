@@ -14,16 +14,16 @@ from tests.conftest import CONFIG, NOW, Bench, opened_store
 from tests.extract.test_asking import a_day_passes, refuse
 from tests.oracle import differences, expected_tables
 from tests.test_sync import assert_equal, published, say, synced
+from wms_sandbox.app import Sandbox
+from wms_sandbox.field_treatment import FieldTreatment
+from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.database import opened
-from wms_sync.analytics.flattened import flattened_window, is_flattened
-from wms_sync.analytics.flattening import Flattening
 from wms_sync.analytics.merge import Merger
 from wms_sync.analytics.narrowing import narrowing
-from wms_sync.analytics.refresh import rebuild
 from wms_sync.catalogue import table, tables
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.field_treatment import FieldTreatment
-from wms_sync.sandbox.server import SandboxServer
+from wms_sync.flatten.window import flattened_window, is_flattened
+from wms_sync.flatten.workers import Flattening
+from wms_sync.load.refresh import rebuild
 from wms_sync.settings import Settings
 from wms_sync.state.store import Window
 

@@ -12,11 +12,11 @@ from starlette.responses import JSONResponse, Response
 
 from tests.api.test_client import answer_first
 from tests.conftest import IMPATIENT
+from wms_sandbox.errors import failed
+from wms_sandbox.faults import AnswerLost, Disconnect, ProxyAnswer, Truncated
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.creates import LOCATION_TAGS, Created, Creates, already_in_use
 from wms_sync.api.errors import Busy, InDoubt, NotSent, Problem, RedirectRefused, Rejected, ServiceFailed, Unauthorized
-from wms_sync.sandbox.errors import failed
-from wms_sync.sandbox.faults import AnswerLost, Disconnect, ProxyAnswer, Truncated
 
 TAG = {"name": "Fragile", "color": "red1"}
 

@@ -12,12 +12,12 @@ from starlette.responses import JSONResponse, Response
 
 from tests.api.test_client import answer_first
 from tests.conftest import IMPATIENT
+from wms_sandbox.app import Sandbox
+from wms_sandbox.config import SandboxConfig
+from wms_sandbox.faults import Disconnect, ProxyAnswer
+from wms_sandbox.server import SandboxServer
 from wms_sync.api.errors import AccessDenied, Busy, CallFailed, InDoubt, ProtocolError, SessionExpired, Unauthorized
 from wms_sync.api.merchant import MerchantApi, documented
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.config import SandboxConfig
-from wms_sync.sandbox.faults import Disconnect, ProxyAnswer
-from wms_sync.sandbox.server import SandboxServer
 
 USERNAME, KEY = "sandbox-merchant", "sandbox-api-key"
 LIST = ("retailer.list", [{}, {"limit": 3}])

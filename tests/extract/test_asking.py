@@ -8,13 +8,13 @@ from typing import Literal
 
 import pytest
 
+from wms_sandbox.field_treatment import FieldTreatment
 from wms_sync.api.selection import Selection
 from wms_sync.errors import SettingsError
 from wms_sync.extract.asking import Asking
 from wms_sync.extract.raw import read_manifest
 from wms_sync.extract.read import Reading
 from wms_sync.extract.warnings import Warnings
-from wms_sync.sandbox.field_treatment import FieldTreatment
 from wms_sync.state.narrowed import NarrowedFields
 
 Told = Literal["key", "message", "nothing"]

@@ -13,15 +13,15 @@ import pytest
 from pipelines.coverage import CLOCKS, results
 from tests.conftest import CONFIG, Bench
 from tests.test_sync import assert_equal, say, synced
-from wms_sync.analytics.refresh import refresh
-from wms_sync.doctor import examine
+from wms_sandbox.app import Sandbox
+from wms_sandbox.server import SandboxServer
 from wms_sync.extract.clocks import OBSERVED
 from wms_sync.extract.plan import MARGIN
 from wms_sync.extract.read import ReadReport
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.server import SandboxServer
+from wms_sync.load.refresh import refresh
+from wms_sync.reports.doctor import examine
+from wms_sync.reports.status import status
 from wms_sync.state.store import StateStore, Window
-from wms_sync.status import status
 
 HOUR = timedelta(hours=1)
 TOLERANCE = timedelta(minutes=5)

@@ -11,9 +11,9 @@ from starlette.responses import Response
 
 from tests.conftest import NOW
 from tests.extract.test_read import landed_ids
+from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.plan import MARGIN
-from wms_sync.sandbox.errors import ParameterError, bad_parameters
 
 
 @pytest.fixture

@@ -14,13 +14,13 @@ import pytest
 from starlette.responses import Response
 
 from tests.conftest import NOW, asks_for_page
+from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sync.api.errors import PagingBroken, Rejected, ServiceFailed
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.plan import MARGIN
 from wms_sync.extract.read import PAGES_PER_WINDOW, Reading
 from wms_sync.extract.warnings import Warnings
 from wms_sync.flatten.page import Page
-from wms_sync.sandbox.errors import ParameterError, bad_parameters
 from wms_sync.state.store import Window
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pipelines.cli_runs import DONE_WITH_DOUBTS, report
+from pipelines.cli.runs import DONE_WITH_DOUBTS, report
 from pipelines.metadata import of_read
 from pipelines.running import RunOutcome
 from wms_sync.extract.read import Reading
 from wms_sync.extract.warnings import Warnings
-from wms_sync.status import status
+from wms_sync.reports.status import status
 
 
 def read_with(bench, warnings: Warnings):

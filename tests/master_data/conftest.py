@@ -16,12 +16,12 @@ from pydantic import SecretStr
 
 from tests.conftest import CONFIG, IMPATIENT, Bench, opened_store, turn_at
 from tests.test_sync import synced
+from wms_sandbox.app import Sandbox
+from wms_sandbox.server import SandboxServer
 from wms_sync.layout import Layout
-from wms_sync.master_data.file_push import PushReport, plan_file, push_file
 from wms_sync.master_data.kinds import Kind
-from wms_sync.master_data.plan import Plan
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.server import SandboxServer
+from wms_sync.master_data.plan.steps import Plan
+from wms_sync.master_data.push.file import PushReport, plan_file, push_file
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import Entry, PushLedger
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wms_sync.master_data.check import Checked, check
-from wms_sync.master_data.csv_file import CsvFile, read_csv
+from wms_sync.master_data.check.rows import Checked, check
+from wms_sync.master_data.file.csv_file import CsvFile, read_csv
 from wms_sync.master_data.kinds import Kind
 
-SAMPLES = Path(__file__).parents[2] / "src" / "wms_sync" / "master_data" / "samples"
+SAMPLES = Path(__file__).parents[2] / "src" / "wms_sync" / "master_data" / "file" / "samples"
 
 
 def read(folder: Path, content: str | bytes) -> CsvFile:

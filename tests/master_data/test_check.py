@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.master_data.files import SAMPLES, checked, read
-from wms_sync.master_data.check import check
-from wms_sync.master_data.columns import ITEMS, columns_of
-from wms_sync.master_data.csv_file import read_csv
+from wms_sync.master_data.check.rows import check
+from wms_sync.master_data.fields.columns import ITEMS, columns_of
+from wms_sync.master_data.file.csv_file import read_csv
 from wms_sync.master_data.kinds import Kind
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from wms_sync.master_data.columns import column_named, columns_of, nearest
+from wms_sync.master_data.fields.columns import column_named, columns_of, nearest
+from wms_sync.master_data.fields.rules import Refers
 from wms_sync.master_data.kinds import Kind
-from wms_sync.master_data.rules import Refers
 
 OPTIONS = {
     "PackagingContainer": (

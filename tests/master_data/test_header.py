@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from tests.master_data.files import checked, offences
-from wms_sync.master_data.check import check
-from wms_sync.master_data.csv_file import read_csv
+from wms_sync.master_data.check.rows import check
+from wms_sync.master_data.file.csv_file import read_csv
 from wms_sync.master_data.kinds import Kind
 
 

@@ -17,11 +17,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tests.master_data.conftest import MERCHANT, Desk
+from wms_sandbox.errors import failed
+from wms_sandbox.faults import AnswerLost, ProxyAnswer
 from wms_sync.master_data.kinds import Kind
-from wms_sync.master_data.outcomes import Outcome
-from wms_sync.master_data.plan import Action
-from wms_sync.sandbox.errors import failed
-from wms_sync.sandbox.faults import AnswerLost, ProxyAnswer
+from wms_sync.master_data.plan.steps import Action
+from wms_sync.master_data.push.outcomes import Outcome
 from wms_sync.state.ledger import State
 
 ROWS = int(os.environ.get("TEST_PUSH_ROWS", "300"))
@@ -30,7 +30,7 @@ PUSH = """
 import sys
 from pathlib import Path
 from wms_sync.api.retrying import RetryPolicy
-from wms_sync.master_data.file_push import push_file
+from wms_sync.master_data.push.file import push_file
 from wms_sync.master_data.kinds import Kind
 from wms_sync.settings import Settings
 policy = RetryPolicy(first_wait=0.01, longest_wait=0.05)

@@ -12,17 +12,17 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from pipelines.cli_push_views import plan_lines
+from pipelines.cli.push_views import plan_lines
 from tests.conftest import CONFIG
 from tests.master_data.conftest import MERCHANT
-from wms_sync.master_data.content import body, changes, content, digest
+from wms_sandbox.app import Sandbox
+from wms_sandbox.identities import retailer_code, retailer_id
+from wms_sync.master_data.check.offences import Record, Reference
 from wms_sync.master_data.kinds import Kind
-from wms_sync.master_data.lookup import KEYS_WITHOUT_PAGES
-from wms_sync.master_data.offences import Record, Reference
-from wms_sync.master_data.outcomes import Outcome
-from wms_sync.master_data.plan import Action
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.identities import retailer_code, retailer_id
+from wms_sync.master_data.plan.content import body, changes, content, digest
+from wms_sync.master_data.plan.lookup import KEYS_WITHOUT_PAGES
+from wms_sync.master_data.plan.steps import Action
+from wms_sync.master_data.push.outcomes import Outcome
 from wms_sync.state.ledger import Entry, State
 
 TAGS, RETAILERS, PRODUCTS = Kind.LOCATION_TAGS, Kind.RETAILERS, Kind.PRODUCTS

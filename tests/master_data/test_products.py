@@ -11,13 +11,13 @@ import pytest
 from tests.master_data.conftest import MERCHANT
 from tests.master_data.files import SAMPLES
 from tests.master_data.test_push import only, outcomes
+from wms_sandbox.app import Sandbox
+from wms_sandbox.config import SandboxConfig
+from wms_sandbox.faults import AnswerLost, Disconnect
+from wms_sandbox.server import SandboxServer
 from wms_sync.master_data.kinds import Kind
-from wms_sync.master_data.outcomes import Outcome
-from wms_sync.master_data.plan import Action
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.config import SandboxConfig
-from wms_sync.sandbox.faults import AnswerLost, Disconnect
-from wms_sync.sandbox.server import SandboxServer
+from wms_sync.master_data.plan.steps import Action
+from wms_sync.master_data.push.outcomes import Outcome
 from wms_sync.state.ledger import State
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -17,17 +17,17 @@ from starlette.responses import JSONResponse, Response
 
 from tests.conftest import IMPATIENT
 from tests.master_data.conftest import MERCHANT, Desk
+from wms_sandbox.errors import failed
+from wms_sandbox.faults import AnswerLost, Disconnect, ProxyAnswer
 from wms_sync.api.creates import BRIEFLY
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.errors import SettingsError
 from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing, TooManyCreates, UnreadableFile
-from wms_sync.master_data.file_push import PushReport
 from wms_sync.master_data.kinds import Kind
-from wms_sync.master_data.outcomes import Outcome, PushProgress
-from wms_sync.master_data.push import GIVE_UP_AFTER, GIVE_UP_BUSY, GIVE_UP_IN_DOUBT
-from wms_sync.master_data.unfinished import needs, unfinished
-from wms_sync.sandbox.errors import failed
-from wms_sync.sandbox.faults import AnswerLost, Disconnect, ProxyAnswer
+from wms_sync.master_data.push.apply import GIVE_UP_AFTER, GIVE_UP_BUSY, GIVE_UP_IN_DOUBT
+from wms_sync.master_data.push.file import PushReport
+from wms_sync.master_data.push.outcomes import Outcome, PushProgress
+from wms_sync.master_data.push.unfinished import needs, unfinished
 from wms_sync.state.ledger import State
 
 TAGS, RETAILERS, PRODUCTS = Kind.LOCATION_TAGS, Kind.RETAILERS, Kind.PRODUCTS

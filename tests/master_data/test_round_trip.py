@@ -8,9 +8,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tests.test_sync import say, synced
-from wms_sync.analytics.refresh import refresh
+from wms_sandbox.faults import AnswerLost, Disconnect
+from wms_sync.load.refresh import refresh
 from wms_sync.master_data.kinds import Kind
-from wms_sync.sandbox.faults import AnswerLost, Disconnect
 from wms_sync.state.ledger import State
 
 

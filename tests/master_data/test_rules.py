@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wms_sync.master_data import rules
-from wms_sync.master_data.rules import Broken
+from wms_sync.master_data.fields import rules
+from wms_sync.master_data.fields.rules import Broken
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import pytest
 
 from pipelines.instance import without_history
 from tests.conftest import opened_store
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.config import SandboxConfig
-from wms_sync.sandbox.server import SandboxServer
+from wms_sandbox.app import Sandbox
+from wms_sandbox.config import SandboxConfig
+from wms_sandbox.server import SandboxServer
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore, Window
 

@@ -11,9 +11,9 @@ from pipelines import coverage, tables
 from pipelines.days import RANGE_END, RANGE_START
 from tests.conftest import opened_store
 from tests.pipelines.dagster_dev import DagsterDev, Run
+from wms_sandbox.server import SandboxServer
 from wms_sync.api.client import GlobalApi
 from wms_sync.extract.read import Reading
-from wms_sync.sandbox.server import SandboxServer
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipelines.cli_demo import MARK, run_demo
+from pipelines.cli.demo import MARK, run_demo
 from pipelines.instance import HOME_VARIABLE
 from wms_sync.errors import SettingsError
 from wms_sync.state.ledger import PushLedger, State

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner, Result
 
-from pipelines.cli import main
+from pipelines.cli.main import main
 from pipelines.running import run_sync
 from tests.conftest import opened_store
 from tests.pipelines.conftest import START, TOKEN
-from wms_sync.doctor import examine
+from wms_sync.reports.doctor import examine
+from wms_sync.reports.status import status
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
-from wms_sync.status import status
 
 
 @pytest.fixture

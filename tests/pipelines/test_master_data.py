@@ -8,13 +8,13 @@ import pytest
 from pipelines import definitions, master_data, metadata
 from pipelines.master_data import CHANGED, DOUBTFUL, REJECTED, GivenFile
 from pipelines.running import run_push, run_sync
+from wms_sandbox.app import Sandbox
+from wms_sandbox.config import SandboxConfig
+from wms_sandbox.faults import AnswerLost
+from wms_sandbox.server import SandboxServer
 from wms_sync.errors import SettingsError
 from wms_sync.master_data.errors import TooManyCreates, UnreadableFile
 from wms_sync.master_data.kinds import Kind
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.config import SandboxConfig
-from wms_sync.sandbox.faults import AnswerLost
-from wms_sync.sandbox.server import SandboxServer
 from wms_sync.state.ledger import PushLedger, State
 
 RETAILERS = master_data.key(Kind.RETAILERS)

@@ -15,14 +15,14 @@ from pydantic import SecretStr
 from starlette.responses import JSONResponse
 
 from pipelines.alerts import post
-from pipelines.cli_forget import forget_orders
+from pipelines.cli.forget import forget_orders
 from pipelines.instance import HOME_VARIABLE, prepare_home
 from pipelines.running import run_push, run_rebuild, run_sync
 from tests.conftest import opened_store
 from wms_sync.api.merchant import MerchantApi
-from wms_sync.doctor import examine
 from wms_sync.layout import Layout
 from wms_sync.master_data.kinds import Kind
+from wms_sync.reports.doctor import examine
 from wms_sync.settings import Settings
 
 SECRETS = {

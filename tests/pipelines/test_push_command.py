@@ -18,27 +18,27 @@ from pydantic import SecretStr
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pipelines.cli_push_views import plan_lines
-from pipelines.cli_views import status_lines
+from pipelines.cli.push_views import plan_lines
+from pipelines.cli.views import status_lines
 from pipelines.instance import prepare_home
 from pipelines.operation import push_line
 from pipelines.running import run_push
-from wms_sync.doctor import examine
-from wms_sync.findings import Finding
-from wms_sync.master_data.file_push import PushReport, plan_file
+from wms_sandbox.app import Sandbox
+from wms_sandbox.config import SandboxConfig
+from wms_sandbox.faults import AnswerLost
+from wms_sandbox.server import SandboxServer
 from wms_sync.master_data.kinds import Kind
-from wms_sync.master_data.outcomes import Applied, Outcome, PushProgress, Result
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.config import SandboxConfig
-from wms_sync.sandbox.faults import AnswerLost
-from wms_sync.sandbox.server import SandboxServer
+from wms_sync.master_data.push.file import PushReport, plan_file
+from wms_sync.master_data.push.outcomes import Applied, Outcome, PushProgress, Result
+from wms_sync.reports.doctor import examine
+from wms_sync.reports.findings import Finding
+from wms_sync.reports.status import status
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushLedger, State
 from wms_sync.state.schema import MIGRATIONS
 from wms_sync.state.store import StateStore
-from wms_sync.status import status
 
-COMMAND = [sys.executable, "-c", "from pipelines.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from pipelines.cli.main import main; main()"]
 TOKEN, KEY, WRONG = "t0ken-that-nobody-may-see", "k3y-that-nobody-may-see", "wr0ng-s3cret"
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

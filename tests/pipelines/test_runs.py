@@ -19,14 +19,14 @@ from pipelines.operation import Operation
 from pipelines.running import NotPublished, run_backfill, run_job, run_rebuild, run_sync, run_tables
 from pipelines.shipment_pages import Mode, run_config
 from tests.pipelines.conftest import TOKEN
+from wms_sandbox.server import SandboxServer
 from wms_sync.api.errors import Unauthorized
 from wms_sync.durable import make_private
 from wms_sync.errors import SettingsError
 from wms_sync.extract.progress import Progress
 from wms_sync.layout import Layout
-from wms_sync.lock import alive, dead
-from wms_sync.sandbox.server import SandboxServer
 from wms_sync.settings import Settings
+from wms_sync.state.queue import alive, dead
 from wms_sync.state.store import StateStore
 
 SHIPMENTS = 300

@@ -19,19 +19,19 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from pipelines.alerts import AlertNotDelivered, post
-from pipelines.cli import main
+from pipelines.cli.main import main
 from pipelines.instance import HOME_VARIABLE, prepare_home
 from tests.conftest import IMPATIENT
 from tests.pipelines.conftest import START
 from tests.unpacked import in_tables
+from wms_sandbox.app import Sandbox
+from wms_sandbox.config import SandboxConfig
+from wms_sandbox.server import SandboxServer
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.creates import Creates
 from wms_sync.api.errors import ApiError
 from wms_sync.api.merchant import MerchantApi
 from wms_sync.api.shipments import ShipmentListing
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.config import SandboxConfig
-from wms_sync.sandbox.server import SandboxServer
 from wms_sync.settings import Settings
 
 TOKEN, KEY, HOOK = "planted/t0ken+4711==", "planted/k3y+4712", "planted/h00k-4714"

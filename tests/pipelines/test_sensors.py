@@ -6,7 +6,7 @@ import pytest
 from pipelines import coverage, definitions, sensors
 from tests.conftest import opened_store
 from wms_sync.layout import Layout
-from wms_sync.lock import writing
+from wms_sync.state.queue import writing
 
 MARCH = datetime(2026, 3, 1, tzinfo=UTC)
 DAY = timedelta(days=1)

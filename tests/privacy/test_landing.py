@@ -14,11 +14,11 @@ from starlette.responses import Response
 
 from tests.conftest import NOW, asks_for_page
 from tests.unpacked import files_holding
-from wms_sync.analytics.refresh import rebuild, refresh
+from wms_sandbox.app import SHIPMENTS, Sandbox
+from wms_sandbox.config import SandboxConfig
+from wms_sandbox.server import SandboxServer
 from wms_sync.extract.raw import damage
-from wms_sync.sandbox.app import SHIPMENTS, Sandbox
-from wms_sync.sandbox.config import SandboxConfig
-from wms_sync.sandbox.server import SandboxServer
+from wms_sync.load.refresh import rebuild, refresh
 
 SHIPMENTS_HELD = 120
 NAME = "Zaphodina-Quxley-77"

@@ -9,6 +9,8 @@ from typing import Any
 import duckdb
 import pytest
 
+from wms_sandbox.app import Sandbox
+from wms_sandbox.config import SandboxConfig
 from wms_sync.api.envelope import read_envelope
 from wms_sync.api.errors import ProtocolError
 from wms_sync.api.selection import selection
@@ -16,8 +18,6 @@ from wms_sync.flatten.shape import create_types, shape_of
 from wms_sync.privacy.fields import KEPT, PERSON
 from wms_sync.privacy.scrub import without_orders, without_persons
 from wms_sync.privacy.types import fields_of
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.config import SandboxConfig
 
 ADDRESS = {"type": "OrderAddress", "id": 5, "first_name": "Jane", "street": ["1 Main St"], "is_valid": True}
 CANDIDATE = {"type": "OrderAddressCandidate", "id": 6, "address_id": 5, "street": "1 Main St", "country_code": "US"}
@@ -287,7 +287,7 @@ def test_a_record_without_an_id_is_counted_and_has_none():
 
 
 def large_page() -> bytes:
-    from wms_sync.sandbox.query import read_query
+    from wms_sandbox.query import read_query
 
     sandbox = Sandbox(SandboxConfig(shipments=1000, now=datetime(2026, 3, 31, tzinfo=UTC), families=200))
     query = read_query([("sort", "id"), ("limit", "1000"), *selection(include_addresses=False)])

@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
-from wms_sync.sandbox.app import SHIPMENTS, Sandbox
-from wms_sync.sandbox.config import SandboxConfig
-from wms_sync.sandbox.kinds import PATHS
-from wms_sync.sandbox.server import SandboxServer
+from wms_sandbox.app import SHIPMENTS, Sandbox
+from wms_sandbox.config import SandboxConfig
+from wms_sandbox.kinds import PATHS
+from wms_sandbox.server import SandboxServer
 
 TOKEN = "a-token"
 NOW = datetime(2025, 6, 1, tzinfo=UTC)

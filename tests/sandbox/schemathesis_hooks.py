@@ -6,8 +6,8 @@ from typing import Any
 import schemathesis
 from schemathesis.core.failures import Failure
 
-from wms_sync.sandbox.identities import merchant_id, product_kind, product_reference, reference
-from wms_sync.sandbox.location_tags import clean_name
+from wms_sandbox.identities import merchant_id, product_kind, product_reference, reference
+from wms_sandbox.location_tags import clean_name
 
 LISTING, TAGS = "/v1/shipping/shipments", "/v1/inventory/location-tags"
 UNFUZZED = ("cursor_end", "fields:order.", "fields:packages.", "fields:retailer", "fields:mark_for", "fields:gallery")

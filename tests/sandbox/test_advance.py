@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from wms_sync.sandbox.app import ADVANCE
+from wms_sandbox.app import ADVANCE
 
 from_text = datetime.fromisoformat
 BEFORE = datetime(2025, 6, 1, tzinfo=UTC)

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from wms_sync.sandbox.app import ADVANCE, SHIPMENTS, STATUS
+from wms_sandbox.app import ADVANCE, SHIPMENTS, STATUS
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from starlette.responses import Response
 
 from tests.sandbox.conftest import Service
-from wms_sync.sandbox.app import LOCATION_TAGS, PRODUCTS, RETAILERS
-from wms_sync.sandbox.body import LARGEST
+from wms_sandbox.app import LOCATION_TAGS, PRODUCTS, RETAILERS
+from wms_sandbox.body import LARGEST
 
 BODIES: dict[str, dict[str, Any]] = {
     LOCATION_TAGS: {"name": "Cold", "color": "blue1"},

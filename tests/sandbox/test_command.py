@@ -1,4 +1,4 @@
-"""`python -m wms_sync.sandbox`: one line when it is ready, and a clean end."""
+"""`python -m wms_sandbox`: one line when it is ready, and a clean end."""
 
 import signal
 import subprocess
@@ -7,8 +7,8 @@ import sys
 import httpx
 import pytest
 
-from wms_sync.sandbox.__main__ import main
-from wms_sync.sandbox.server import listen
+from wms_sandbox.__main__ import main
+from wms_sandbox.server import listen
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -16,7 +16,7 @@ def test_serves_until_it_is_told_to_stop(number: signal.Signals):
     command = [
         sys.executable,
         "-m",
-        "wms_sync.sandbox",
+        "wms_sandbox",
         "--port",
         "0",
         "--shipments",

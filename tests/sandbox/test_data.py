@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from wms_sync.sandbox import texts
-from wms_sync.sandbox.kinds import CONDITIONAL, KINDS, PRODUCT_KINDS
-from wms_sync.sandbox.options import OPTIONS
+from wms_sandbox import texts
+from wms_sandbox.kinds import CONDITIONAL, KINDS, PRODUCT_KINDS
+from wms_sandbox.options import OPTIONS
 
 Thing = dict[str, Any]
 Included = dict[str, dict[int, Thing]]

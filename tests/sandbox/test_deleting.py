@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.sandbox.conftest import Service
-from wms_sync.sandbox.app import DELETE_SHIPMENTS, RESTORE_SHIPMENTS
+from wms_sandbox.app import DELETE_SHIPMENTS, RESTORE_SHIPMENTS
 
 COUNTED = (("count", "1"), ("limit", "1"))
 

@@ -13,9 +13,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tests.sandbox.conftest import TOKEN, Service
-from wms_sync.sandbox import app
-from wms_sync.sandbox.app import DESCRIPTION
-from wms_sync.sandbox.kinds import PATHS
+from wms_sandbox import app
+from wms_sandbox.app import DESCRIPTION
+from wms_sandbox.kinds import PATHS
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = 10

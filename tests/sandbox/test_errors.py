@@ -7,9 +7,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.sandbox.conftest import Service
-from wms_sync.sandbox.app import DESCRIPTION, LOCATION_TAGS, PRODUCTS, RETAILERS, SHIPMENTS
-from wms_sync.sandbox.identities import RETAILERS as POOL
-from wms_sync.sandbox.identities import merchant_id, retailer_id
+from wms_sandbox.app import DESCRIPTION, LOCATION_TAGS, PRODUCTS, RETAILERS, SHIPMENTS
+from wms_sandbox.identities import RETAILERS as POOL
+from wms_sandbox.identities import merchant_id, retailer_id
 
 TAG = {"name": "Cold", "color": "blue3"}
 RETAILER = {"code": "ACME", "name": "Acme"}

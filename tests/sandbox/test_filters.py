@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from wms_sync.sandbox.filters import FIELDS, OPERATORS
+from wms_sandbox.filters import FIELDS, OPERATORS
 
 Shipment = dict[str, Any]
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from wms_sync.sandbox.kinds import PRODUCT_KINDS
+from wms_sandbox.kinds import PRODUCT_KINDS
 
 Thing = dict[str, Any]
 Included = dict[str, dict[int, Thing]]

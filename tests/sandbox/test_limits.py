@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from tests.sandbox.conftest import Service, offences
-from wms_sync.sandbox.app import LOCATION_TAGS, MERCHANT_API, RETAILERS
-from wms_sync.sandbox.config import SandboxConfig
+from wms_sandbox.app import LOCATION_TAGS, MERCHANT_API, RETAILERS
+from wms_sandbox.config import SandboxConfig
 
 TAG: Mapping[str, Any] = {"name": "Cold", "color": "blue3"}
 RETAILER: Mapping[str, Any] = {"code": "ACME", "name": "Acme"}

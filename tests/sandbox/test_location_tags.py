@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.sandbox.conftest import Service, conflicts, offences
-from wms_sync.sandbox.app import DELETE_TAG, LOCATION_TAGS
-from wms_sync.sandbox.definitions import PALETTE
+from wms_sandbox.app import DELETE_TAG, LOCATION_TAGS
+from wms_sandbox.definitions import PALETTE
 
 TAG = {"name": "Cold", "color": "blue3"}
 ALWAYS = ["type", "id", "name", "description", "color", "sort_order", "is_deleted"]

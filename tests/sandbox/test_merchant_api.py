@@ -12,9 +12,9 @@ import pytest
 from starlette.responses import Response
 
 from tests.sandbox.conftest import Service
-from wms_sync.sandbox.app import MERCHANT_API, PRODUCTS, RETAILERS
-from wms_sync.sandbox.body import LARGEST
-from wms_sync.sandbox.config import SandboxConfig
+from wms_sandbox.app import MERCHANT_API, PRODUCTS, RETAILERS
+from wms_sandbox.body import LARGEST
+from wms_sandbox.config import SandboxConfig
 
 USERNAME, API_KEY = SandboxConfig.merchant_username, SandboxConfig.merchant_api_key
 DAY = 86_400

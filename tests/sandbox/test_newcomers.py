@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.sandbox.conftest import Service
-from wms_sync.sandbox.app import PRODUCTS, RETAILERS
-from wms_sync.sandbox.kinds import PRODUCT_KINDS
+from wms_sandbox.app import PRODUCTS, RETAILERS
+from wms_sandbox.kinds import PRODUCT_KINDS
 
 SELECTED = (
     ("fields:items", "all"),

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from wms_sync.sandbox.app import SHIPMENTS
+from wms_sandbox.app import SHIPMENTS
 
 
 def ids(page: dict[str, Any]) -> list[int]:

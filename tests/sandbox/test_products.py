@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from tests.sandbox.conftest import Service, conflicts, offences
-from wms_sync.sandbox.app import PRODUCTS
-from wms_sync.sandbox.definitions import PRODUCTS as DEFINITIONS
-from wms_sync.sandbox.kinds import PRODUCT_KINDS
-from wms_sync.sandbox.options import OPTIONS
+from wms_sandbox.app import PRODUCTS
+from wms_sandbox.definitions import PRODUCTS as DEFINITIONS
+from wms_sandbox.kinds import PRODUCT_KINDS
+from wms_sandbox.options import OPTIONS
 
 MERCHANT, WAREHOUSE = {"type": "Merchant", "id": 11}, {"type": "Warehouse", "id": 1}
 KNOWN_PRODUCT = {"type": "Product", "id": 2_147_483_000}

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.sandbox.conftest import Service, conflicts, offences
-from wms_sync.sandbox.app import RETAILERS
-from wms_sync.sandbox.definitions import RETAILER, RETAILER_REQUIRED
+from wms_sandbox.app import RETAILERS
+from wms_sandbox.definitions import RETAILER, RETAILER_REQUIRED
 
 LEAST = {"code": "ACME", "name": "Acme Stores"}
 WHOLE: dict[str, Any] = {

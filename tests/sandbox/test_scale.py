@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from wms_sync.sandbox.config import SandboxConfig
+from wms_sandbox.config import SandboxConfig
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from wms_sync.sandbox.field_treatment import FieldTreatment
-from wms_sync.sandbox.kinds import CONDITIONAL, KINDS, PATHS, PRODUCT_KINDS
+from wms_sandbox.field_treatment import FieldTreatment
+from wms_sandbox.kinds import CONDITIONAL, KINDS, PATHS, PRODUCT_KINDS
 
 Thing = dict[str, Any]
 

@@ -10,8 +10,8 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from wms_sync.sandbox.app import LOCATION_TAGS, SHIPMENTS, STATUS
-from wms_sync.sandbox.faults import AnswerLost, Disconnect, Truncated, some
+from wms_sandbox.app import LOCATION_TAGS, SHIPMENTS, STATUS
+from wms_sandbox.faults import AnswerLost, Disconnect, Truncated, some
 
 
 @pytest.fixture

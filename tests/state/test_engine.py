@@ -56,7 +56,7 @@ import os, sys, tempfile
 from pathlib import Path
 from wms_sync.errors import WmsSyncError
 from wms_sync.layout import Layout
-from wms_sync.lock import Holder
+from wms_sync.state.queue import Holder
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import Turn
 
@@ -92,7 +92,7 @@ from pathlib import Path
 from wms_sync.errors import WmsSyncError
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
-from wms_sync.status import status
+from wms_sync.reports.status import status
 
 with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as elsewhere:
     Path(elsewhere).chmod(0o777)

@@ -11,11 +11,12 @@ import pytest
 
 from tests.conftest import NOW, turn_at
 from wms_sync.layout import Layout
+from wms_sync.state.epochs import newest_turn
 from wms_sync.state.errors import TakenOver
 from wms_sync.state.ledger import Entry, PushLedger, State
 from wms_sync.state.schema import turns
 from wms_sync.state.store import StateStore
-from wms_sync.state.turns import newest_turn, taking_turn
+from wms_sync.state.turns import taking_turn
 
 
 def overtake(url: str, folder: Path) -> None:
@@ -26,16 +27,16 @@ def test_each_turn_counts_one_further_and_is_remembered_with_who_has_it(url, tur
     overtake(url, tmp_path)
     newest = newest_turn(url)
     assert newest is not None
-    assert newest.epoch == turn.held.epoch + 1
+    assert newest.epoch == turn.epoch.held.epoch + 1
     assert (newest.what, newest.purpose, newest.host) == ("writer", "test", "this host")
-    assert newest.began_at >= turn.held.began_at
+    assert newest.began_at >= turn.epoch.held.began_at
 
 
 def test_many_at_once_get_an_epoch_each(url, tmp_path):
     def take(number: int) -> int:
         taken = turn_at(url, tmp_path / str(number), what="push-many")
         taken.close()
-        return taken.held.epoch
+        return taken.epoch.held.epoch
 
     turn_at(url, tmp_path, what="push-many").close()
     with ThreadPoolExecutor(4) as pool:
@@ -60,8 +61,8 @@ def test_the_state_store_takes_nothing_from_one_that_was_overtaken(url, turn, tm
 
 def test_turns_of_different_things_do_not_mind_each_other(url, turn, tmp_path):
     other = turn_at(url, tmp_path, what="push-retailers")
-    turn.check()
-    other.check()
+    turn.epoch.check()
+    other.epoch.check()
     assert turn.folder.is_dir()
     other.close()
 
@@ -103,7 +104,7 @@ def test_one_that_has_looked_before_finds_nothing_to_rename(url, turn, tmp_path)
     kept, made = tmp_path / "kept", turn.temporary("made")
     kept.write_bytes(b"first")
     made.write_bytes(b"late")
-    turn.check()
+    turn.epoch.check()
     overtake(url, tmp_path)
     with pytest.raises(FileNotFoundError):
         made.replace(kept)
@@ -115,19 +116,19 @@ def test_one_that_has_looked_before_finds_nothing_to_rename(url, turn, tmp_path)
 def test_of_two_data_folders_with_one_state_store_the_earlier_turn_ends(url, turn, tmp_path):
     there = turn_at(url, tmp_path / "there")
     with pytest.raises(TakenOver, match="two data folders"):
-        turn.check()
-    there.check()
+        turn.epoch.check()
+    there.epoch.check()
     assert turn.folder.is_dir(), "another's folder is not touched"
     there.close()
 
 
 def test_a_state_store_that_was_put_back_from_a_copy_does_not_take_another_for_its_own(url, turn, tmp_path):
     """It counts the same epochs once more."""
-    with turn._engine.begin() as connection:
+    with turn.epoch._engine.begin() as connection:
         connection.execute(turns.delete().where(turns.c.what == "writer"))
     again = turn_at(url, tmp_path)
     with pytest.raises(TakenOver):
-        turn.check()
+        turn.epoch.check()
     assert again.folder != turn.folder
     again.close()
 

@@ -17,18 +17,18 @@ from typing import Any
 from tests.conftest import IMPATIENT
 from tests.survival.installation import PROCESSES
 from tests.survival.moments import Moments
-from wms_sync.analytics.audit import stored_shipments
-from wms_sync.analytics.forget import forget as forget_orders
-from wms_sync.analytics.recovery import recover
-from wms_sync.analytics.refresh import rebuild as rebuild_tables
-from wms_sync.analytics.refresh import refresh
 from wms_sync.api.client import GlobalApi
-from wms_sync.extract.audit import AuditReading
+from wms_sync.audit.compare import stored_shipments
+from wms_sync.audit.slice import AuditReading
 from wms_sync.extract.read import Reading
 from wms_sync.layout import Layout
+from wms_sync.load.refresh import rebuild as rebuild_tables
+from wms_sync.load.refresh import refresh
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import taking_turn
+from wms_sync.upkeep.forget import forget as forget_orders
+from wms_sync.upkeep.recovery import recover
 
 RUN = "model"
 Values = Mapping[str, Any]

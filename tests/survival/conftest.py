@@ -17,8 +17,8 @@ from tests.conftest import CONFIG
 from tests.oracle import Tables, expected_tables
 from tests.survival.counts import Count, Counts
 from tests.survival.installation import Installation
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.server import SandboxServer
+from wms_sandbox.app import Sandbox
+from wms_sandbox.server import SandboxServer
 
 SMALL = replace(CONFIG, shipments=240, families=40)
 

@@ -24,16 +24,16 @@ import duckdb
 from tests.conftest import asks_for_page
 from tests.oracle import Tables, differences
 from tests.survival.moments import Moment, Moments
+from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.database import published, records
 from wms_sync.extract.raw import damage, read_manifest
 from wms_sync.layout import Layout
-from wms_sync.sandbox.server import SandboxServer
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.store import StateStore
 
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(
-    ["pipelines.cli", "pipelines.cli_runs", "tests.survival.installation", "tests.survival.commands"]
+    ["pipelines.cli", "pipelines.cli.runs", "tests.survival.installation", "tests.survival.commands"]
 )
 PARALLEL = 2
 IN_FLIGHT = 2 * PARALLEL
@@ -197,7 +197,7 @@ def _command(
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(descriptor, 1)
     os.dup2(descriptor, 2)
-    from pipelines.cli import main
+    from pipelines.cli.main import main
 
     moments = Moments(kill or (tell.moment if tell else None), partial(_do, kill, tell))
     if kill is not None or tell is not None or listing is not None:

@@ -23,22 +23,22 @@ from tests.conftest import CONFIG, IMPATIENT, NOW, Bench, asks_for_page, opened_
 from tests.survival.counts import FULL_DISKS
 from tests.survival.installation import Installation
 from tests.test_sync import assert_equal, say, synced
+from wms_sandbox.app import Sandbox
+from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.errors import AnotherServiceError, RawPagesDamagedError
-from wms_sync.analytics.recovery import recover
-from wms_sync.analytics.refresh import rebuild
 from wms_sync.api.errors import ServiceFailed
-from wms_sync.doctor import examine
 from wms_sync.extract.raw import damage
 from wms_sync.flatten.page import read_raw
-from wms_sync.lock import writer, writing
-from wms_sync.master_data.file_push import PushReport, plan_file, push_file
+from wms_sync.load.refresh import rebuild
 from wms_sync.master_data.kinds import Kind
-from wms_sync.master_data.outcomes import Outcome
+from wms_sync.master_data.push.file import PushReport, plan_file, push_file
+from wms_sync.master_data.push.outcomes import Outcome
 from wms_sync.privacy.scrub import without_orders
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.server import SandboxServer
+from wms_sync.reports.doctor import examine
+from wms_sync.reports.status import status
 from wms_sync.state.ledger import Entry, PushLedger, State
-from wms_sync.status import status
+from wms_sync.state.queue import writer, writing
+from wms_sync.upkeep.recovery import recover
 
 ROOT = Path(__file__).parents[2]
 
@@ -402,11 +402,11 @@ mount -t tmpfs -o size=$2 tmpfs "$1"
 cp -r "$3" "$1/data"
 export WMS_DATA_DIR="$1/data"
 set +e
-"$4" -c "from pipelines.cli import main; main(['sync'])"
+"$4" -c "from pipelines.cli.main import main; main(['sync'])"
 echo "ended with $?"
 "$4" -c "import duckdb; print('rows', duckdb.connect('$1/data/analytics.duckdb').sql('from shipments').shape[0])"
 mount -o remount,size=1g "$1"
-"$4" -c "from pipelines.cli import main; main(['sync'])"
+"$4" -c "from pipelines.cli.main import main; main(['sync'])"
 echo "then with $?"
 cp -r "$1/data/." "$5"
 """

@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.analytics.test_forget import MARK, marked
 from tests.survival.conftest import SMALL
 from tests.survival.installation import Installation, Rows, rows
 from tests.survival.kills import ENDED, KILLED, kill_at_each, moments_of
 from tests.survival.moments import Moment
 from tests.unpacked import files_holding
+from tests.upkeep.test_forget import MARK, marked
+from wms_sandbox.app import Sandbox
+from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.database import published
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.server import SandboxServer
 
 PERSONAL = {"WMS_INCLUDE_ADDRESSES": "true", "WMS_PAGE_SIZE": "20"}
 NOTHING_TO_FINISH = 2

@@ -22,10 +22,10 @@ from tests.survival.counts import RANDOM_KILLS_OF_PUSHES
 from tests.survival.installation import PARALLEL, Installation
 from tests.survival.kills import KILLED, kill_at_each, kill_at_random, moments_of
 from tests.survival.moments import Moment
+from wms_sandbox.app import Sandbox
+from wms_sandbox.server import SandboxServer
 from wms_sync.layout import Layout
-from wms_sync.master_data.push import AHEAD_UNIQUE
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.server import SandboxServer
+from wms_sync.master_data.push.apply import AHEAD_UNIQUE
 from wms_sync.state.ledger import State
 
 ROWS = 60

@@ -24,8 +24,8 @@ from tests.oracle import Tables, expected_tables
 from tests.survival.conftest import SMALL
 from tests.survival.installation import PROCESSES, Installation, _command
 from tests.test_transport import content_of
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.server import SandboxServer
+from wms_sandbox.app import Sandbox
+from wms_sandbox.server import SandboxServer
 
 MIB = 1024 * 1024
 ROOM, TOO_LITTLE = 350 * MIB, 150 * MIB

@@ -26,20 +26,20 @@ import numpy as np
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from tests.analytics.test_audit import LONG_AGO, store
+from tests.audit.test_audit import LONG_AGO, store
 from tests.conftest import CONFIG, NOW
 from tests.oracle import SHARED, differences, expected_tables
 from tests.survival import commands
 from tests.survival.commands import Command
 from tests.survival.counts import SEQUENCES
+from wms_sandbox.advance import Advance
+from wms_sandbox.app import Sandbox
+from wms_sandbox.clock import as_datetime
+from wms_sandbox.server import SandboxServer
+from wms_sandbox.slots import order_id
+from wms_sync.audit.slice import THE_LAST_ID
 from wms_sync.errors import WmsSyncError
-from wms_sync.extract.audit import THE_LAST_ID
 from wms_sync.layout import Layout
-from wms_sync.sandbox.advance import Advance
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.clock import as_datetime
-from wms_sync.sandbox.server import SandboxServer
-from wms_sync.sandbox.slots import order_id
 
 STEPS = 8
 TRIES = 3

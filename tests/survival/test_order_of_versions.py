@@ -20,9 +20,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.survival.counts import ORDERS_OF_VERSIONS
-from wms_sync.analytics.flattened import MANIFESTS, FlattenedWindow, flattened_window
 from wms_sync.analytics.merge import Merger
 from wms_sync.catalogue import marts, ops_tables, quote, tables
+from wms_sync.flatten.window import MANIFESTS, FlattenedWindow, flattened_window
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
 from wms_sync.state.store import Reason, Window

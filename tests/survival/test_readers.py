@@ -16,14 +16,14 @@ from tests.conftest import Bench
 from tests.survival.counts import PUBLISHINGS
 from tests.test_sync import say, synced
 from wms_sync.analytics.errors import DatabaseOpenError
-from wms_sync.analytics.explain import explain
-from wms_sync.analytics.recovery import recover
-from wms_sync.analytics.refresh import refresh
-from wms_sync.doctor import examine
-from wms_sync.master_data.file_push import plan_file
+from wms_sync.load.refresh import refresh
 from wms_sync.master_data.kinds import Kind
-from wms_sync.master_data.plan import Action
-from wms_sync.status import status
+from wms_sync.master_data.plan.steps import Action
+from wms_sync.master_data.push.file import plan_file
+from wms_sync.reports.doctor import examine
+from wms_sync.reports.explain import explain
+from wms_sync.reports.status import status
+from wms_sync.upkeep.recovery import recover
 
 OPENING = """
 import sys, time, duckdb
@@ -187,7 +187,7 @@ import os, sys, duckdb, sqlite3
 import sqlalchemy.dialects.sqlite  # what is imported late may lie where only root reads
 from pathlib import Path
 from tests.conftest import opened_store
-from wms_sync.analytics.refresh import refresh
+from wms_sync.load.refresh import refresh
 from wms_sync.settings import Settings
 if os.geteuid() == 0:
     os.setuid(65534)

@@ -11,16 +11,16 @@ from functools import partial
 
 import pytest
 
-from tests.analytics.test_audit import store
+from tests.audit.test_audit import store
 from tests.conftest import Bench, opened_store
 from tests.survival.conftest import SMALL
 from tests.survival.counts import ORDERS_OF_READS
 from tests.survival.installation import Installation, rows, wait_until
 from tests.survival.test_kills import BACKFILL
 from tests.test_sync import say
-from wms_sync.analytics.refresh import refresh
-from wms_sync.lock import writer
-from wms_sync.sandbox.app import Sandbox
+from wms_sandbox.app import Sandbox
+from wms_sync.load.refresh import refresh
+from wms_sync.state.queue import writer
 
 WAITING = re.compile(r"waiting for .+? \(process (?P<process>\d+)")
 

@@ -20,8 +20,8 @@ from tests.conftest import CONFIG
 from tests.postgres import postgres_where_installed
 from tests.survival.installation import Installation, wait_until
 from tests.survival.moments import Moment
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.server import SandboxServer
+from wms_sandbox.app import Sandbox
+from wms_sandbox.server import SandboxServer
 from wms_sync.state.ledger import PushLedger, State
 from wms_sync.state.store import StateStore
 

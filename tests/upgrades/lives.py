@@ -17,9 +17,9 @@ from typing import Any
 import httpx
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from wms_sync.sandbox.app import PRODUCTS, RETAILERS, Sandbox
-from wms_sync.sandbox.config import SandboxConfig
-from wms_sync.sandbox.server import SandboxServer
+from wms_sandbox.app import PRODUCTS, RETAILERS, Sandbox
+from wms_sandbox.config import SandboxConfig
+from wms_sandbox.server import SandboxServer
 
 FOLDER = Path(__file__).parent
 RELEASES = ("0.1.0",)
@@ -91,7 +91,7 @@ LIVES: Mapping[str, Life] = {
 
 def first_order(sandbox: Sandbox) -> int:
     """The order of the service's first shipment."""
-    from wms_sync.sandbox.slots import order_id
+    from wms_sandbox.slots import order_id
 
     return int(order_id(sandbox._store.order_first[:1].astype(int))[0])
 

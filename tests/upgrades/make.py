@@ -14,8 +14,8 @@ from pathlib import Path
 import pandas as pd
 
 from tests.upgrades.lives import CONFIG, FOLDER, LIVES, PUSHED, SETTINGS, packed
-from wms_sync.sandbox.app import Sandbox
-from wms_sync.sandbox.server import SandboxServer
+from wms_sandbox.app import Sandbox
+from wms_sandbox.server import SandboxServer
 
 
 def main(release: str) -> None:

@@ -14,12 +14,12 @@ from tests.oracle import differences, expected_tables
 from tests.survival.installation import rows
 from tests.test_sync import synced
 from tests.upgrades.lives import LIVES, RELEASES, SETTINGS, first_order, relived, unpacked
-from wms_sync.analytics.recovery import recover
-from wms_sync.analytics.refresh import rebuild, refresh
+from wms_sandbox.server import SandboxServer
 from wms_sync.extract.raw import DROPPED
 from wms_sync.layout import Layout
-from wms_sync.sandbox.server import SandboxServer
+from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.settings import Settings
+from wms_sync.upkeep.recovery import recover
 
 Upgraded = Callable[[str], Bench]
 

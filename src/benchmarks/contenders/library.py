@@ -6,11 +6,11 @@ import json
 import sys
 from pathlib import Path
 
-from wms_sync.analytics.flattening import Flattening
-from wms_sync.analytics.refresh import refresh
 from wms_sync.api.client import GlobalApi
 from wms_sync.extract.read import Reading
+from wms_sync.flatten.workers import Flattening
 from wms_sync.layout import Layout
+from wms_sync.load.refresh import refresh
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import taking_turn

@@ -155,10 +155,9 @@ def records(result: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
-def replace_rows(
-    connection: duckdb.DuckDBPyConnection, table: str, present: Iterable[object], schema: pa.Schema
-) -> None:
+def replace_rows(connection: duckdb.DuckDBPyConnection, table: str, present: Iterable[object]) -> None:
     """Replace the rows of a table of ``ops``, named without its schema, by objects with its columns as attributes."""
+    schema = connection.execute(f"from ops.{quote(table)} limit 0").to_arrow_table().schema
     rows = pa.Table.from_pylist([vars(one) for one in present], schema=schema)
     connection.register("present_rows", rows)
     connection.begin()

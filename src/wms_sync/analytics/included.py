@@ -14,9 +14,9 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import records
-from wms_sync.analytics.flattened import FlattenedWindow
 from wms_sync.api.selection import PREFIX, parameters
 from wms_sync.catalogue import literal, quote, table
+from wms_sync.flatten.window import FlattenedWindow
 from wms_sync.state.store import Window
 
 Batch = Sequence[tuple[Window, FlattenedWindow]]

@@ -20,9 +20,9 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics.errors import CountsDisagreeError
-from wms_sync.analytics.flattened import FlattenedWindow, flattened_window, is_flattened
 from wms_sync.analytics.narrowing import Filling, narrowing
 from wms_sync.catalogue import Table, quote, tables
+from wms_sync.flatten.window import FlattenedWindow, flattened_window, is_flattened
 from wms_sync.layout import Layout
 from wms_sync.state.store import Window
 

@@ -9,32 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import reading, records, replace_rows
 from wms_sync.analytics.errors import DatabaseOpenError
 from wms_sync.layout import Layout
 from wms_sync.state.ledger import CLOCKS_DIFFER, Entry, PushLedger, Sighting, State
-
-_MOMENT = pa.timestamp("us", tz="UTC")
-_SCHEMA = pa.schema(
-    [
-        ("service", pa.string()),
-        ("kind", pa.string()),
-        ("key", pa.string()),
-        ("state", pa.string()),
-        ("body", pa.string()),
-        ("body_sha256", pa.string()),
-        ("remote_id", pa.int64()),
-        ("run_id", pa.string()),
-        ("attempts", pa.int32()),
-        ("message", pa.string()),
-        ("intended_at", _MOMENT),
-        ("settled_at", _MOMENT),
-        ("seen_at", _MOMENT),
-    ]
-)
 
 
 def write_push_ledger(connection: duckdb.DuckDBPyConnection, ledger: PushLedger, service: str | None) -> int:
@@ -43,14 +23,14 @@ def write_push_ledger(connection: duckdb.DuckDBPyConnection, ledger: PushLedger,
     Returns how many things were seen for the first time.
     """
     ledger.take_in(_entries(connection))  # what is replaced may be the only copy
-    replace_rows(connection, "push_ledger", ledger.all(), _SCHEMA)
+    replace_rows(connection, "push_ledger", ledger.all())
     if service is None:
         return 0
     given = {"service": service, "clocks_differ": CLOCKS_DIFFER}
     rows = connection.execute(sql_files.read("known/pushed_and_seen.sql"), given).fetchall()
     if rows:
         ledger.seen([Sighting(service, kind, key, id_, seen_at) for kind, key, id_, seen_at in rows])
-        replace_rows(connection, "push_ledger", ledger.all(), _SCHEMA)
+        replace_rows(connection, "push_ledger", ledger.all())
     return len(rows)
 
 

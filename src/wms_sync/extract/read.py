@@ -22,11 +22,11 @@ from wms_sync.extract.asking import Asking
 from wms_sync.extract.cleaner import Cleaner
 from wms_sync.extract.clocks import Clocks, remember, remembered, served_later
 from wms_sync.extract.counting import Counts, Cutting
+from wms_sync.extract.disk_space import refuse_without_room
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.interrupted import RESUME_WITHIN, Interrupted
 from wms_sync.extract.page_size import page_size
 from wms_sync.extract.progress import Progress, Tally, Watcher
-from wms_sync.extract.room import refuse_without_room
 from wms_sync.extract.warnings import Warnings
 from wms_sync.extract.window import WindowReader
 from wms_sync.intervals import Interval, intersect, interval, subtract, union

@@ -1,0 +1,268 @@
+"""The command line ``wms-sync``: what an operator types.
+
+Each command reads the settings, calls one thing and prints what came of it. Exit 0: done. 1: failed. 2: wrong usage or
+settings. 3: done, but values did not fit or are doubtful. Heavy imports happen inside the commands, so that ``--help``
+answers at once.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable
+from datetime import UTC, date, datetime
+from functools import wraps
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from wms_sync.durable import keep_private
+from wms_sync.errors import SettingsError, WmsSyncError
+from wms_sync.master_data.kinds import Kind
+from wms_sync.settings import Settings
+
+INTERRUPTED = 130
+FILE = click.Path(path_type=Path)
+DAY = click.DateTime(formats=["%Y-%m-%d"])
+
+
+def explained(command: Callable[..., int | None]) -> Callable[..., NoReturn]:
+    """Known errors become one clear message and their exit code; anything else is a defect and keeps its traceback."""
+
+    @wraps(command)
+    def run(*args: Any, **kwargs: Any) -> NoReturn:  # noqa: ANN401 - whatever click passes
+        try:
+            sys.exit(command(*args, **kwargs) or 0)
+        except WmsSyncError as error:
+            click.echo(f"wms-sync: {error}", err=True)
+            sys.exit(error.exit_code)
+        except KeyboardInterrupt:
+            click.echo("wms-sync: interrupted; run it again to go on from there.", err=True)
+            sys.exit(INTERRUPTED)
+
+    return run
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="wms-sync")
+def main() -> None:
+    """Sync shipments of a warehouse fulfillment service into Parquet and DuckDB, and push master data to it."""
+    gc.set_threshold(100_000)  # what the imports make stays: to look for cycles in it takes a tenth of a second or two
+    keep_private()
+
+
+@main.command()
+@explained
+def sync() -> int:
+    """Read everything changed since the sync cursor, now: the nightly job. Nothing new is a success."""
+    settings = _for_service()
+    from pipelines.cli.runs import run_sync
+
+    return run_sync(settings)
+
+
+@main.command()
+@click.option("--from", "start", type=DAY, required=True, help="First day to read again, UTC.")
+@click.option("--to", "end", type=DAY, required=True, help="The day after the last one, UTC.")
+@explained
+def backfill(start: datetime, end: datetime) -> int:
+    """Read whole days again: [from, to), by when shipments were last changed."""
+    settings = _for_service()
+    first, after = start.date(), end.date()
+    _refuse_bad_range(settings, first, after)
+    from pipelines.cli.runs import run_backfill
+
+    return run_backfill(settings, first, after)
+
+
+@main.command()
+@click.argument("kind", type=click.Choice([kind.value for kind in Kind]))
+@click.argument("file", type=FILE, required=False)
+@click.option("--dry-run", is_flag=True, help="Print the plan; nothing is sent.")
+@click.option("--resend", is_flag=True, help="Send doubtful rows again: the service may then have them twice.")
+@click.option("--all", "every", is_flag=True, help="Print every row, also of a long file.")
+@click.option("--columns", is_flag=True, help="Print which columns a file of this kind may have, and stop.")
+@explained
+def push(kind: str, file: Path | None, dry_run: bool, resend: bool, every: bool, columns: bool) -> int:
+    """Create in the service what a CSV file has and the service is not known to have."""
+    from pipelines.cli import push_views as views
+    from wms_sync.master_data.plan.steps import SHOWN
+
+    if columns:
+        _print(views.column_lines(Kind(kind)))
+        return 0
+    if file is None:
+        raise click.UsageError("Give the CSV file, or --columns to see what it may hold.")
+    settings = _for_service()
+    most = None if every else SHOWN
+    if dry_run:
+        from wms_sync.master_data.push.file import plan_file
+
+        plan = plan_file(settings, Kind(kind), file, resend=resend)
+        _print(views.plan_lines(plan, limit=settings.push_limit, most=most))
+        return plan.exit_code
+    from pipelines.cli.runs import run_push
+
+    return run_push(settings, Kind(kind), file, resend=resend, most=most)
+
+
+@main.group()
+def merchant() -> None:
+    """The Merchant API (JSON-RPC)."""
+
+
+@merchant.command()
+@click.argument("method")
+@click.argument("arguments", default="[]", metavar="[JSON-ARGS]")
+@explained
+def call(method: str, arguments: str) -> None:
+    """Call METHOD, such as retailer.list, with a JSON array of arguments, and print its result as JSON."""
+    from wms_sync.api.merchant import MerchantApi
+
+    given = _json_array(arguments)
+    with MerchantApi.from_settings(Settings.load(), say=lambda line: click.echo(line, err=True)) as api:
+        result = api.call(method, given)
+    click.echo(json.dumps(result, indent=2, ensure_ascii=False))
+
+
+@main.command()
+@explained
+def rebuild() -> int:
+    """Make every table again from the raw pages on disk, without one call to the service."""
+    settings = Settings.load()
+    from pipelines.cli.runs import run_rebuild
+
+    return run_rebuild(settings)
+
+
+@main.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
+@explained
+def status(as_json: bool) -> None:
+    """Coverage, lag, last loads, row counts, pushes, and what needs a hand."""
+    from pipelines.cli.views import status_lines
+    from wms_sync.reports.status import status as current
+    from wms_sync.state.store import StateStore
+
+    settings = Settings.load()
+    with StateStore(settings.database_url) as store:
+        found = current(settings, store)
+    if as_json:
+        click.echo(json.dumps(_plain(found), indent=2, default=str))
+    else:
+        _print(status_lines(found))
+
+
+@main.group()
+def explain() -> None:
+    """Where rows came from: versions, windows, pages, runs."""
+
+
+@explain.command()
+@click.argument("name", metavar="ID")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
+@explained
+def shipment(name: str, as_json: bool) -> None:
+    """Each version seen of the shipment with this id or unique_id, and where its parts came from."""
+    from pipelines.cli.explain import explain_shipment
+
+    explain_shipment(Settings.load(), name, as_json=as_json)
+
+
+@main.command()
+@click.argument("orders", metavar="ORDER...", nargs=-1)
+@explained
+def forget(orders: tuple[str, ...]) -> None:
+    """Remove what is personal of these orders (id, unique_id or order_ref) from every file, for good."""
+    from pipelines.cli.forget import forget_orders
+
+    forget_orders(Settings.load(), orders)
+
+
+@main.command()
+@explained
+def doctor() -> int:
+    """Look at settings, connection, tokens, clock, disk, locks, schema and master data, and say what to do."""
+    from wms_sync.reports.doctor import examine
+
+    failed = False
+    for finding in examine(Settings.load()):
+        click.echo(f"{finding.verdict:<4}  {finding.subject:<11}  {finding.message}")
+        failed = failed or finding.verdict == "fail"
+    return 1 if failed else 0
+
+
+@main.command()
+@click.option("--port", type=int, default=8808, show_default=True, help="Port on 127.0.0.1; 0 picks a free one.")
+@click.option("--shipments", type=int, default=2000, show_default=True, help="How many it holds; a million is fine.")
+@click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same data.")
+def sandbox(port: int, shipments: int, seed: int) -> NoReturn:
+    """Serve the stand-in of the service on this machine, until Ctrl-C."""
+    arguments = ["--port", str(port), "--shipments", str(shipments), "--seed", str(seed)]
+    os.execv(sys.executable, [sys.executable, "-m", "wms_sandbox", *arguments])  # noqa: S606 - our own module
+
+
+@main.command()
+@click.option(
+    "--data-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("data/demo"),
+    show_default=True,
+    help="Where the demo's files go; an earlier demo there is replaced.",
+)
+@explained
+def demo(data_dir: Path) -> int:
+    """Sandbox, first sync, changes, second sync, push, and what to look at. Needs no service."""
+    from pipelines.cli.demo import run_demo
+
+    return run_demo(data_dir)
+
+
+def _for_service() -> Settings:
+    """Settings with a service in them; what is missing is said before anything heavy is imported."""
+    settings = Settings.load()
+    settings.require_service()
+    return settings
+
+
+def _print(lines: Iterable[str]) -> None:
+    for line in lines:
+        click.echo(line)
+
+
+def _json_array(text: str) -> list[Any]:
+    """The arguments of a call; raises ``UsageError`` for anything else than an array."""
+    from wms_sync.master_data.fields.rules import json_value
+
+    try:
+        given = json_value(text)
+    except ValueError as error:
+        why = str(error)
+        raise click.UsageError(
+            f"JSON-ARGS {why[:1].lower()}{why[1:]} Give an array, such as '[{{\"limit\": 5}}]'."
+        ) from None
+    if not isinstance(given, list):
+        raise click.UsageError(f"JSON-ARGS must be an array: the method's arguments in order, such as '[{text}]'.")
+    return given
+
+
+def _refuse_bad_range(settings: Settings, first: date, after: date) -> None:
+    if after <= first:
+        raise SettingsError(f"--to must be after --from: the range is [from, to), got {first} to {after}.")
+    if first > (today := datetime.now(UTC).date()):
+        raise SettingsError(f"--from {first} is in the future (today is {today} UTC): there is nothing to read again.")
+    if first < settings.start_date:
+        raise SettingsError(f"--from {first} is before WMS_START_DATE ({settings.start_date}): set that earlier first.")
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any dataclass, any depth
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return value

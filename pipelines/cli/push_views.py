@@ -1,0 +1,77 @@
+"""What the command line prints of master data: plans, and the columns that files may have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from wms_sync.master_data.check.rows import Offence
+from wms_sync.master_data.fields.columns import columns_of
+from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.plan.steps import SHOWN, Action, Plan, Step
+
+MEANINGS = {
+    Action.CREATE: "the service is not known to have it: it is sent",
+    Action.ALREADY_THERE: "nothing to do",
+    Action.CHANGED: "created before from other values; the interface has no update: change it in the service",
+    Action.WAITS: "names something whose id is not known yet: push again later",
+    Action.IN_DOUBT: "sent before without an answer",
+    Action.REJECTED: "breaks a rule: correct it",
+}
+"""In the order in which they are printed: what needs a hand stands next to the summary."""
+
+
+def plan_lines(plan: Plan, *, limit: int, most: int | None = SHOWN) -> Iterator[str]:
+    """The plan for a person: each row under what is done about it, then the counts; ``most`` rows of each, or all."""
+    yield from plan.notes
+    offences = {line: list(found) for line, found in groupby(plan.checked.offences, lambda one: one.line)}
+    for action, meaning in MEANINGS.items():
+        steps = sorted((step for step in plan.steps if step.action is action), key=lambda step: step.line)
+        if steps:
+            yield f"{action} ({len(steps):,}): {meaning}"
+            shown = _first(steps, most)
+            for step in shown:
+                yield from (f"  line {step.line:<6} {text}" for text in _told(step, offences.get(step.line, ())))
+            yield from _more(action, len(steps) - len(shown))
+    yield plan.summary
+    yield f"Nothing was sent. A push would send {plan.sends:,}."
+    if plan.sends > limit:
+        yield f"It is refused as it is: WMS_PUSH_LIMIT allows {limit:,} at a time."
+
+
+def column_lines(kind: Kind) -> Iterator[str]:
+    """Every column of a kind: name, what it holds, whether it is needed, for which types of item."""
+    columns = columns_of(kind)
+    width = max(len(column.name) for column in columns)
+    every = max((column.types for column in columns), key=len)
+    for column in columns:
+        needed = "needed" if column.required else "needed with its group" if column.with_group else ""
+        types = "" if column.types == every else f"only {', '.join(column.types)}"
+        facts = "; ".join(fact for fact in (f"{column.type}: {column.rule}", needed, types) if fact)
+        yield f"{column.name:<{width}}  {facts}"
+
+
+def _first(steps: Sequence[Step], most: int | None) -> Sequence[Step]:
+    """As many, those with a warning before the others; in the order of the file."""
+    if most is None or len(steps) <= most:
+        return steps
+    return sorted(sorted(steps, key=lambda step: not step.warnings)[:most], key=lambda step: step.line)
+
+
+def _more(action: Action, left_out: int) -> Iterator[str]:
+    """How many rows are not shown, and where they are."""
+    if left_out:
+        where = ", and a push writes them to data/rejects" if action is Action.REJECTED else ""
+        yield f"  and {left_out:,} more {action} (--all prints every row{where})"
+
+
+def _told(step: Step, offences: Sequence[Offence]) -> Iterator[str]:
+    """One line a row; one a field that has changed, a rule that is broken, a warning."""
+    if step.action is Action.CHANGED:
+        yield from (f"{step.key}  {change}" for change in step.changes)
+        return
+    for one in offences:
+        where = f"{one.column} = {one.value!r}: " if one.value else f"{one.column}: " if one.column else ""
+        yield f"{where}{one.rule}"
+    if not offences:
+        yield from (f"{step.key}  {text}".rstrip() for text in step.told or ("",))

@@ -1,0 +1,84 @@
+"""The commands that run jobs: with progress, and an exit code that says how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import click
+import dagster as dg
+
+from pipelines.cli.progress import progress, push_progress
+from pipelines.cli.views import read_lines, refresh_lines
+from pipelines.running import RunOutcome
+from pipelines.running import run_backfill as backfill_job
+from pipelines.running import run_push as push_job
+from pipelines.running import run_rebuild as rebuild_job
+from pipelines.running import run_sync as sync_job
+from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.plan.steps import SHOWN
+from wms_sync.settings import Settings
+
+DONE_WITH_DOUBTS = 3
+INTERRUPTED = 130
+
+
+def run_sync(settings: Settings, *, instance: dg.DagsterInstance | None = None) -> int:
+    """The nightly job, now."""
+    with progress() as (watcher, say):
+        outcome = sync_job(settings, watcher=watcher, say=say, instance=instance)
+    return report(outcome)
+
+
+def run_backfill(settings: Settings, start: date, end: date) -> int:
+    """Whole days again."""
+    with progress() as (watcher, say):
+        outcome = backfill_job(settings, start, end, watcher=watcher, say=say)
+    return report(outcome)
+
+
+def run_rebuild(settings: Settings) -> int:
+    """Every table again from raw pages."""
+    with progress() as (_, say):
+        outcome = rebuild_job(settings, say=say)
+    return report(outcome)
+
+
+def run_push(
+    settings: Settings,
+    kind: Kind,
+    path: Path,
+    *,
+    resend: bool,
+    most: int | None = SHOWN,
+    instance: dg.DagsterInstance | None = None,
+) -> int:
+    """One file into the service; ``most`` rows of each outcome are printed, or all."""
+    with push_progress() as (watcher, say):
+        outcome = push_job(settings, kind, path, resend=resend, watcher=watcher, say=say, instance=instance)
+    for line in outcome.lines(most=most):
+        click.echo(line)
+    return INTERRUPTED if outcome.applied.interrupted else outcome.exit_code
+
+
+def report(outcome: RunOutcome) -> int:
+    """Print what a run did; returns its exit code."""
+    for line in _lines(outcome):
+        click.echo(line)
+    return DONE_WITH_DOUBTS if _is_doubtful(outcome) else 0
+
+
+def _is_doubtful(outcome: RunOutcome) -> bool:
+    read, refreshed = outcome.read, outcome.refreshed
+    return bool(
+        (read is not None and read.warnings)
+        or (refreshed is not None and (refreshed.quarantined or refreshed.drift or refreshed.warnings))
+    )
+
+
+def _lines(outcome: RunOutcome) -> Iterator[str]:
+    if outcome.read is not None:
+        yield from read_lines(outcome.read)
+    if outcome.refreshed is not None:
+        yield from refresh_lines(outcome.refreshed)

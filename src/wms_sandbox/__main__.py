@@ -1,0 +1,37 @@
+"""`python -m wms_sandbox`: serves the stand-in until it is stopped."""
+
+import argparse
+from contextlib import suppress
+
+from wms_sandbox.app import Sandbox
+from wms_sandbox.config import SandboxConfig
+from wms_sandbox.server import HOST, listen, make_server
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Serves until the process is told to stop."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        config = SandboxConfig(options.shipments, options.seed, options.token, options.days)
+        listener = listen(options.port)
+    except (OSError, OverflowError, ValueError) as error:
+        parser.error(f"cannot serve {options.shipments} shipments on port {options.port}: {error}")
+    with suppress(KeyboardInterrupt):
+        server = make_server(Sandbox(config))
+        print(f"sandbox: http://{HOST}:{listener.getsockname()[1]} token {config.token}", flush=True)  # noqa: T201 - the line that callers wait for
+        server.run(sockets=[listener])
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m wms_sandbox", description=__doc__)
+    parser.add_argument("--port", type=int, default=8808, help="0 picks a free one")
+    parser.add_argument("--shipments", type=int, default=SandboxConfig.shipments)
+    parser.add_argument("--seed", type=int, default=SandboxConfig.seed)
+    parser.add_argument("--token", default=SandboxConfig.token)
+    parser.add_argument("--days", type=int, default=SandboxConfig.days, help="span of the data before now")
+    return parser
+
+
+if __name__ == "__main__":
+    main()

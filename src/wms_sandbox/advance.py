@@ -1,0 +1,177 @@
+"""Letting time pass: the clock moves, and between the old and the new moment shipments, orders and retailers change.
+
+What changes follows from the seed and the number of advances before. A change is a counter in the store, so a record
+shows it whenever it is served. The `updated_at` of what changed lies between the two moments; a retailer's new name is
+seen the next time the retailer is included, as in life without any sign on the shipment. New shipments refer to the
+retailers and products that callers have created (`newcomers`). What is committed late shows only now an `updated_at`
+of before.
+"""
+
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from wms_sandbox.clock import Clock, as_datetime
+from wms_sandbox.heads import MOST_PACKAGES, PAIR_SHARE
+from wms_sandbox.identities import RETAILERS, retailer_id
+from wms_sandbox.newcomers import Newcomers
+from wms_sandbox.slots import order_id
+from wms_sandbox.store import NO_TIME, Batch, Indexes, Store
+
+_STEPS = 12
+"""After so many changes a status is back where it was."""
+
+
+@dataclass(frozen=True)
+class Advance:
+    """What one advance did, by ids. `changed` are all changed shipments but those of `order_shipments` alone.
+
+    `packages_added`, `packages_removed` and `packages_emptied` (down to none) are parts of `changed`;
+    `order_shipments` are the shipments of the changed `orders`.
+    """
+
+    number: int
+    before: datetime
+    after: datetime
+    changed: list[int] = field(default_factory=list)
+    packages_added: list[int] = field(default_factory=list)
+    packages_removed: list[int] = field(default_factory=list)
+    packages_emptied: list[int] = field(default_factory=list)
+    new: list[int] = field(default_factory=list)
+    orders: list[int] = field(default_factory=list)
+    order_shipments: list[int] = field(default_factory=list)
+    retailers: list[int] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        """With times as text, for the answer of `POST /sandbox/advance`."""
+        return asdict(self) | {"before": self.before.isoformat(), "after": self.after.isoformat()}
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How much is to change. Packages: of the changed shipments, so many gain one and so many lose one or all.
+
+    `late`: the times of all that changes lie so many seconds further back, but never before a record's last change.
+    """
+
+    seconds: float = 86_400
+    changed: int = 0
+    new: int = 0
+    packages_added: int | None = None
+    packages_removed: int | None = None
+    orders: int = 0
+    retailers: int = 0
+    late: float = 0
+
+    def __post_init__(self) -> None:
+        packages = (self.packages_added or 0, self.packages_removed or 0)
+        if min(self.seconds, self.changed, self.new, self.orders, self.retailers, self.late, *packages) < 0:
+            raise ValueError("nothing can be negative when time passes")
+
+
+class Passage:
+    """One advance on its way: the store is changed step by step, and the outcome collected."""
+
+    def __init__(self, store: Store, newcomers: Newcomers, clock: Clock, wish: Wish) -> None:
+        store.version += 1
+        self._store = store
+        self._newcomers = newcomers
+        self._wish = wish
+        self._generator = np.random.default_rng([store.seed, store.version])
+        self._before = clock.now()
+        clock.advance(round(wish.seconds * 1000))
+        self._after = self._before + round(wish.seconds * 1000)
+        self._late = round(wish.late * 1000)
+
+    def run(self) -> Advance:
+        """New shipments last, so that they are not among the changed ones."""
+        living = self._store.living()
+        changed = living[self._choose(len(living), self._wish.changed)]
+        self._touch(changed)
+        added, removed, emptied = self._change_packages(changed)
+        orders, order_shipments = self._change_orders()
+        retailers = self._rename_retailers()
+        new = self._add_new()
+        ids = self._store.ids
+        return Advance(
+            number=self._store.version,
+            before=as_datetime(self._before),
+            after=as_datetime(self._after),
+            changed=ids[changed].tolist(),
+            packages_added=ids[added].tolist(),
+            packages_removed=ids[removed].tolist(),
+            packages_emptied=ids[emptied].tolist(),
+            new=ids[new].tolist(),
+            orders=order_id(orders).tolist(),
+            order_shipments=ids[order_shipments].tolist(),
+            retailers=retailers,
+        )
+
+    def _choose(self, count: int, wanted: int) -> Indexes:
+        return np.sort(self._generator.choice(count, min(wanted, count), replace=False)).astype(np.int64)
+
+    def _moments(self, count: int) -> Indexes:
+        """Milliseconds after the old moment and before the new one, whole seconds where there is room."""
+        low, high = self._before + 1, max(self._before + 1, self._after)
+        moments = self._generator.integers(low, high, count, endpoint=high == low)
+        whole = (moments + 999) // 1000 * 1000
+        return np.where(whole < high, whole, moments) - self._late
+
+    def _touch(self, at: Indexes) -> None:
+        """Another revision: new tracking numbers, often another status, sometimes packed at last."""
+        store = self._store
+        store.updated[at] = np.maximum(self._moments(len(at)), store.updated[at] + 1)
+        store.revision[at] += 1
+        moves = at[self._generator.random(len(at)) < 0.8]
+        store.step[moves] = (store.step[moves] + 1) % _STEPS
+        packed = at[(store.packed[at] == NO_TIME) & (self._generator.random(len(at)) < 0.5)]
+        store.packed[packed] = store.updated[packed]
+
+    def _change_packages(self, changed: Indexes) -> tuple[Indexes, Indexes, Indexes]:
+        wish, shown = self._wish, self._store.shown
+        may_gain = self._generator.permutation(changed[shown[changed] < MOST_PACKAGES])
+        added = np.sort(may_gain[: len(changed) // 5 if wish.packages_added is None else wish.packages_added])
+        may_lose = self._generator.permutation(changed[(shown[changed] > 0) & ~np.isin(changed, added)])
+        removed = may_lose[: len(changed) // 5 if wish.packages_removed is None else wish.packages_removed]
+        keep_some = removed[: len(removed) // 2]
+        shown[added] += 1
+        shown[keep_some] -= 1
+        shown[removed[len(removed) // 2 :]] = 0
+        removed = np.sort(removed)
+        return added, removed, removed[shown[removed] == 0]
+
+    def _change_orders(self) -> tuple[Indexes, Indexes]:
+        store = self._store
+        firsts = np.nonzero(store.order_first == np.arange(len(store)))[0]
+        orders = firsts[self._choose(len(firsts), self._wish.orders)].astype(np.int64)
+        moments = np.maximum(self._moments(len(orders)), store.order_updated[orders] + 1)
+        store.order_updated[orders] = moments
+        store.order_revision[orders] += 1
+        store.order_step[orders] = (store.order_step[orders] + 1) % _STEPS
+        place = np.searchsorted(orders, store.order_first) if len(orders) else np.zeros(len(store), np.int64)
+        place = np.minimum(place, max(len(orders) - 1, 0))
+        changed = orders[place] == store.order_first if len(orders) else np.zeros(len(store), bool)
+        touched = np.nonzero(changed & ~store.deleted)[0]
+        store.updated[touched] = np.maximum(moments[place[touched]], store.updated[touched] + 1)
+        return orders, touched
+
+    def _rename_retailers(self) -> list[int]:
+        chosen = self._choose(RETAILERS, self._wish.retailers).tolist()
+        for position in chosen:
+            self._store.retailer_revision[position] = self._store.retailer_revision.get(position, 0) + 1
+        return [retailer_id(position) for position in chosen]
+
+    def _add_new(self) -> Indexes:
+        store, count = self._store, self._wish.new
+        created = np.sort(self._moments(count))
+        lag = (self._generator.random(count) * (self._after - self._late - created)).astype(np.int64) // 1000 * 1000
+        family, part, first = store.assign(self._generator, count)
+        alone = np.nonzero(family % PAIR_SHARE)[0]
+        newcomers = self._newcomers.take(len(alone))
+        if newcomers:
+            family[alone[: len(newcomers)]] = store.add_families(newcomers)
+        start = len(store)
+        store.append(self._generator, Batch(family, part, first, created, created + lag))
+        return np.arange(start, start + count, dtype=np.int64)

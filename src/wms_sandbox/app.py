@@ -1,0 +1,267 @@
+"""The sandbox as an ASGI application: routes, in the order that the service checks things.
+
+Token first (401), then the path (404), the method (405), the parameters and the body (400, 422). The Merchant API
+has its own way of all this. Tests may answer in its place (`intercept`) or change an envelope before it is sent
+(`rewrite`).
+"""
+
+import gzip
+import inspect
+import json
+import threading
+from collections import deque
+from collections.abc import Awaitable, Callable
+from copy import deepcopy
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from wms_sandbox.advance import Advance, Passage, Wish
+from wms_sandbox.auth import is_authorized
+from wms_sandbox.clock import Clock, as_datetime, http_date
+from wms_sandbox.config import SandboxConfig
+from wms_sandbox.creates import Creates
+from wms_sandbox.description import describe
+from wms_sandbox.errors import ParameterError, bad_parameters, method_not_allowed, not_found, unauthorized
+from wms_sandbox.faults import AnswerLost, ProxyAnswer
+from wms_sandbox.field_treatment import FieldTreatment
+from wms_sandbox.merchant_api import MerchantApi
+from wms_sandbox.pages import Pages
+from wms_sandbox.pools import Pools
+from wms_sandbox.query import ListQuery, read_query
+from wms_sandbox.rpc_methods import Methods
+from wms_sandbox.sessions import Sessions
+from wms_sandbox.store import Store
+
+SHIPMENTS = "/api/global/v1/shipping/shipments"
+STATUS = "/api/global/v1/system/status"
+LOCATION_TAGS = "/api/global/v1/inventory/location-tags"
+RETAILERS = "/api/global/v1/shipping/retailers"
+PRODUCTS = "/api/global/v1/inventory/products"
+DESCRIPTION = "/api/global/openapi.json"
+MERCHANT_API = "/api/jsonrpc"
+ADVANCE = "/sandbox/advance"
+DELETE_TAG = "/sandbox/delete-location-tag"
+DELETE_SHIPMENTS = "/sandbox/delete-shipments"
+RESTORE_SHIPMENTS = "/sandbox/restore-shipments"
+
+_REMEMBERED = 100_000
+_LEAST_COMPRESSED = 500
+
+Intercept = Callable[[Request], Awaitable[Response | None] | Response | None]
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True)
+class ServedRequest:
+    """A request and the status it was answered with."""
+
+    method: str
+    path: str
+    query: str
+    status: int
+    user_agent: str
+
+
+class Sandbox:
+    """The service and its data, an ASGI application.
+
+    `requests` are those served so far, the oldest first. Tests may set `intercept`, which is asked before anything else
+    and answers instead unless it returns None (see also `faults`), `rewrite`, which is given the envelope of each
+    listing and returns the one to send, `redate`, which is given the moment of an answer's `Date` and returns the one
+    to send, or None for an answer without, and `field_treatment`.
+    """
+
+    def __init__(self, config: SandboxConfig | None = None) -> None:
+        self.config = config or SandboxConfig()
+        self.clock = Clock(self.config.now)
+        self.requests: deque[ServedRequest] = deque(maxlen=_REMEMBERED)
+        self.intercept: Intercept | None = None
+        self.rewrite: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+        self.redate: Callable[[datetime], datetime | None] | None = None
+        self.field_treatment = FieldTreatment()
+        self._store = Store(self.config, self.clock.anchor)
+        pools = Pools(self.config.seed)
+        self._pages = Pages(self._store, pools)
+        self._lock = threading.Lock()
+        self._creates = Creates(self.config, pools, self.clock, self._lock)
+        self._sessions = Sessions(self.config, self.clock)
+        self._merchant_api = MerchantApi(self.config, self._sessions, Methods(pools, self._pages), self._lock)
+        self._routes: dict[str, tuple[str, Handler]] = {
+            SHIPMENTS: ("GET", self._list_shipments),
+            STATUS: ("GET", self._status),
+            DESCRIPTION: ("GET", self._describe),
+            LOCATION_TAGS: ("POST", self._creates.location_tag),
+            RETAILERS: ("POST", self._creates.retailer),
+            PRODUCTS: ("POST", self._creates.product),
+            ADVANCE: ("POST", self._advance),
+            DELETE_TAG: ("POST", self._delete_tag),
+            DELETE_SHIPMENTS: ("POST", self._delete_shipments),
+            RESTORE_SHIPMENTS: ("POST", self._restore_shipments),
+        }
+
+    def advance(
+        self,
+        *,
+        seconds: float = 86_400,
+        changed: int = 0,
+        new: int = 0,
+        packages_added: int | None = None,
+        packages_removed: int | None = None,
+        orders: int = 0,
+        retailers: int = 0,
+        late: float = 0,
+    ) -> Advance:
+        """Lets time pass; see `Wish` and `Advance`."""
+        wish = Wish(seconds, changed, new, packages_added, packages_removed, orders, retailers, late)
+        with self._lock:
+            return Passage(self._store, self._creates.newcomers, self.clock, wish).run()
+
+    def delete_shipments(self, ids: list[int]) -> None:
+        """No listing shows or counts them any more. Raises LookupError for an id that is no shipment's."""
+        with self._lock:
+            self._store.delete(ids, deleted=True)
+
+    def restore_shipments(self, ids: list[int]) -> None:
+        """Shows deleted shipments again, as they were and with the `updated_at` that they had."""
+        with self._lock:
+            self._store.delete(ids, deleted=False)
+
+    @property
+    def logins(self) -> int:
+        """How many sessions of the Merchant API were opened."""
+        return self._sessions.logins
+
+    def location_tags(self) -> list[dict[str, Any]]:
+        """All of them as the service holds them, deleted ones too, in the order of creation."""
+        with self._lock:
+            return self._creates.tags.all()
+
+    def retailers(self) -> list[dict[str, Any]]:
+        """Those that were created, whole, in the order of creation."""
+        with self._lock:
+            return deepcopy(self._creates.retailers.created)
+
+    def products(self) -> list[dict[str, Any]]:
+        """Those that were created, of all kinds, whole, in the order of creation."""
+        with self._lock:
+            return deepcopy(self._creates.products.created)
+
+    def delete_location_tag(self, identity: int) -> None:
+        """Softly (specification 2.1); no path of the service is known for it. Raises LookupError without such a tag."""
+        with self._lock:
+            self._creates.tags.delete(identity)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one request."""
+        if scope["type"] != "http":
+            return
+        request = Request(scope, receive)
+        response = await self._answer(request)
+        if (date := self._date()) is not None:
+            response.headers["Date"] = date
+        self._remember(request, response.status_code)
+        await response(scope, receive, send)
+
+    def _date(self) -> str | None:
+        told: datetime | None = as_datetime(self.clock.now())
+        if told is not None and self.redate is not None:
+            told = self.redate(told)
+        return None if told is None else http_date(told)
+
+    def _remember(self, request: Request, status: int) -> None:
+        agent = request.headers.get("user-agent", "")
+        self.requests.append(ServedRequest(request.method, request.url.path, request.url.query, status, agent))
+
+    async def _answer(self, request: Request) -> Response:
+        instead = await self._intercepted(request)
+        if isinstance(instead, AnswerLost):
+            return AnswerLost(status_code=(await self._serve(request)).status_code)
+        if isinstance(instead, ProxyAnswer):
+            await self._serve(request)
+        return instead or await self._serve(request)
+
+    async def _intercepted(self, request: Request) -> Response | None:
+        if self.intercept is None:
+            return None
+        answer = self.intercept(request)
+        return await answer if inspect.isawaitable(answer) else answer
+
+    async def _serve(self, request: Request) -> Response:
+        if request.url.path == MERCHANT_API:
+            return await self._merchant_api.answer(request) if request.method == "POST" else method_not_allowed("POST")
+        if not is_authorized(request, self.config.token):
+            return unauthorized()
+        if request.url.path not in self._routes:
+            return not_found()
+        method, handler = self._routes[request.url.path]
+        return await handler(request) if request.method == method else method_not_allowed(method)
+
+    async def _status(self, request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def _describe(self, request: Request) -> Response:
+        return JSONResponse(describe())
+
+    async def _list_shipments(self, request: Request) -> Response:
+        given = request.query_params.multi_items()
+        if (refusal := self.field_treatment.refusal(given)) is not None:
+            return refusal
+        try:
+            query = read_query(self.field_treatment.heard(given))
+        except ParameterError as offence:
+            return bad_parameters(offence)
+        return await run_in_threadpool(self._respond, request.url.path, query, offers_gzip(request))
+
+    def _respond(self, path: str, query: ListQuery, compressed: bool) -> Response:
+        with self._lock:
+            body = b"".join(self._pages.write(path, query))
+        if self.field_treatment.drops_included:
+            body = json.dumps({key: value for key, value in json.loads(body).items() if key != "included"}).encode()
+        if self.rewrite is not None:
+            body = json.dumps(self.rewrite(json.loads(body))).encode()
+        headers = {"Vary": "Accept-Encoding"}
+        if compressed and len(body) >= _LEAST_COMPRESSED:
+            body = gzip.compress(body, 1, mtime=0)
+            headers["Content-Encoding"] = "gzip"
+        return Response(body, media_type="application/json", headers=headers)
+
+    async def _advance(self, request: Request) -> Response:
+        try:
+            wish = json.loads(await request.body() or b"{}")
+            outcome = await run_in_threadpool(lambda: self.advance(**wish))
+        except (TypeError, ValueError) as error:
+            return bad_parameters(ParameterError("advance", str(error)))
+        return JSONResponse(outcome.as_json())
+
+    async def _delete_tag(self, request: Request) -> Response:
+        return await self._done_to(request, "id", self.delete_location_tag)
+
+    async def _delete_shipments(self, request: Request) -> Response:
+        return await self._done_to(request, "ids", self.delete_shipments)
+
+    async def _restore_shipments(self, request: Request) -> Response:
+        return await self._done_to(request, "ids", self.restore_shipments)
+
+    async def _done_to(self, request: Request, key: str, do: Callable[[Any], None]) -> Response:
+        try:
+            do(json.loads(await request.body())[key])
+        except LookupError:
+            return not_found()
+        except (TypeError, ValueError) as error:
+            return bad_parameters(ParameterError(key, str(error)))
+        return JSONResponse({})
+
+
+def offers_gzip(request: Request) -> bool:
+    """Whether Accept-Encoding names gzip, and not with q=0."""
+    for offer in request.headers.get("accept-encoding", "").lower().split(","):
+        coding, _, quality = offer.replace(" ", "").partition(";q=")
+        if coding == "gzip":
+            return not quality or bool(quality.strip("0."))
+    return False

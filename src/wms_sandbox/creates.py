@@ -1,0 +1,118 @@
+"""The three creates (specification 4.1 to 4.3): what comes first, and what is answered.
+
+JSON (400 `parser`), then everything that the definitions say about parameters and body (400 `parameters`), then what
+does not go together with what the service has (422 `unable_to_process`). A refused request has done nothing.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from wms_sandbox.body import TooLarge, Unparsable, read_json
+from wms_sandbox.checking import offences, product_offences
+from wms_sandbox.clock import Clock
+from wms_sandbox.compiled import pick
+from wms_sandbox.config import SandboxConfig
+from wms_sandbox.created_products import Products
+from wms_sandbox.errors import ParameterError, bad_json, bad_parameters, too_large, unable_to_process
+from wms_sandbox.location_tags import KIND as LOCATION_TAG
+from wms_sandbox.location_tags import LocationTags, clean_name
+from wms_sandbox.newcomers import Newcomers
+from wms_sandbox.pools import Pools
+from wms_sandbox.query import check_names
+from wms_sandbox.retailers import Retailers
+from wms_sandbox.selection import resolve
+
+_META = {"processing_time": 0.004}
+
+
+class Creates:
+    """What callers have created, and the endpoints that do it."""
+
+    def __init__(self, config: SandboxConfig, pools: Pools, clock: Clock, lock: threading.Lock) -> None:
+        self.newcomers = Newcomers()
+        self.tags = LocationTags(clock)
+        self.retailers = Retailers(pools, self.newcomers, clock)
+        self.products = Products(pools, self.newcomers, clock, unique_skus=config.unique_skus)
+        self._status = config.create_status
+        self._takes_any = config.takes_any_body
+        self._lock = lock
+
+    async def location_tag(self, request: Request) -> Response:
+        """POST /v1/inventory/location-tags."""
+        return await self._create(request, self._create_tag)
+
+    async def retailer(self, request: Request) -> Response:
+        """POST /v1/shipping/retailers."""
+        return await self._create(request, self._create_retailer)
+
+    async def product(self, request: Request) -> Response:
+        """POST /v1/inventory/products."""
+        return await self._create(request, self._create_product)
+
+    async def _create(self, request: Request, create: Callable[[Request, Any], Response]) -> Response:
+        try:
+            body = await read_json(request)
+        except Unparsable as error:
+            return bad_json(str(error))
+        except TooLarge:
+            return too_large()
+        return await run_in_threadpool(self._locked, create, request, body)
+
+    def _locked(self, create: Callable[[Request, Any], Response], request: Request, body: object) -> Response:
+        with self._lock:
+            return create(request, body)
+
+    def _create_tag(self, request: Request, body: Any) -> Response:  # noqa: ANN401 - not checked yet
+        if isinstance(body, dict) and isinstance(body.get("name"), str):
+            body = body | {"name": clean_name(body["name"])}
+        wrong = [*_parameter_offences(request, "fields"), *offences("LocationTag", body)]
+        if wrong:
+            return bad_parameters(*wrong)
+        try:
+            tag = self.tags.create(body)
+        except ParameterError as conflict:
+            return unable_to_process(conflict)
+        names = request.query_params.get("fields", "basic").split(",")
+        return JSONResponse({"resource": pick(tag, resolve(LOCATION_TAG, names, "fields"))}, status_code=201)
+
+    def _create_retailer(self, request: Request, body: Any) -> Response:  # noqa: ANN401 - not checked yet
+        wrong = [*_parameter_offences(request), *self._minded(offences("Retailer", body), "code", "body")]
+        if wrong:
+            return bad_parameters(*wrong)
+        conflicts = self.retailers.conflicts(body)
+        return unable_to_process(*conflicts) if conflicts else self._created(*self.retailers.create(body))
+
+    def _create_product(self, request: Request, body: Any) -> Response:  # noqa: ANN401 - not checked yet
+        wrong = [
+            *_parameter_offences(request),
+            *self._minded(product_offences(body), "resource.sku", "resource.type", "resource"),
+        ]
+        if wrong:
+            return bad_parameters(*wrong)
+        resource = body["resource"]
+        conflicts = self.products.conflicts(resource)
+        return unable_to_process(*conflicts) if conflicts else self._created(*self.products.create(resource))
+
+    def _minded(self, found: list[ParameterError], *keys: str) -> list[ParameterError]:
+        """Offences that count: all, or those of what a thing cannot be made without."""
+        return [one for one in found if one.key in keys] if self._takes_any else found
+
+    def _created(self, thing: dict[str, Any], warnings: list[str]) -> Response:
+        resource = {"type": thing["type"], "id": thing["id"]} | ({"warnings": warnings} if warnings else {})
+        return JSONResponse({"resource": resource, "meta": _META}, status_code=self._status)
+
+
+def _parameter_offences(request: Request, *known: str) -> list[ParameterError]:
+    """What is wrong with the query parameters of a create, at most one offence."""
+    try:
+        check_names(request.query_params.multi_items(), known)
+        if "fields" in request.query_params:
+            resolve(LOCATION_TAG, request.query_params["fields"].split(","), "fields")
+    except ParameterError as offence:
+        return [offence]
+    return []

@@ -1,0 +1,68 @@
+"""Location tags (specification 2.1): created, softly deleted, never changed otherwise."""
+
+import re
+from typing import Any
+
+from wms_sandbox.clock import Clock
+from wms_sandbox.definitions import DEFAULT_SORT_ORDER
+from wms_sandbox.errors import ParameterError
+from wms_sandbox.kinds import Kind, names
+
+KIND = Kind(
+    "LocationTag",
+    basic=names("name description color sort_order is_deleted"),
+    optional=names("created_at updated_at"),
+    offered=names("basic all name description color sort_order is_deleted created_at updated_at"),
+)
+"""Choice where the specification is silent: without `fields`, everything comes that is not marked optional."""
+
+_HTML_TAG = re.compile(r"<!--.*?-->|<[A-Za-z/!?][^>]*>", re.DOTALL)
+
+
+def clean_name(name: str) -> str:
+    """As it is stored: without HTML tags and surrounding whitespace."""
+    return _HTML_TAG.sub("", name).strip()
+
+
+class LocationTags:
+    """All tags, the oldest first. Names are unique among those that are not deleted."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._tags: list[dict[str, Any]] = []
+        self._live_names: set[str] = set()
+
+    def all(self) -> list[dict[str, Any]]:
+        """Copies."""
+        return [dict(tag) for tag in self._tags]
+
+    def create(self, body: dict[str, Any]) -> dict[str, Any]:
+        """A tag from a checked body with a clean name; raises ParameterError when a live tag has the name."""
+        name = body["name"]
+        if name in self._live_names:
+            raise ParameterError("name", f"The name {name!r} is already in use.")
+        moment = self._clock.timestamp()
+        tag = {
+            "type": "LocationTag",
+            "id": len(self._tags) + 1,
+            "name": name,
+            "description": body.get("description"),
+            "color": body["color"],
+            "sort_order": int(body.get("sort_order", DEFAULT_SORT_ORDER)),
+            "is_deleted": False,
+            "created_at": moment,
+            "updated_at": moment,
+        }
+        self._tags.append(tag)
+        self._live_names.add(name)
+        return tag
+
+    def delete(self, identity: int) -> None:
+        """Softly: the tag stays, and its name is free again. Raises LookupError without such a live tag."""
+        tag = self._tags[identity - 1] if 0 < identity <= len(self._tags) else None
+        if tag is None or tag["is_deleted"]:
+            raise LookupError(f"there is no live location tag with id {identity}")
+        self._live_names.remove(tag["name"])
+        tag["name"] += f" (Deleted ID: {identity})"
+        tag["is_deleted"] = True
+        tag["updated_at"] = self._clock.timestamp()

@@ -1,0 +1,61 @@
+"""Small values that many objects carry (specification 2.0): times, money, weights, sizes, titles, custom fields."""
+
+from typing import Any
+
+from wms_sandbox import texts
+from wms_sandbox.dice import Dice
+
+
+def stamp(dice: Dice, year_from: int = 2019, year_to: int = 2024) -> str:
+    """A time of the past; some with a fraction, some with an offset."""
+    ending = ("Z", "Z", "Z", "Z", "Z", "Z", ".5Z", ".123456Z", "+00:00")[dice.whole(0, 8)]
+    day = f"{dice.whole(year_from, year_to)}-{dice.whole(1, 12):02}-{dice.whole(1, 28):02}"
+    return f"{day}T{dice.whole(0, 23):02}:{dice.whole(0, 59):02}:{dice.whole(0, 59):02}{ending}"
+
+
+def custom_fields(dice: Dice) -> dict[str, Any]:
+    """All shapes of a custom field (2.0); often none at all."""
+    if dice.chance(0.35):
+        return {}
+    every: dict[str, Any] = {
+        "is_vip": {"value": dice.chance(0.5)},
+        "dock_note": {"value": dice.pick(texts.UGLY)},
+        "pallet_limit": {"value": dice.whole(0, 40)},
+        "tier": {"id": dice.whole(1, 5), "label": dice.pick(("Gold", "Silver", "Brönze"))},
+        "days": [{"id": k, "label": day} for k, day in enumerate(("Mon", "Tue", "Wed")) if dice.chance(0.6)],
+        "deposit": money(dice, 500),
+    }
+    return {code: value for code, value in every.items() if dice.chance(0.4)}
+
+
+def money(dice: Dice, high: float) -> dict[str, Any]:
+    """Up to `high`: whole amounts, cents, and sometimes four digits."""
+    amount: float = dice.whole(0, int(high)) if dice.chance(0.2) else dice.decimal(0, high, dice.pick((2, 2, 2, 4)))
+    return {"amount": amount, "currency": dice.pick(("USD", "USD", "USD", "EUR", "JPY"))}
+
+
+def weight(dice: Dice, high: float) -> dict[str, Any]:
+    """Pounds; rarely without a value, or a tiny one."""
+    if dice.chance(0.02):
+        return {"value": dice.pick((None, 0, 0.00001, 1e-7)), "unit": "lb"}
+    return {"value": dice.decimal(0.01, high, dice.pick((1, 2, 4))), "unit": "lb"}
+
+
+def dimensions(dice: Dice) -> dict[str, Any]:
+    """Inches."""
+    return {
+        "length": dice.whole(1, 40),
+        "width": dice.decimal(0.5, 30, 2),
+        "height": dice.decimal(0.1, 20, 3),
+        "unit": "in",
+    }
+
+
+def volume(dice: Dice) -> dict[str, Any]:
+    """Cubic inches."""
+    return {"value": dice.decimal(1, 9000, 3), "unit": "in^3"}
+
+
+def title(dice: Dice) -> str:
+    """A product or brand name, sometimes an ugly one."""
+    return dice.pick(texts.UGLY) if dice.chance(0.1) else f"{dice.pick(texts.WORDS)} {dice.pick(texts.THINGS)}"

@@ -1,0 +1,94 @@
+"""What belongs to one order alone (specification 2.5): addresses, candidates, instructions, status history."""
+
+from typing import Any
+
+from wms_sandbox import texts
+from wms_sandbox.dice import Dice
+from wms_sandbox.identities import reference
+from wms_sandbox.slots import number, text
+
+ADDED_HISTORY = 2
+"""How many entries of the history appear only after the order has changed."""
+
+_PAIR = frozenset(("type", "id"))
+
+
+def address(dice: Dice, k: int) -> dict[str, Any]:
+    """An OrderAddress: the shipping address (k 0) or the original one (k 1)."""
+    city, region, postcode, country = dice.pick(texts.CITIES)
+    street = [f"{dice.whole(1, 9999)} {dice.pick(texts.WORDS)} St", dice.pick(("Apt 4", "", 'c/o "X" #5'))]
+    made: dict[str, Any] = {
+        "type": "OrderAddress",
+        "id": number(f"oaddr{k}"),
+        "first_name": dice.pick(texts.FIRST_NAMES),
+        "last_name": dice.pick(texts.LAST_NAMES),
+        "company": dice.pick((None, "", "ACME & Co.")),
+        "street": street[: dice.whole(0, 2)],
+        "city": city,
+        "region": region,
+        "postcode": postcode,
+        "country": country,
+        "telephone": f"555-{dice.whole(0, 9999):04}",
+        "email": f"p{dice.whole(1, 999_999)}@example.test",
+        "classification": dice.pick(("residential", "commercial", "unknown")),
+        "is_valid": dice.chance(0.8),
+    }
+    dice.roughen(made, _PAIR, share=0.15)
+    return made
+
+
+def candidate(dice: Dice, k: int) -> dict[str, Any]:
+    """An OrderAddressCandidate."""
+    city, region, postcode, country = dice.pick(texts.CITIES)
+    made: dict[str, Any] = {
+        "type": "OrderAddressCandidate",
+        "id": number(f"ocand{k}"),
+        "address_id": number("oaddr0"),
+        "street": f"{dice.whole(1, 9999)} {dice.pick(texts.WORDS)} Street\nFloor {k}",
+        "city": city,
+        "region_code": region,
+        "postal_code": postcode,
+        "country_code": country,
+        "classification": dice.pick(("residential", "commercial")),
+    }
+    dice.roughen(made, _PAIR, share=0.15)
+    return made
+
+
+def instruction(dice: Dice, k: int) -> dict[str, Any]:
+    """An OrderInstruction."""
+    made: dict[str, Any] = {
+        "type": "OrderInstruction",
+        "id": number(f"oinstr{k}"),
+        "order_id": number("oid0"),
+        "note": dice.pick(texts.UGLY),
+        "file_name": dice.pick((None, "packing slip (final)™ v2.pdf", "a\\b.zpl")),
+        "presentation": dice.pick(("before_packing", "after_packing")),
+        "print_target": dice.pick(("document", "label")),
+        "print_orientation": dice.pick(("portrait", "landscape")),
+        "copies_printed": dice.whole(0, 3),
+    }
+    dice.roughen(made, _PAIR, share=0.15)
+    return made
+
+
+def history(dice: Dice) -> list[dict[str, Any]]:
+    """Up to five entries, and behind them those that wait for a change."""
+    shown = dice.weighted((3, 12, 25, 25, 20, 15))
+    times = ["ocreated", "o1", "o2", "o3", "o3"][:shown] + ["oupdated"] * ADDED_HISTORY
+    return [_history_entry(dice, k, time) for k, time in enumerate(times)]
+
+
+def _history_entry(dice: Dice, k: int, time: str) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "type": "OrderStatusHistory",
+        "id": number(f"oh{k}"),
+        "status": dice.pick(texts.ORDER_STATUSES),
+        "comment": dice.pick(texts.UGLY) if dice.chance(0.3) else dice.pick(("Status changed", None)),
+        "notify_merchant": dice.pick((None, True, False)),
+        "requester": reference("Requester", dice.whole(1, 300)) if dice.chance(0.8) else None,
+        "script_id": dice.whole(1, 50) if dice.chance(0.2) else None,
+        "created_at": text(time) + dice.pick(("Z", "Z", "Z", "Z", "Z", ".25Z")),
+    }
+    dice.roughen(entry, _PAIR)
+    return entry

@@ -1,0 +1,174 @@
+"""The list envelope (specification 2.6), put together from objects serialised beforehand.
+
+    {"collection": [...], "included": {"Order": [...], ...}, "has_more": true, "next": "/api/...", "previous": null,
+     "meta": {"processing_time": 0.01, "cursor_start": 7, "cursor_end": null, "count": 3}}
+
+`processing_time` follows from the number of rows, so that equal requests have equal answers.
+"""
+
+import json
+from collections import OrderedDict
+from collections.abc import Iterable
+from urllib.parse import quote, urlencode
+
+import numpy as np
+
+from wms_sandbox.compiled import Compiled, compile_order, compile_shipment
+from wms_sandbox.families import Family, make_family
+from wms_sandbox.kinds import INCLUDED_ORDER
+from wms_sandbox.matching import Matcher
+from wms_sandbox.order_belongings import ADDED_HISTORY
+from wms_sandbox.paging import Page, find_page
+from wms_sandbox.pools import Pools
+from wms_sandbox.query import ListQuery
+from wms_sandbox.selection import Selection
+from wms_sandbox.shared import SharedObjects
+from wms_sandbox.slots import slot_rows
+from wms_sandbox.store import Indexes, Store
+from wms_sandbox.templates import Row
+
+_KEPT_SELECTIONS = 12
+_KEPT_FAMILIES = 150
+
+Objects = tuple[list[bytes], dict[str, list[bytes]]]
+"""The collection, and what is included by kind."""
+
+
+class Families:
+    """Families are big as dicts: only the last ones made are kept."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._kept: OrderedDict[int, Family] = OrderedDict()
+
+    def get(self, index: int) -> Family:
+        """The family with a number."""
+        if index not in self._kept:
+            self._kept[index] = make_family(self._store.seed, index, self._store.heads[index])
+            if len(self._kept) > _KEPT_FAMILIES:
+                self._kept.popitem(last=False)
+        return self._kept[index]
+
+
+class View:
+    """All shipments under one selection; what was compiled is kept."""
+
+    def __init__(self, store: Store, pools: Pools, families: Families, selection: Selection) -> None:
+        self._store = store
+        self._selection = selection
+        self._shared = SharedObjects(store, pools, selection)
+        self._shipments: dict[tuple[int, int, int], tuple[Compiled, frozenset[int]]] = {}
+        self._orders: dict[tuple[int, int], tuple[Compiled, frozenset[int]]] = {}
+        self._families = families
+        self._shows_orders = selection.reaches("order")
+
+    def objects(self, at: Indexes) -> Objects:
+        """The shipments at these indexes, and each object around them once."""
+        collection: list[bytes] = []
+        included: dict[str, list[bytes]] = {}
+        codes: set[int] = set()
+        orders: set[int] = set()
+        rows = slot_rows(self._store, at)
+        for key, (order, added), row in zip(self._keys(at), self._orders_of(at), rows, strict=True):
+            compiled, shared = self._shipments.get(key) or self._compile_shipment(key)
+            collection.append(compiled.body.fill(row))
+            _fill(compiled, row, included)
+            codes |= shared
+            if self._shows_orders and order not in orders:
+                orders.add(order)
+                compiled, shared = self._orders.get((key[0], added)) or self._compile_order(key[0], added)
+                included.setdefault("Order", []).append(compiled.body.fill(row))
+                _fill(compiled, row, included)
+                codes |= shared
+        return collection, included | self._shared.write(codes)
+
+    def _keys(self, at: Indexes) -> Iterable[tuple[int, int, int]]:
+        """Family, which of its shipments, packages shown."""
+        store = self._store
+        columns = (store.family[at], store.part[at], store.shown[at])
+        return zip(*(column.tolist() for column in columns), strict=True)
+
+    def _orders_of(self, at: Indexes) -> Iterable[tuple[int, int]]:
+        """The order of each shipment by its first shipment's index, and how far its history has grown."""
+        firsts = self._store.order_first[at]
+        added = np.minimum(self._store.order_step[firsts], ADDED_HISTORY)
+        return zip(firsts.tolist(), added.tolist(), strict=True)
+
+    def _compile_shipment(self, key: tuple[int, int, int]) -> tuple[Compiled, frozenset[int]]:
+        index, part, shown = key
+        family = self._families.get(index)
+        compiled = compile_shipment(family, family.shipments[part], self._selection, shown)
+        self._shipments[key] = compiled, self._shared.codes(compiled.shared)
+        return self._shipments[key]
+
+    def _compile_order(self, index: int, added: int) -> tuple[Compiled, frozenset[int]]:
+        compiled = compile_order(self._families.get(index), self._selection, added)
+        self._orders[index, added] = compiled, self._shared.codes(compiled.shared)
+        return self._orders[index, added]
+
+
+def _fill(compiled: Compiled, row: Row, included: dict[str, list[bytes]]) -> None:
+    for kind, template in compiled.included:
+        included.setdefault(kind, []).append(template.fill(row))
+
+
+class Pages:
+    """Answers listings of one store."""
+
+    def __init__(self, store: Store, pools: Pools) -> None:
+        self._store = store
+        self._pools = pools
+        self._families = Families(store)
+        self._matcher = Matcher(store)
+        self._views: OrderedDict[Selection, View] = OrderedDict()
+
+    def write(self, path: str, query: ListQuery) -> list[bytes]:
+        """The envelope in pieces, to be joined."""
+        page = find_page(self._store, self._matcher, query)
+        collection, included = self._view(query.selection).objects(page.rows)
+        pieces = [b'{"collection":[', *_listed(collection), b'],"included":{']
+        opening = b'"%b":['
+        for kind in INCLUDED_ORDER:
+            if kind in included:
+                pieces += [opening % kind.encode(), *_listed(included[kind]), b"]"]
+                opening = b',"%b":['
+        return [*pieces, b"},", json.dumps(_ending(path, query, page), separators=(",", ":")).encode()[1:]]
+
+    def _view(self, selection: Selection) -> View:
+        if selection not in self._views:
+            self._views[selection] = View(self._store, self._pools, self._families, selection)
+            if len(self._views) > _KEPT_SELECTIONS:
+                self._views.popitem(last=False)
+        self._views.move_to_end(selection)
+        return self._views[selection]
+
+
+def _listed(things: list[bytes]) -> list[bytes]:
+    """The things with commas between them, not yet joined: a page of megabytes is copied once."""
+    pieces = [b","] * max(0, 2 * len(things) - 1)
+    pieces[::2] = things
+    return pieces
+
+
+def _ending(path: str, query: ListQuery, page: Page) -> dict[str, object]:
+    meta: dict[str, object] = {
+        "processing_time": round(0.004 + 0.00005 * len(page.rows), 6),
+        "cursor_start": page.next_cursor,
+        "cursor_end": page.previous_cursor,
+    }
+    if query.wants_count:
+        meta["count"] = page.count
+    return {
+        "has_more": page.has_more,
+        "next": _neighbour(path, query, "cursor_start", page.next_cursor),
+        "previous": _neighbour(path, query, "cursor_end", page.previous_cursor),
+        "meta": meta,
+    }
+
+
+def _neighbour(path: str, query: ListQuery, name: str, cursor: int | None) -> str | None:
+    """The same query at another cursor, relative to the root."""
+    if cursor is None:
+        return None
+    kept = [item for item in query.parameters if item[0] not in ("cursor_start", "cursor_end")]
+    return f"{path}?{urlencode([*kept, (name, str(cursor))], quote_via=quote, safe='')}"

@@ -1,0 +1,30 @@
+"""The state store's tables as analysts see them, as of the publishing: ``ops.windows``, ``ops.narrowed_fields``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import UTC, datetime
+from types import SimpleNamespace
+
+import duckdb
+
+from wms_sync.analytics.database import replace_rows
+from wms_sync.extract.asking import refused_now
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+
+
+def write_windows(connection: duckdb.DuckDBPyConnection, store: StateStore, landed: Collection[str]) -> None:
+    """Replace ``ops.windows`` by what the state store knows; windows in ``landed`` are loaded by now."""
+    now = datetime.now(UTC)
+    shown = [
+        replace(window, state="loaded", loaded_at=now) if window.id in landed else window for window in store.windows()
+    ]
+    replace_rows(connection, "windows", shown)
+
+
+def write_narrowed(connection: duckdb.DuckDBPyConnection, settings: Settings) -> None:
+    """Replace ``ops.narrowed_fields`` by what the service refuses of field selection."""
+    rows = [SimpleNamespace(**vars(one), lost=loss) for one, loss in refused_now(settings)]
+    replace_rows(connection, "narrowed_fields", rows)

@@ -1,0 +1,183 @@
+"""What an audit needs of the tables: which shipments a slice should hold, how one that was read again differs from them
+before it is merged; and ``ops.audits``.
+
+A shipment of the slice is *changed* when its rows differ though ``updated_at`` is the same, *missed* when the tables
+lack a version that they should have, *absent* when the tables have it and the slice does not. One that was changed
+after the sync's horizon has moved on: the next sync reads it. Any object is *voided* that the tables have with a later
+``updated_at`` than the slice, which read it later: the merge takes the slice's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from types import SimpleNamespace
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.analytics.database import published, records, replace_rows
+from wms_sync.analytics.merge import Batch
+from wms_sync.analytics.narrowing import Narrowing, narrowing
+from wms_sync.audit.missing import knows_missing
+from wms_sync.catalogue import Table, literal, quote, table, tables
+from wms_sync.flatten.window import FlattenedWindow
+from wms_sync.layout import Layout
+from wms_sync.settings import Settings
+from wms_sync.state.audits import Audit, Audits, Missing, Outcome
+
+EXAMPLES = 20
+_NUMBERS = ("after_id", "to_id", "settled_counted", "total_to_id", "total_counted", "compared", "changed", "missed")
+_MORE_NUMBERS = ("absent", "missing", "orders_changed", "settled_in_tables", "total_in_tables", "voided")
+
+
+def stored_shipments(settings: Settings, after_id: int, to_id: int) -> frozenset[int]:
+    """The shipments that a slice of ids ``(after_id, to_id]`` should hold. The caller holds the writer's lock."""
+    layout = Layout(settings.data_dir)
+    path = layout.working_database if layout.working_database.exists() else layout.published
+    bounds = {"after_id": after_id, "to_id": to_id, "start": settings.start}
+    try:
+        limit = {"memory_limit": settings.memory_limit}
+        with duckdb.connect(path, read_only=True, config=limit) as connection:  # type: ignore[arg-type]
+            found = connection.execute(sql_files.read("audit/stored.sql"), bounds).fetchnumpy()
+    except duckdb.Error:
+        return frozenset()  # then nothing is proven; the load, which comes next, says what is wrong with the file
+    return frozenset(found["id"].tolist())
+
+
+class Comparison:
+    """One slice against one open database.
+
+    ``missing`` is what is known to be gone, ``lacking`` what the slice was not asked for.
+    """
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        parquet: Path,
+        audit: Audit,
+        flattened: FlattenedWindow,
+        missing: Sequence[int],
+        lacking: Narrowing,
+    ) -> None:
+        self._connection = connection
+        self._parquet = parquet
+        self._audit = audit
+        self._flattened = flattened
+        self._missing = missing
+        self._lacking = lacking
+
+    def outcome(self, start: datetime) -> Outcome:
+        """What the tables have in another way than the service, of shipments changed at ``start`` or later."""
+        self._find_versions(start)
+        compared, missed, absent = (self._ids(verdict) for verdict in (None, "missed", "absent"))
+        changed, orders = self._differing("shipments", "audit_shipments"), self._differing("orders", "audit_orders")
+        voided = {f"voided_{root.slug}": self._voided(root) for root in tables() if root.is_root and root.newer}
+        found = {"changed": changed, "missed": missed, "absent": absent, "orders_changed": orders, **voided}
+        settled, total = self._totals(start)
+        return Outcome(
+            compared=len(compared),
+            changed=len(changed),
+            missed=len(missed),
+            absent=len(absent),
+            orders_changed=len(orders),
+            settled_in_tables=settled,
+            total_in_tables=total,
+            voided=sum(map(len, voided.values())),
+            examples=json.dumps({what: ids[:EXAMPLES] for what, ids in found.items() if ids}),
+        )
+
+    def _find_versions(self, start: datetime) -> None:
+        bounds = {"after_id": self._audit.after_id, "to_id": self._audit.to_id, "settled_at": self._audit.settled_at}
+        self._connection.execute(self._statement("slice", "shipments"), {"start": start, **bounds})
+        self._connection.execute(sql_files.read("audit/same_shipments.sql"))
+        self._connection.execute(self._statement("same_orders", "orders"))
+
+    def _statement(self, name: str, slug: str) -> str:
+        return sql_files.read(f"audit/{name}.sql").format(incoming=self._incoming(table(slug)))
+
+    def _ids(self, verdict: str | None) -> list[int]:
+        query = "select id from audit_slice where verdict is not distinct from ? order by id"
+        return [row[0] for row in self._connection.execute(query, [verdict]).fetchall()]
+
+    def _differing(self, root: str, same: str) -> list[int]:
+        """Shipments or orders of which a row in any table differs."""
+        found: set[int] = set()
+        for member in tables():
+            if member.root == root and member.schema == "main" and member.slug not in self._lacking.sets:
+                compared = set(member.column_names) - self._lacking.columns_of(member.slug)
+                statement = sql_files.read("audit/differing.sql").format(
+                    table=member.qualified,
+                    root_key=quote(member.root_key),
+                    columns=", ".join(
+                        quote(name) for name in member.column_names if name in compared and name[0] != "_"
+                    ),
+                    incoming=self._incoming(member),
+                    same=same,
+                )
+                found.update(row[0] for row in self._connection.execute(statement).fetchall())
+        return sorted(found)
+
+    def _voided(self, root: Table) -> list[int]:
+        statement = sql_files.read("audit/voided.sql").format(
+            table=root.qualified,
+            key=quote(root.root_key),
+            newer=quote(root.newer or ""),
+            incoming=self._incoming(root),
+        )
+        return [row[0] for row in self._connection.execute(statement).fetchall()]
+
+    def _incoming(self, of: Table) -> str:
+        files = self._flattened.files(self._parquet, of.slug)
+        if not files:
+            return f"(from {of.qualified} limit 0)"
+        return f"read_parquet([{', '.join(map(literal, files))}])"
+
+    def _totals(self, start: datetime) -> tuple[int, int]:
+        bounds = {"start": start, "settled_at": self._audit.settled_at, "total_to_id": self._audit.total_to_id}
+        query = sql_files.read("audit/totals.sql")
+        row = self._connection.execute(query, bounds | {"missing": self._missing}).fetchone()
+        return (int(row[0]), int(row[1])) if row else (0, 0)
+
+
+def compare(
+    connection: duckdb.DuckDBPyConnection,
+    parquet: Path,
+    audits: Audits,
+    batch: Batch,
+    narrow: Mapping[str, tuple[str, ...]],
+    *,
+    start: datetime,
+) -> None:
+    """Compare the slices that a batch holds, before it is merged; one that was compared before stays as it was.
+
+    ``narrow`` tells of the windows that lack something what that is.
+    """
+    due = audits.open()
+    for window, flattened in batch:
+        if window.id in due:
+            lacking = narrowing(narrow.get(window.id, ()))
+            comparison = Comparison(connection, parquet, due[window.id], flattened, list(audits.missing()), lacking)
+            audits.complete(window.id, comparison.outcome(start))
+
+
+def write_audits(connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
+    """Replace ``ops.audits`` by what the state store knows."""
+    missing = Counter(one.window_id for one in audits.proven())
+    known = [SimpleNamespace(**vars(audit), missing=missing[audit.window_id]) for audit in audits.all()]
+    replace_rows(connection, "audits", known)
+
+
+def restore_audits(layout: Layout, audits: Audits) -> None:
+    """Take in what the published file shows of audits and of what they proved missing."""
+    if not layout.published.exists():
+        return
+    with published(layout) as connection:
+        if not knows_missing(connection):
+            return
+        known = records(connection.execute("select * exclude (missing) from ops.audits"))
+        proven = records(connection.execute("select * from ops.missing_shipments"))
+    audits.take_in([Audit(**row) for row in known], [Missing(**row) for row in proven])

@@ -1,0 +1,226 @@
+"""The audit's share of a night: a slice of old shipments by id, read again, and the service's counts.
+
+Slices follow each other by id, so that after some nights every shipment was read again, and then begin anew. A slice
+finds what ``updated_at`` does not tell. It lands as a window of its own kind, is flattened and merged like any, and
+covers no time. ``compare`` compares it with the tables before it is merged.
+
+What the tables have and a complete slice has not, is *absent*. It may only have moved: to an ``updated_at`` before the
+start date, or while the pages were read. So each is asked for once more by its id and by nothing else; what does not
+answer then is *missing*. An answer counts only with a witness in it, a shipment that the slice has just shown.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from wms_sync.api.client import GlobalApi
+from wms_sync.api.errors import ApiError, ProtocolError
+from wms_sync.api.shipments import IDS_PER_REQUEST, IdListing, Page, ShipmentListing
+from wms_sync.extract.asking import Asking
+from wms_sync.extract.cleaner import Cleaner
+from wms_sync.extract.clocks import served_later
+from wms_sync.extract.counting import Counts
+from wms_sync.extract.errors import WindowIncomplete
+from wms_sync.extract.page_size import page_size
+from wms_sync.extract.progress import Tally
+from wms_sync.extract.warnings import Warnings
+from wms_sync.extract.window import WindowReader
+from wms_sync.intervals import Interval
+from wms_sync.layout import Layout
+from wms_sync.settings import Settings
+from wms_sync.state.audits import Audit, Audits, Missing
+from wms_sync.state.store import StateStore, Window
+
+EVERY = timedelta(hours=20)
+"""One slice a night, however often a sync runs."""
+THE_LAST_ID = 2**63 - 1
+BELIEVED = 100
+"""So many absent shipments are asked for again in any case, and more only if they are no more than half of a slice."""
+
+Stored = Callable[[int, int], AbstractSet[int]]
+"""The shipments in the tables that a slice of ids ``(after, to]`` should hold."""
+
+
+class AuditReading:
+    """Reads one slice over one client. The caller holds the writer's lock and has read ``horizon`` just before.
+
+    ``stored`` tells what the tables have; extracting comes before them and does not look there.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: StateStore,
+        api: GlobalApi,
+        *,
+        run_id: str,
+        stored: Stored,
+        say: Callable[[str], object],
+        landed: Callable[[str], None] | None = None,
+        warnings: Warnings | None = None,
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._run_id = run_id
+        self._stored = stored
+        self._say = say
+        self._landed = landed
+        warned = warnings or Warnings(say)
+        self._listing = ShipmentListing(
+            api,
+            page_size=page_size(settings, store, warned),
+            include_addresses=settings.include_addresses,
+            remark=warned.remark,
+        )
+        self._listing.selection = Asking(settings, store).remembered()
+        served_later(api, store)
+        self._counts = Counts(self._listing, warned)
+
+    def read(self, horizon: datetime) -> Audit | None:
+        """The next slice, where one is due. What goes wrong is said and harms nothing but the audit."""
+        with Audits(self._settings.database_url, self._store.turn) as audits:
+            last = audits.last()
+            settled = horizon - timedelta(seconds=self._settings.overlap_seconds)
+            if not self._is_due(last, settled):
+                return None
+            after = last.to_id if last is not None and last.to_id < THE_LAST_ID else 0
+            try:
+                audit, missing = self._read(after, settled, audits.missing().keys())
+            except (ApiError, WindowIncomplete) as error:
+                self._say(f"The audit of old shipments is left out this time, and nothing else: {error}")
+                return None
+            audits.begin(audit, missing)
+        if self._landed is not None:
+            self._landed(audit.window_id)
+        return audit
+
+    def _is_due(self, last: Audit | None, settled: datetime) -> bool:
+        """Shipments that were read for the first time a moment ago need no second look."""
+        if not self._settings.audit_pages or not self._store.windows("loaded") or settled <= self._settings.start:
+            return False
+        return last is None or datetime.now(UTC) - last.read_at >= EVERY
+
+    def _read(
+        self, after: int, settled: datetime, known_missing: AbstractSet[int]
+    ) -> tuple[Audit, tuple[Missing, ...]]:
+        for half_read in self._store.windows("reading"):
+            if half_read.reason == "audit":
+                self._store.abandon(half_read.id)
+        highest = self._store.highest_id()
+        window = self._begin(after, settled)
+        piece = _Slice(self._listing, window.from_at, after, highest, self._settings.audit_pages)
+        try:
+            with ThreadPoolExecutor(1, "ahead") as ahead:
+                cleaned = Cleaner(self._store.forgotten(), include_addresses=self._settings.include_addresses)
+                layout = Layout(self._settings.data_dir)
+                WindowReader(piece, self._store, layout, ahead, Tally(), cleaned, self._counts).read(window)
+            missing = tuple(self._prove_missing(window.id, piece, known_missing))
+            # counted last, so that nothing is counted that was just proven missing
+            total_counted = _counted(self._listing.count_ids(0, highest, self._settings.start))
+            settled_counted = _counted(self._listing.count(self._settings.start, settled)[0])
+        except (ApiError, WindowIncomplete):
+            self._store.abandon(window.id)
+            raise
+        audit = Audit(
+            window_id=window.id,
+            run_id=self._run_id,
+            read_at=datetime.now(UTC),
+            after_id=after,
+            to_id=piece.to_id,
+            settled_at=settled,
+            settled_counted=settled_counted,
+            total_to_id=highest,
+            total_counted=total_counted,
+        )
+        return audit, missing
+
+    def _prove_missing(self, window_id: str, piece: _Slice, known: AbstractSet[int]) -> Iterator[Missing]:
+        """Ask once more for what the tables have and the slice has not, but for what is known to be missing."""
+        stored = self._stored(piece.after, piece.to_id)
+        absent = sorted(stored - piece.ids - known)
+        if absent and (not piece.ids or len(absent) > max(BELIEVED, len(stored) // 2)):
+            self._say(
+                f"The audit found {len(stored) - len(absent):,} of {len(stored):,} shipments that the tables have. So "
+                "many at once are not believed to be gone, and none is marked missing: does the token see everything? "
+                "If they are gone, raise WMS_AUDIT_PAGES, so that a slice holds more that are there."
+            )
+            return
+        for start in range(0, len(absent), IDS_PER_REQUEST - 1):
+            part = absent[start : start + IDS_PER_REQUEST - 1]
+            try:
+                there, asked_at = self._ask_again(part, witness=max(piece.ids))
+            except ApiError as error:
+                self._say(f"{len(part)} shipments are absent, and are not marked missing without proof: {error}")
+                continue
+            yield from (Missing(one, window_id, asked_at) for one in part if one not in there)
+
+    def _ask_again(self, ids: Sequence[int], *, witness: int) -> tuple[AbstractSet[int], datetime]:
+        """Which of these the service has; the witness tells a service that lacks them from one that finds nothing."""
+        there, asked_at = self._listing.which_of([*ids, witness])
+        if witness not in there:
+            raise ProtocolError(
+                f"The service showed shipment {witness} a moment ago and did not find it by its id: that it does not "
+                f"find {len(ids)} others proves nothing."
+            )
+        return there, asked_at
+
+    def _begin(self, after: int, settled: datetime) -> Window:
+        window = Window.begun(
+            f"audit-{settled:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}",
+            Interval(self._settings.start, settled),
+            reason="audit",
+            run_id=self._run_id,
+            signature=f"after={after}&{self._listing.signature}",
+            service=self._settings.base_url,
+            lost=self._listing.selection.lost,
+        )
+        self._store.begin_windows([window])
+        return window
+
+
+class _Slice:
+    """So many pages behind an id, as a listing that ends with them. ``to_id`` is how far they reach, ``ids`` their ids.
+
+    ``highest`` is the highest id that was read before: of what is behind it nobody knows how much there should be.
+    """
+
+    def __init__(self, listing: ShipmentListing, start: datetime, after: int, highest: int, pages: int) -> None:
+        self._listing = listing
+        self._start = start
+        self._highest = highest
+        self._left = pages
+        self.after = self.to_id = after
+        self.ids: set[int] = set()
+
+    def first(self, _: datetime, __: datetime) -> Page:
+        """The first page; without an upper end of time, so that what has moved on is seen and not missed."""
+        return self._taken(self._listing.first_after(self.after, self._start))
+
+    def at(self, page_cursor: int, _: datetime, __: datetime, *, counted: bool) -> Page:
+        """A page that follows."""
+        return self._taken(self._listing.at_after(page_cursor, self.after, self._start, counted=counted))
+
+    def within(self, _: datetime, __: datetime) -> IdListing:
+        """What the service has between the ends of the slice."""
+        to_id = min(self.to_id, max((self._highest, *self.ids)))
+        return self._listing.within_ids(self.after, to_id, self._start)
+
+    def _taken(self, page: Page) -> Page:
+        self._left -= 1
+        self.ids.update(page.envelope.ids)
+        if not page.envelope.has_more:
+            self.to_id = THE_LAST_ID
+            return page
+        self.to_id = max((self.to_id, *page.envelope.ids))
+        return page if self._left else replace(page, envelope=replace(page.envelope, has_more=False, next=None))
+
+
+def _counted(count: int | None) -> int:
+    if count is None:
+        raise ProtocolError("The service gives no counts (meta.count): without them an audit proves nothing.")
+    return count

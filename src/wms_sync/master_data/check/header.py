@@ -1,0 +1,106 @@
+"""The header of a file against the columns of a kind: what each cell of a row is, and what is wrong with the header.
+
+A wrong header is reported with everything else, and no row of the file is sent: a column that is misspelt would
+otherwise be left out of every record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from wms_sync.master_data.check.offences import Offence
+from wms_sync.master_data.fields import vendor_products
+from wms_sync.master_data.fields.columns import RAW, READ_ONLY, UNITS, Column, column_named, columns_of, nearest
+from wms_sync.master_data.file.csv_file import CsvFile
+from wms_sync.master_data.kinds import Kind
+
+REASONS = "_rejected_because"
+"""The column that a file of rejected rows has besides its own; nothing is read from it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """A column of the file: its position, its name as written, and what it is."""
+
+    position: int
+    written: str
+    column: Column
+
+
+@dataclass(frozen=True)
+class Header:
+    """The columns that are understood, what is wrong with the others, and what is left out on purpose."""
+
+    placed: tuple[Placed, ...]
+    offences: tuple[Offence, ...]
+    notes: tuple[str, ...]
+
+    def written(self, name: str) -> str:
+        """The name of a column as the file writes it."""
+        return next((one.written for one in self.placed if one.column.name == name), name)
+
+    def reading_order(self) -> Callable[[Offence], tuple[int, int]]:
+        """Sorts line by line, from left to right; what stands in no column that is understood comes last."""
+        places = {one.written: one.position for one in self.placed}
+        last = max(places.values(), default=0) + 1
+        return lambda offence: (offence.line, places.get(offence.column or "", last))
+
+
+def read_header(file: CsvFile, kind: Kind) -> Header:
+    """What the columns of ``file`` are, as a file of ``kind``."""
+    placed: dict[str, Placed] = {}
+    offences: list[Offence] = []
+    left_out: list[str] = []
+    for position, (name, written) in enumerate(zip(file.frame.columns, file.header, strict=True)):
+        if name == REASONS:
+            continue
+        column = column_named(kind, name)
+        if column is None and kind is Kind.PRODUCTS and name in vendor_products.NOT_CARRIED:
+            left_out.append(f"{written.strip()} ({_filled(file, position)} cells filled)")
+        elif column is None:
+            offences += _unknown(file, kind, position, name)
+        elif column.name in placed:
+            offences.append(_offence(file, written, f"Is the same column as {placed[column.name].written}; keep one."))
+        else:
+            placed[column.name] = Placed(position, written.strip(), column)
+    offences += _missing(file, kind, placed)
+    return Header(tuple(placed.values()), tuple(offences), tuple(_not_sent(left_out)))
+
+
+def _unknown(file: CsvFile, kind: Kind, position: int, name: str) -> Iterator[Offence]:
+    written = file.header[position]
+    if kind is Kind.PRODUCTS and name in UNITS:
+        yield _offence(
+            file,
+            written,
+            "Cannot be sent: a product is created without units and measured in the service's own, which its answers "
+            "show (lb, in, in^3). Convert the values where they differ, and remove the column.",
+        )
+    elif name in READ_ONLY[kind]:
+        yield _offence(file, written, "Is set by the service and cannot be sent. Remove the column.")
+    elif name:
+        meant = nearest(kind, name)
+        hint = f"Did you mean {meant}?" if meant else f"Remove or rename it; {RAW} can hold what has no column."
+        yield _offence(file, written, f"Is no column of {kind.many}. {hint}")
+    elif _filled(file, position):
+        yield _offence(file, written, f"Column {position + 1} has cells but no name. Name or remove it.")
+
+
+def _missing(file: CsvFile, kind: Kind, placed: dict[str, Placed]) -> Iterator[Offence]:
+    for column in columns_of(kind):
+        if column.required and column.name not in placed:
+            yield Offence(file.header_line, column.name, "", f"The column is missing: {kind.many} need it.")
+
+
+def _offence(file: CsvFile, written: str, rule: str) -> Offence:
+    return Offence(file.header_line, written.strip(), written, rule)
+
+
+def _not_sent(left_out: Sequence[str]) -> Iterator[str]:
+    if left_out:
+        yield f"Not sent, since the create endpoint has no such fields: {', '.join(left_out)}."
+
+
+def _filled(file: CsvFile, position: int) -> int:
+    return int(file.frame.iloc[:, position].str.strip().astype(bool).sum())

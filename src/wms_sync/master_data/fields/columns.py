@@ -1,0 +1,150 @@
+"""The columns of each kind of master data: made from ``bodies``, so that there is one list of fields and one of rules.
+
+A column's name is the place of its field in the body, joined by dots; a reference has the name of its natural key, and
+beside it a column for the id.
+``columns_of`` is what the documentation and the error of an unknown column show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cache
+from typing import Annotated, Any, Required, get_args, get_origin
+
+from typing_extensions import get_type_hints, is_typeddict
+
+from wms_sync.master_data.fields import bodies, resource_json, vendor_products
+from wms_sync.master_data.fields.custom_fields import WHOLE, CustomFields
+from wms_sync.master_data.fields.rules import Cell, Refers
+from wms_sync.master_data.file.csv_file import CUSTOM_FIELD
+from wms_sync.master_data.kinds import Kind
+
+ITEMS: dict[str, type] = {name: getattr(bodies, name) for name in bodies.ITEM_TYPES}
+"""The bodies of the product endpoint by their type."""
+ROOTS: dict[Kind, dict[str, type]] = {
+    Kind.LOCATION_TAGS: {"LocationTag": bodies.LocationTag},
+    Kind.RETAILERS: {"Retailer": bodies.Retailer},
+    Kind.PRODUCTS: ITEMS,
+}
+"""The bodies of each kind by their type."""
+UNITS = frozenset({"weight.unit", "dimensions.unit", "volume.unit"})
+READ_ONLY: dict[Kind, frozenset[str]] = {
+    Kind.LOCATION_TAGS: frozenset({"id", "type", "is_deleted", "created_at", "updated_at"}),
+    Kind.RETAILERS: frozenset({"id", "created_at", "updated_at"}),
+    Kind.PRODUCTS: frozenset({"id", "created_at", "updated_at", *UNITS}),
+}
+"""What the service shows and no create takes."""
+RAW = resource_json.COLUMN
+"""The column that can say everything."""
+_GROUP_ENDS = (".value", ".amount", "_code", "_codes", "_skus", "_id", "_ids")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that a file may have: its field's place among ``bodies`` and the rule of its cells.
+
+    ``types`` are the types of item that have the field; ``required`` says that each of their rows must fill it,
+    ``with_group`` that a row must which fills another column of its group (the currency of an amount).
+    """
+
+    name: str
+    place: tuple[str, ...]
+    cell: Cell
+    types: tuple[str, ...]
+    required: bool
+    with_group: bool
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The place in the body that is sent, which a natural key and an id have in common."""
+        field = self.cell.field if isinstance(self.cell, Refers) else ""
+        return (*self.place[:-1], field) if field else self.place
+
+    @property
+    def type(self) -> str:
+        """The word for what a cell holds."""
+        return self.cell.type
+
+    @property
+    def rule(self) -> str:
+        """What a cell may hold, in words."""
+        return self.cell.rule
+
+    def like(self, other: Column) -> bool:
+        """Whether the same field stands in another kind's options, or outside of them."""
+        return _inside(self.place) == _inside(other.place)
+
+
+@cache
+def columns_of(kind: Kind) -> tuple[Column, ...]:
+    """Every column that a file of this kind may have; ``custom_fields.<code>`` stands for one column a code."""
+    found: dict[str, Column] = {}
+    for type_, body in ROOTS[kind].items():
+        for column in _columns(body, (), type_):
+            known = found.setdefault(column.name, column)
+            if known is not column:
+                found[column.name] = replace(known, types=(*known.types, type_))
+    raw = Column(RAW, (RAW,), resource_json.cell(), tuple(ROOTS[kind]), required=False, with_group=False)
+    return (*found.values(), raw)
+
+
+def column_named(kind: Kind, name: str) -> Column | None:
+    """The column of a canonical name, the vendor's names included."""
+    if kind is Kind.PRODUCTS:
+        name = vendor_products.COLUMNS.get(name, name)
+    columns = _by_name(kind)
+    code = name.removeprefix(CUSTOM_FIELD)
+    template = columns.get(f"{CUSTOM_FIELD}<code>")
+    if template and name.startswith(CUSTOM_FIELD) and code:
+        return replace(template, name=name, place=("custom_fields", code))
+    return columns.get(name)
+
+
+def nearest(kind: Kind, name: str) -> str | None:
+    """The name that was probably meant by one that is unknown."""
+    names = [column.name for column in columns_of(kind)]
+    close = get_close_matches(name, names, n=1)
+    same_end = [known for known in names if _bare(known) == name or known.endswith(f".{name}")]
+    return next(iter(same_end or close or get_close_matches(name, map(_bare, names), n=1)), None)
+
+
+@cache
+def _by_name(kind: Kind) -> dict[str, Column]:
+    return {column.name: column for column in columns_of(kind)}
+
+
+def _inside(place: tuple[str, ...]) -> tuple[str, ...]:
+    """The place inside the options object, where it is in one."""
+    return place[1:] if place[0].endswith("_options") else place
+
+
+def _bare(name: str) -> str:
+    """The last part that carries a meaning: ``weight_capacity`` of ``container_options.weight_capacity.value``."""
+    for end in _GROUP_ENDS:
+        name = name.removesuffix(end)
+    return name.rsplit(".", 1)[-1]
+
+
+def _columns(body: type, above: tuple[str, ...], type_: str) -> Iterator[Column]:
+    hints: dict[str, Any] = get_type_hints(body, include_extras=True)
+    total: bool = body.__total__  # type: ignore[attr-defined]  # __required_keys__ misses those in quoted annotations
+    for field, hint in hints.items():
+        annotation = get_args(hint)[0] if get_origin(hint) is Required else hint
+        place = (*above, field)
+        required = get_origin(hint) is Required or total
+        if is_typeddict(annotation):
+            yield from _columns(annotation, place, type_)
+            continue
+        cell = _cell(annotation)
+        name = ".".join((*above, cell.column) if isinstance(cell, Refers) else place)
+        if isinstance(cell, CustomFields):
+            yield Column(name, (*place, WHOLE), cell, (type_,), required=False, with_group=False)
+            name, place, cell = f"{name}.<code>", (*place, "<code>"), cell.single
+        yield Column(name, place, cell, (type_,), required and not above, required and bool(above) and len(hints) > 1)
+
+
+def _cell(annotation: object) -> Cell:
+    assert get_origin(annotation) is Annotated, annotation  # noqa: S101 - a field of bodies.py without a rule
+    return next(one for one in get_args(annotation) if isinstance(one, Cell))

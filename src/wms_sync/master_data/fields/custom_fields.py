@@ -1,0 +1,152 @@
+"""Custom fields (specification 2.0): one column a code, or one column of JSON, or both.
+
+A retailer's are an object of shapes by code: ``{value}``, ``{id, label}``, a list of ``{id, label}``, ``{amount,
+currency}``. A product's are a list of ``{code, value, label?}``.
+
+In a column of its own, ``true`` and ``false`` are booleans, digits without a leading zero are an integer, what begins
+with ``{`` or ``[`` is JSON, anything else is text: each cell by itself. ``{"value": "90210"}`` makes a text of digits.
+
+A product's list is sent in the order of codes, so that columns may change places without a change of content.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+from wms_sync.master_data.fields.rules import Broken, Cell, json_value, letters
+
+WHOLE = ""
+"""The code under which the column of JSON stands among the columns of single codes."""
+_INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
+_CURRENCY = letters(3, "USD", "currency code")
+_SINGLE = 'true, false, whole number or text, each cell by itself ({"value": "90210"} keeps digits text)'
+_SHAPES = (
+    'Must be true, false, a whole number, text, or JSON: {"value": ...}, {"id": ..., "label": ...}, a list of those, '
+    'or {"amount": ..., "currency": ...}.'
+)
+
+
+@dataclass(frozen=True)
+class CustomFields(Cell):
+    """All custom fields of a row: texts by code, the column of JSON under ``WHOLE``.
+
+    ``parse`` spreads the JSON to its codes, ``single`` reads what one code has, ``gather`` makes what is sent.
+    """
+
+    single: Cell
+    gather: Callable[[dict[str, Any]], object]
+
+    def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        by_code = core_schema.dict_schema(
+            core_schema.str_schema(), core_schema.no_info_plain_validator_function(self.single.parse)
+        )
+        return core_schema.no_info_after_validator_function(
+            self.gather, core_schema.no_info_before_validator_function(self._all, by_code)
+        )
+
+    def _all(self, cells: Mapping[str, str]) -> dict[str, object]:
+        single = {code: text for code, text in cells.items() if code != WHOLE}
+        spread = self.parse(cells[WHOLE]) if WHOLE in cells else {}
+        assert isinstance(spread, dict)  # noqa: S101 - both functions below return one
+        if twice := next((code for code in spread if code in single), None):
+            raise Broken(f"Has the field {twice}, which has a column of its own; fill one of them.")
+        return spread | single
+
+
+def retailer_fields() -> CustomFields:
+    """An object of shapes by code."""
+
+    def spread(cell: str) -> dict[str, object]:
+        found = json_value(cell)
+        if not isinstance(found, dict):
+            raise Broken('Must be a JSON object by code, such as {"edi_id": {"value": "0042"}}.')
+        if flat := next((code for code, entry in found.items() if not isinstance(entry, dict | list)), None):
+            raise Broken(f'Has no shape under {flat}; write {{"{flat}": {{"value": ...}}}}.')
+        return found
+
+    single = Cell(_SINGLE, "or JSON: {value}, {id, label}, a list of {id, label}, {amount, currency}", _shape)
+    return CustomFields("JSON", "object of custom fields by code", spread, single, dict)
+
+
+def product_fields() -> CustomFields:
+    """A list of ``{code, value, label?}``."""
+
+    def spread(cell: str) -> dict[str, object]:
+        found = json_value(cell)
+        if not (isinstance(found, list) and all(_is_field(entry) for entry in found)):
+            raise Broken('Must be a JSON list such as [{"code": "season", "value": "spring", "label": "Spring"}].')
+        by_code = {entry["code"]: entry for entry in found}
+        if len(by_code) < len(found):
+            raise Broken("Has a code twice; each may stand once.")
+        return by_code
+
+    def gather(entries: dict[str, dict[str, object]]) -> list[dict[str, object]]:
+        return [{"code": code} | entries[code] for code in sorted(entries)]
+
+    single = Cell(_SINGLE, "or any JSON; {value, label} for a value with its label", _value_and_label)
+    return CustomFields("JSON", "list of {code, value, label?}", spread, single, gather)
+
+
+def _is_field(entry: object) -> bool:
+    return (
+        isinstance(entry, dict)
+        and {"code", "value"} <= set(entry) <= {"code", "value", "label"}
+        and isinstance(entry["code"], str)
+        and bool(entry["code"])
+        and isinstance(entry.get("label", ""), str)
+    )
+
+
+def _value_and_label(given: str | dict[str, object]) -> dict[str, object]:
+    """The entry of one code: as the column of JSON has it, or from the text of its own column."""
+    if isinstance(given, dict):
+        return {key: one for key, one in given.items() if key != "code"}
+    value = _scalar_or_json(given)
+    if isinstance(value, dict) and "value" in value and _is_field({"code": "given"} | value):
+        return value
+    return {"value": value}
+
+
+def _shape(given: str | dict[str, object] | list[object]) -> object:
+    """A shape of the specification: as the column of JSON has it, or from the text of its own column."""
+    value = _scalar_or_json(given) if isinstance(given, str) else given
+    if isinstance(value, list):
+        if not all(isinstance(entry, dict) and _is_choice(entry) for entry in value):
+            raise Broken('Must be a list of choices such as [{"id": 3, "label": "EDI"}].')
+        return value
+    if not isinstance(value, dict):
+        return {"value": value}
+    if set(value) == {"amount", "currency"}:
+        return _money(value)
+    if _is_choice(value) or (set(value) == {"value"} and isinstance(value["value"], bool | int | str)):
+        return value
+    raise Broken(_SHAPES)
+
+
+def _is_choice(entry: Mapping[str, object]) -> bool:
+    if set(entry) != {"id", "label"} or isinstance(entry["id"], bool):
+        return False
+    return isinstance(entry["id"], int | str) and isinstance(entry["label"], str)
+
+
+def _money(value: Mapping[str, object]) -> dict[str, object]:
+    amount, currency = value["amount"], value["currency"]
+    if isinstance(amount, bool) or not isinstance(amount, int | float):
+        raise Broken("Must have a number as amount, without quotes.")
+    if not isinstance(currency, str):
+        raise Broken('Must have a currency code in quotes, such as "USD".')
+    return {"amount": amount, "currency": _CURRENCY.parse(currency)}
+
+
+def _scalar_or_json(cell: str) -> object:
+    if cell.startswith(("{", "[")):
+        return json_value(cell)
+    if cell.casefold() in {"true", "false"}:
+        return cell.casefold() == "true"
+    return int(cell) if _INTEGER.fullmatch(cell) else cell

@@ -1,0 +1,463 @@
+"""What one cell may hold: the rules of the specification (2.0 to 2.3, 4.1 to 4.3, 8), each in words and as a function.
+
+A ``Cell`` stands in the annotations of ``bodies`` and is applied by pydantic. Its function takes the text of a cell,
+without the blanks around it and never empty, and returns the value of the request body; or raises ``Broken`` with a
+sentence that says what is wrong and what to do. Where the specification leaves a set of values open, any text passes;
+where its words allow that the service refuses what passes, a ``doubt`` says so in the plan.
+
+Belongs here: single cells. Does not: custom fields (``custom_fields``), what cells owe each other (``bodies``), what
+rows owe each other (``check.across_rows``).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+SEPARATOR = "|"
+"""Between the entries of a list."""
+INT32 = range(-(2**31), 2**31)
+INT64 = range(-(2**63), 2**63)
+ID = range(1, 2**63)
+_LONGEST = 20
+"""Characters of the longest whole number that can be in range."""
+FAMILIES = ("black", "blue", "brown", "gray", "green", "orange", "purple", "red", "yellow")
+PALETTE = tuple(f"{family}{shade}" for family in FAMILIES for shade in range(1, 6))
+"""The colours of location tags (2.1)."""
+_TRUE = ("true", "yes", "1", "wahr", "ja", "vrai", "oui", "verdadero", "vero", "verdadeiro", "waar")
+_FALSE = ("false", "no", "0", "falsch", "nein", "faux", "non", "falso", "onwaar")
+_BOOLEANS = dict.fromkeys(_TRUE, True) | dict.fromkeys(_FALSE, False)
+"""In the words that spreadsheets of some languages write for a logical value, and yes and no of some."""
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)", re.ASCII)
+_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)", re.ASCII)
+_POINT_AND_COMMA = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+", re.ASCII)
+_COMMA_AND_POINT = re.compile(r"[+-]?\d{1,3}(,\d{3})+\.\d+", re.ASCII)
+_WHOLE = re.compile(r"([+-]?\d+)([.,]0)?", re.ASCII)
+"""Spreadsheets and data frames write 12.0 where a column has gaps."""
+_HTML_TAG = re.compile(r"<!--.*?-->|<[a-z/!?][^>]*>", re.IGNORECASE | re.DOTALL)
+_SHIPPING_METHOD = re.compile(r"[^\s_]+_[A-Z0-9]\S*", re.ASCII)
+_SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+", re.ASCII | re.IGNORECASE)
+_FORMULA = re.compile(r'="[^"]*"')
+"""How a spreadsheet is told to keep zeros in front."""
+_UPC_WITHOUT_ZERO = 11
+_DROPPED = "if a spreadsheet dropped it, write 0{}; sent as it is."
+_FLOAT = re.compile(r"\d{8,}\.0", re.ASCII)
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
+"""May be a whole number or have a decimal comma."""
+_HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
+_REFERENCE = {False: "reference", True: "list of references"}
+_SEVERAL = {False: "", True: f", several parted by {SEPARATOR}"}
+_DEEPEST = 64
+"""Levels of JSON: what reads a body later follows it by recursion."""
+_EXTENSION = re.compile(r"\s*([a-z]{2})\s*:\s*([^:|]*[^:|\s])\s*", re.IGNORECASE | re.ASCII)
+
+
+class Broken(ValueError):
+    """A cell breaks its rule; pydantic gathers these."""
+
+
+NUMBER = "number"
+"""The word for the type of decimal numbers."""
+GIVEN = object()
+"""In place of a text: the value is said elsewhere in the row and is not checked."""
+
+
+def no_doubt(_cell: str) -> str | None:
+    """Of most cells."""
+    return None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The rule of a cell: the word for its type, the rule in words, the text as a value.
+
+    ``doubt`` says of a text that passes why the service may refuse it all the same; mostly nothing.
+    """
+
+    type: str
+    rule: str
+    parse: Callable[[str], object]
+    doubt: Callable[[str], str | None] = field(default=no_doubt, kw_only=True)
+
+    def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(lambda cell: cell if cell is GIVEN else self.parse(cell))
+
+
+@dataclass(frozen=True)
+class Refers(Cell):
+    """A cell that names other objects; its value is the tuple of their keys, natural ones or ids as text.
+
+    ``to`` is the service's word for what is named, ``column`` the last part of the column's name; ``ids`` is that of
+    the column that takes ids for the same field, and ``field`` the field of the body where it is not the column's own.
+    """
+
+    to: str
+    column: str
+    many: bool
+    by_id: bool = False
+    ids: str = ""
+    field: str = ""
+
+
+def text(high: int | None = None, low: int = 1) -> Cell:
+    """Text of ``low`` to ``high`` characters."""
+
+    def parse(cell: str) -> str:
+        if high is not None and len(cell) > high:
+            raise Broken(f"Has {len(cell)} characters; at most {high} are allowed.")
+        return cell
+
+    return Cell("text", "any text" if high is None else f"{low} to {high} characters", parse)
+
+
+def code(high: int | None = None) -> Cell:
+    """Text that identifies something, such as a SKU or a barcode: a number that a spreadsheet shortened is refused."""
+    plain = text(high)
+
+    def parse(cell: str) -> object:
+        return plain.parse(_unshortened(cell))
+
+    return Cell("text", plain.rule, parse)
+
+
+def barcode() -> Cell:
+    """A code that is often all digits: one that a program took for a number is refused.
+
+    What is a UPC but for a 0 in front (its last digit checks the others) is doubted: spreadsheets drop it.
+    """
+    plain = code()
+
+    def doubt(cell: str) -> str | None:
+        return f"Is a valid UPC with a 0 in front: {_DROPPED.format(cell)}" if _lacks_zero(cell) else None
+
+    def parse(cell: str) -> object:
+        if _FLOAT.fullmatch(cell):
+            raise Broken("Was taken for a number, as its .0 shows. Format the column as text and enter the code again.")
+        return plain.parse(cell)
+
+    return Cell("text", plain.rule, parse, doubt=doubt)
+
+
+def hs_code() -> Cell:
+    """A harmonised code, whose digits come in pairs: an odd count of them is doubted."""
+    plain = code()
+
+    def doubt(cell: str) -> str | None:
+        if cell.isdecimal() and len(cell) % 2:
+            return f"Has {len(cell)} digits, and such codes come in pairs of them: {_DROPPED.format(cell)}"
+        return None
+
+    return Cell("text", plain.rule, plain.parse, doubt=doubt)
+
+
+def tag_name(high: int) -> Cell:
+    """A location tag's name as the service stores it: HTML tags stripped, blanks around it trimmed (4.1)."""
+
+    def parse(cell: str) -> str:
+        name = without_html(cell)
+        if not 1 <= len(name) <= high:
+            raise Broken(f"Has {len(name)} characters without its HTML tags; 1 to {high} are allowed.")
+        return name
+
+    return Cell("text", f"1 to {high} characters; HTML tags are stripped; unique", parse)
+
+
+def without_html(cell: str) -> str:
+    """The text without HTML tags and without the blanks around it; what is left is stored as it is."""
+    while (stripped := _HTML_TAG.sub("", cell).strip()) != cell:
+        cell = stripped
+    return cell
+
+
+def shipping_method(high: int) -> Cell:
+    """The code of a shipping method: the carrier, an underscore, the service (2.2). No more of its grammar is shown."""
+    plain = text(high)
+
+    def doubt(cell: str) -> str | None:
+        if _SHIPPING_METHOD.fullmatch(cell):
+            return None
+        return "Has not the form <carrier>_<SERVICE>, such as ups_GROUND; sent as it is."
+
+    return Cell("text", f"<carrier>_<SERVICE>, such as ups_GROUND; {plain.rule}", plain.parse, doubt=doubt)
+
+
+def one_of(choices: Sequence[str], words: str | None = None) -> Cell:
+    """One of a closed set of values, none of which differ in case alone."""
+    listed = words or ", ".join(choices)
+    by_word = {choice.casefold(): choice for choice in choices}
+
+    def parse(cell: str) -> str:
+        if same := by_word.get(cell.casefold()):
+            return same
+        meant = next((by_word[word] for word in get_close_matches(cell.casefold(), by_word, n=1)), None)
+        raise Broken(f"Must be one of: {listed}." + (f" Did you mean {meant}?" if meant else ""))
+
+    return Cell("one of", listed, parse)
+
+
+def flag() -> Cell:
+    """A boolean, as people and spreadsheets write it."""
+
+    def parse(cell: str) -> bool:
+        try:
+            return _BOOLEANS[cell.casefold()]
+        except KeyError:
+            raise Broken("Must be true or false (yes or no, 1 or 0).") from None
+
+    return Cell("true or false", "true or false, yes or no, 1 or 0", parse)
+
+
+def flag_or_text() -> Cell:
+    """An option whose shape is not shown: a boolean by its name, and any other text as it is."""
+
+    def parse(cell: str) -> bool | str:
+        return _BOOLEANS.get(cell.casefold(), cell)
+
+    def doubt(cell: str) -> str | None:
+        if cell.casefold() in _BOOLEANS:
+            return None
+        return (
+            "Is neither true nor false and is sent as text, since the specification does not show what the option "
+            "takes; resource_json can give it another shape."
+        )
+
+    return Cell("true or false", "true or false, yes or no, 1 or 0; another text is sent as it is", parse, doubt=doubt)
+
+
+def whole(within: range) -> Cell:
+    """A whole number in a range."""
+
+    def parse(cell: str) -> int:
+        found = _WHOLE.fullmatch(cell)
+        if not found:
+            raise Broken("Must be a whole number, written with digits alone.")
+        if len(found[1]) > _LONGEST or int(found[1]) not in within:
+            raise Broken(f"Must lie between {within[0]} and {within[-1]}.")
+        return int(found[1])
+
+    return Cell("whole number", "digits alone" if within == INT64 else f"{within[0]} to {within[-1]}", parse)
+
+
+def number() -> Cell:
+    """A decimal number, kept exactly as written."""
+    return Cell(NUMBER, "digits, with a decimal point or comma", exact_number)
+
+
+def measure() -> Cell:
+    """A weight, length or volume: a decimal number that is not below zero."""
+
+    def parse(cell: str) -> int | float:
+        if (size := exact_number(cell)) < 0:
+            raise Broken("Must not be below zero.")
+        return size
+
+    return Cell(NUMBER, "digits, with a decimal point or comma; not below 0", parse)
+
+
+def letters(count: int, example: str, what: str) -> Cell:
+    """A code of some letters, in either case; sent in capitals."""
+
+    def parse(cell: str) -> str:
+        if not (len(cell) == count and cell.isascii() and cell.isalpha()):
+            raise Broken(f"Must be the {count} letters of a {what}, such as {example}.")
+        return cell.upper()
+
+    return Cell("text", f"{count} letters of a {what}, such as {example}", parse)
+
+
+def listed(entry: Cell) -> Cell:
+    """A list whose entries are parted by ``|``."""
+
+    def parse(cell: str) -> list[object]:
+        return [entry.parse(part) for part in _parts(cell)]
+
+    def doubt(cell: str) -> str | None:
+        return next(filter(None, (entry.doubt(part.strip()) for part in cell.split(SEPARATOR))), None)
+
+    rule = f"entries parted by {SEPARATOR}; each: {entry.rule}"
+    return Cell("list", rule, parse, doubt=no_doubt if entry.doubt is no_doubt else doubt)
+
+
+def extensions() -> Cell:
+    """The country extensions of a harmonised code: ``CC:extension|CC:extension``, or the JSON of the specification."""
+
+    def parse(cell: str) -> list[dict[str, str]]:
+        if cell.startswith("["):
+            return _extension_objects(json_value(cell))
+        found = [_EXTENSION.fullmatch(part) for part in _parts(cell)]
+        if not all(found):
+            raise Broken("Must be a 2-letter country and its extension, such as US:4050|CA:10.")
+        return [{"country_id": one[1].upper(), "extension": one[2]} for one in found if one]
+
+    return Cell("list", "country:extension parted by |, such as US:4050|CA:10, or JSON", parse)
+
+
+def refers(to: str, column: str, *, many: bool = False, by: str, ids: str, doubt: str | None = None) -> Refers:
+    """The natural key of another object, or several parted by ``|``; the column ``ids`` takes ids in their place."""
+
+    def parse(cell: str) -> tuple[str, ...]:
+        return _each_once(_parts(cell) if many else [_unshortened(cell)])
+
+    return Refers(_REFERENCE[many], by + _SEVERAL[many], parse, to, column, many, ids=ids, doubt=_always(doubt))
+
+
+def refers_by_id(to: str, column: str, *, many: bool = False, field: str = "", doubt: str | None = None) -> Refers:
+    """The id of another object, or several parted by ``|``; ``field`` is what a natural key can fill too."""
+    identifier = whole(ID)
+
+    def parse(cell: str) -> tuple[str, ...]:
+        return _each_once([str(identifier.parse(part)) for part in (_parts(cell) if many else [cell])])
+
+    rule = f"id of a {to} in the service{_SEVERAL[many]}"
+    return Refers(_REFERENCE[many], rule, parse, to, column, many, by_id=True, field=field, doubt=_always(doubt))
+
+
+def exact_number(cell: str) -> int | float:
+    """The number that JSON will carry; what a double cannot hold exactly is refused rather than rounded.
+
+    A comma counts as decimal, and thousands may be parted, only where there is no second way to read it.
+    """
+    if _THOUSANDS.fullmatch(cell):
+        raise two_ways(cell)
+    plain = _with_point(cell)
+    if not _NUMBER.fullmatch(plain):
+        raise Broken("Must be a number: digits and at most one decimal point or comma, nothing else.")
+    found = float(plain)
+    if Decimal(repr(found)) != Decimal(plain):
+        raise Broken("Has more digits than can be sent exactly; at most 15 are sure.")
+    return found if "." in plain else int(plain)
+
+
+def has_decimal_comma(cell: str) -> bool:
+    """Whether a number surely has one: then a point in the same file may part thousands."""
+    is_sure = _COMMA.fullmatch(cell) or _POINT_AND_COMMA.fullmatch(cell)
+    return is_sure is not None and not _THOUSANDS.fullmatch(cell)
+
+
+def may_part_thousands(cell: str) -> bool:
+    """Whether the point of a number may part thousands, in a file that has decimal commas."""
+    return _THOUSANDS.fullmatch(cell.replace(".", ",")) is not None and "." in cell
+
+
+def two_ways(cell: str) -> Broken:
+    """What is said of a number that can be read in two ways."""
+    digits = re.sub("[.,]", "", cell)
+    point = re.sub("[.,]", ".", cell)
+    return Broken(f"Can be read in two ways: write {digits}, or {point}0 with one more digit behind the point.")
+
+
+def _with_point(cell: str) -> str:
+    """A number with nothing but a decimal point, where there is one way to read it; else as it is."""
+    for comma in (_COMMA, _POINT_AND_COMMA):
+        if comma.fullmatch(cell):
+            return cell.replace(".", "").replace(",", ".")
+    return cell.replace(",", "") if _COMMA_AND_POINT.fullmatch(cell) else cell
+
+
+def json_value(cell: str) -> Any:  # noqa: ANN401 - any JSON there is
+    """What a cell of JSON holds; numbers exactly, no key twice, no half of a surrogate pair, which UTF-8 lacks."""
+    try:
+        found = json.loads(
+            cell, parse_float=_json_number, parse_constant=_no_number, object_pairs_hook=_object_without_repeats
+        )
+    except json.JSONDecodeError as error:
+        raise Broken(f"Is not JSON: {error.msg} at character {error.pos + 1}.") from None
+    except RecursionError:
+        raise _too_deep() from None
+    except ValueError as error:  # a whole number of more digits than Python reads
+        raise error if isinstance(error, Broken) else Broken("Has a number with too many digits.") from None
+    _look_inside(found, _DEEPEST)
+    return found
+
+
+def _lacks_zero(cell: str) -> bool:
+    """Whether eleven digits are a UPC without its 0: the odd ones of all twelve count three times, and 10 divides."""
+    if not (len(cell) == _UPC_WITHOUT_ZERO and cell.isascii() and cell.isdecimal()):
+        return False
+    digits = [int(digit) for digit in f"0{cell}"]
+    return (3 * sum(digits[::2]) + sum(digits[1::2])) % 10 == 0
+
+
+def _unshortened(cell: str) -> str:
+    if _FORMULA.fullmatch(cell):
+        raise Broken("Is a formula of a spreadsheet. Format the column as text and enter the text alone.")
+    if _SHORTENED.fullmatch(cell):
+        raise Broken("Was shortened by a spreadsheet. Format the column as text and enter all digits again.")
+    return cell
+
+
+def _always(doubt: str | None) -> Callable[[str], str | None]:
+    return (lambda _: doubt) if doubt else no_doubt
+
+
+def _each_once(keys: Sequence[str]) -> tuple[str, ...]:
+    if repeated := next((key for key in keys if keys.count(key) > 1), None):
+        raise Broken(f"Names {repeated} twice; once is enough.")
+    return tuple(keys)
+
+
+def _parts(cell: str) -> list[str]:
+    parts = [part.strip() for part in cell.split(SEPARATOR)]
+    if not all(parts):
+        raise Broken(f"Has an empty entry; write one {SEPARATOR} between two entries and none at the ends.")
+    return parts
+
+
+def _extension_objects(value: object) -> list[dict[str, str]]:
+    country = letters(2, "US", "country code")
+    entries = value if isinstance(value, list) else [value]
+    checked: list[dict[str, str]] = []
+    for entry in entries:
+        if not (isinstance(entry, dict) and set(entry) == {"country_id", "extension"}):
+            raise Broken('Must be JSON such as [{"country_id": "US", "extension": "4050"}].')
+        if not all(isinstance(one, str) and one for one in entry.values()):
+            raise Broken("Must have text as country_id and as extension: put them in quotes.")
+        checked.append({"country_id": str(country.parse(entry["country_id"])), "extension": entry["extension"]})
+    return checked
+
+
+def _json_number(literal: str) -> float:
+    found = float(literal)
+    if Decimal(repr(found)) != Decimal(literal):
+        raise Broken(f"Has a number with more digits than can be sent exactly: {literal}.")
+    return found
+
+
+def _no_number(literal: str) -> object:
+    raise Broken(f"Has {literal}, which JSON does not know.")
+
+
+def _object_without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = {_whole_characters(key): value for key, value in pairs}
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise Broken(f"Has the key {next(key for key in keys if keys.count(key) > 1)} twice.")
+    return found
+
+
+def _look_inside(value: object, levels: int) -> None:
+    if isinstance(value, str):
+        _whole_characters(value)
+    elif isinstance(value, dict | list):
+        if levels == 0:
+            raise _too_deep()
+        for inner in value.values() if isinstance(value, dict) else value:
+            _look_inside(inner, levels - 1)
+
+
+def _whole_characters(text: str) -> str:
+    if half := _HALF_CHARACTER.search(text):
+        raise Broken(f"Has half a character, \\u{ord(half[0]):x}. Write the whole character or both of its halves.")
+    return text
+
+
+def _too_deep() -> Broken:
+    return Broken(f"Is JSON that is nested too deep; at most {_DEEPEST} levels are allowed.")

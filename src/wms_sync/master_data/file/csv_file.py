@@ -1,0 +1,209 @@
+"""A CSV file as text: every cell as it was written, every record with the line it starts on.
+
+Belongs here: encodings, delimiters, quotes, lines, the names of the header freed of case and blanks. Does not: what a
+column means (``columns``, ``check``). Nothing is converted: ``00123``, ``NA`` and ``null`` are text.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import re
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wms_sync.master_data.errors import UnreadableFile
+from wms_sync.master_data.file.decode import decode
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CUSTOM_FIELD = "custom_fields."
+"""What a column of one custom field begins with; the code behind it keeps its case."""
+_DELIMITERS = (",", ";", "\t")
+_EXCEL_DELIMITER = re.compile(r"sep=(.)[\r\n]*", re.IGNORECASE)
+_OTHERS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe (FIFO)",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+"""By the type in a file's mode: what is no file to read."""
+_JOINTS = re.compile(r"[\s-]+")
+_NAME = re.compile(r"[\w. -]*\w[\w. -]*")
+
+
+@dataclass(frozen=True)
+class Malformed:
+    """A record that is no row of the header's columns; ``cells`` where they could be told apart."""
+
+    line: int
+    cells: tuple[str, ...]
+    rule: str
+
+
+@dataclass(frozen=True, eq=False)
+class CsvFile:
+    """A file that was read; the index of ``frame`` is the 1-based line on which each record starts.
+
+    ``frame`` holds the well-formed records that are not blank, its columns are ``header`` freed of case and blanks (two
+    columns of one name stay two). ``cells`` holds every record that is not blank by its line, also those of another
+    width, but none whose quotes cannot be read: it could not be written as it was.
+    """
+
+    path: Path
+    sha256: str
+    encoding: str
+    delimiter: str
+    header_line: int
+    header: tuple[str, ...]
+    frame: pd.DataFrame
+    cells: Mapping[int, tuple[str, ...]]
+    malformed: tuple[Malformed, ...]
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The line of each row of ``frame``."""
+        return tuple(self.frame.index.tolist())
+
+
+def read_csv(path: Path) -> CsvFile:
+    """The file at ``path``; raises ``UnreadableFile`` where there is none, or none that is CSV."""
+    raw = _bytes(path)
+    text, encoding = decode(path, raw)
+    lines = list(io.StringIO(text, newline=""))
+    start, declared = _first_line(path, lines)
+    if "\0" in lines[start]:
+        raise UnreadableFile(path, "its header holds NUL characters: it is no text. Save it again as 'CSV UTF-8'.")
+    delimiter = declared or _delimiter(lines[start:])
+    records = _records(lines, start, delimiter)
+    header_line, header, trouble = next(records)
+    if trouble:
+        raise UnreadableFile(path, f"its header, on line {header_line}, has a quote that is not closed.")
+    rows, malformed = _sorted_out(records, header)
+    return CsvFile(
+        path=path,
+        sha256=hashlib.sha256(raw).hexdigest(),
+        encoding=encoding,
+        delimiter=delimiter,
+        header_line=header_line,
+        header=tuple(header),
+        frame=_frame(rows, header),
+        cells=rows | {one.line: one.cells for one in malformed if one.cells},
+        malformed=tuple(malformed),
+    )
+
+
+def canonical(name: str) -> str:
+    """The name of a column freed of case, blanks around it and other joints than ``_``: ``Sort Order`` is sort_order.
+
+    The code of a custom field stays as it is.
+    """
+    name = name.strip()
+    folded = _JOINTS.sub("_", name.casefold())
+    if folded.startswith(CUSTOM_FIELD):
+        return CUSTOM_FIELD + name[name.index(".") + 1 :].strip()
+    return folded
+
+
+def _bytes(path: Path) -> bytes:
+    """What is in the file. Anything else is refused before it is opened, which on a pipe would wait for ever."""
+    try:
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            what = _OTHERS.get(stat.S_IFMT(mode), "no regular file")
+            raise UnreadableFile(path, f"it is {what}. Give one CSV file that is saved on disk.")
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise UnreadableFile(path, "there is no such file. Check the path.") from None
+    except OSError as error:
+        raise UnreadableFile(path, f"{error.strerror}. Check who may read it.") from error
+
+
+def _first_line(path: Path, lines: Sequence[str]) -> tuple[int, str | None]:
+    """The index of the line on which the header starts, and the delimiter that Excel's ``sep=;`` before it names."""
+    start, declared = 0, None
+    if lines and (excel := _EXCEL_DELIMITER.fullmatch(lines[0])):
+        start, declared = 1, excel[1]
+        if declared not in _DELIMITERS:
+            raise UnreadableFile(path, f"it says sep={declared}; cells may be parted by comma, semicolon or tab.")
+    for number, line in enumerate(lines[start:], start):
+        if line.strip(" \t\r\n,;"):
+            return number, declared
+    raise UnreadableFile(path, "it is empty. Its first line must name the columns.")
+
+
+def _delimiter(lines: Sequence[str]) -> str:
+    """The one that parts the header into most names; data is not asked, since texts may hold any of them."""
+
+    def names(delimiter: str) -> int:
+        _, header, trouble = next(_records(lines, 0, delimiter))
+        return 0 if trouble else sum(_NAME.fullmatch(cell) is not None for cell in header)
+
+    return max(_DELIMITERS, key=names)
+
+
+def _records(lines: Sequence[str], start: int, delimiter: str) -> Iterator[tuple[int, list[str], str]]:
+    """Line, cells and what is wrong with the quotes of each record, blank ones included.
+
+    After a record that the parser gives up, it goes on with the next line.
+    """
+    reader = csv.reader(lines[start:], delimiter=delimiter, strict=True)
+    while True:
+        before = reader.line_num
+        try:
+            yield start + before + 1, next(reader), ""
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield start + before + 1, [], _quoting(start + before + 1, start + reader.line_num, error)
+
+
+def _quoting(first: int, last: int, error: csv.Error) -> str:
+    where, what = (f"Lines {first} to {last} are", "lines") if last > first else ("The line is", "line")
+    return (
+        f"{where} not readable as one record ({error}). Correct the {what} in the file itself: close the quote that "
+        'opens there, and write a quote inside a quoted cell twice: "".'
+    )
+
+
+def _sorted_out(
+    records: Iterator[tuple[int, list[str], str]], header: Sequence[str]
+) -> tuple[dict[int, tuple[str, ...]], list[Malformed]]:
+    """The rows by line, and the records that are none; without blank records, and blank cells beyond the header."""
+    rows: dict[int, tuple[str, ...]] = {}
+    malformed: list[Malformed] = []
+    width, names = len(header), [canonical(name) for name in header]
+    for line, cells, trouble in records:
+        if trouble:
+            malformed.append(Malformed(line, tuple(cells), trouble))
+        elif not any(cell.strip() for cell in cells):
+            continue
+        elif [canonical(cell) for cell in cells[:width]] == names:
+            malformed.append(Malformed(line, tuple(cells), "Repeats the header. Remove the line."))
+        elif len(cells) == width or (len(cells) > width and not any(cell.strip() for cell in cells[width:])):
+            rows[line] = tuple(cells[:width])
+        else:
+            malformed.append(Malformed(line, tuple(cells), _width(len(cells), width)))
+    return rows, malformed
+
+
+def _width(cells: int, width: int) -> str:
+    what = "a cell is missing" if cells < width else "a delimiter inside a text must stand in quotes"
+    return f"Has {cells} cells where the header has {width}: {what}."
+
+
+def _frame(rows: Mapping[int, tuple[str, ...]], header: Sequence[str]) -> pd.DataFrame:
+    import pandas as pd  # a fifth of a second, which a sync need not wait
+
+    return pd.DataFrame(
+        list(rows.values()),
+        index=pd.Index(list(rows), dtype="int64"),
+        columns=[canonical(name) for name in header],
+        dtype="str",
+    )

@@ -1,0 +1,163 @@
+"""What the service is known to have, read before planning and never written: three sources, one answer.
+
+The ledger has what was created from here; the published analytics database what shipments have shown of retailers,
+products, merchants and warehouses; the Merchant API, where its credentials are set, is asked for what these two leave
+open. None of them is complete: that a thing is not known does not prove that it is not there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from wms_sync import sql_files
+from wms_sync.analytics.database import published
+from wms_sync.layout import Layout
+from wms_sync.master_data.check.rows import Checked
+from wms_sync.master_data.kinds import Kind
+from wms_sync.state.ledger import CLOCKS_DIFFER, THERE, UNSURE, Entry, PushLedger
+
+QUERIES = {
+    "Retailer": "known/retailers.sql",
+    "Product": "known/products.sql",
+    "Merchant": "known/merchants.sql",
+    "Warehouse": "known/warehouses.sql",
+}
+"""By the service's word for the kind: how the analytics database is asked for natural keys."""
+KINDS = {kind.type: kind for kind in Kind}
+
+Keys = dict[str, set[str]]
+"""Natural keys by the service's word for the kind."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A thing that the service has; ``id`` is None where it is proven and its id is not known."""
+
+    id: int | None
+    type: str
+    status: str | None = None
+    belongs_to: str | None = None
+    created_at: datetime | None = None
+
+    def __str__(self) -> str:
+        return " ".join((self.type, str(self.id) if self.id else "of unknown id", *self._owner()))
+
+    def _owner(self) -> Iterator[str]:
+        if self.belongs_to:
+            yield f"of merchant {self.belongs_to}"
+
+
+class Lookup(Protocol):
+    """Somebody who may be asked for single things by natural key; ``failures`` says by type why it cannot be."""
+
+    @property
+    def failures(self) -> Mapping[str, str]:
+        """By type: why it was asked in vain."""
+
+    def find(self, type_: str, keys: Iterable[str]) -> Mapping[str, tuple[Found, ...]]:
+        """All that are there, by key; what is missing is not proven to be absent."""
+
+
+Things = dict[tuple[str, str], tuple[Found, ...]]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the things that a file creates (``entries``) and of all things that it names.
+
+    ``unasked`` says by type why the Merchant API could not be asked for what it alone might know.
+    """
+
+    service: str
+    entries: Mapping[str, Entry]
+    things: Mapping[tuple[str, str], tuple[Found, ...]]
+    unasked: Mapping[str, str] = field(default_factory=dict)
+
+    def found(self, type_: str, key: str) -> tuple[Found, ...]:
+        """Everything of this natural key; more than one means that the key alone names none of them."""
+        return self.things.get((type_, key), ())
+
+
+def read_known(
+    checked: Checked, *, service: str, ledger: PushLedger, layout: Layout, lookup: Lookup | None = None
+) -> Known:
+    """Collect what is known of a checked file's records and of what they refer to."""
+    type_ = checked.kind.type
+    own = {record.key for record in checked.records}
+    named = _named(checked)
+    entries = ledger.entries(service, checked.kind, own)
+    things = _shown(layout, {**named, type_: own | named.get(type_, set())})
+    for other, keys in named.items():
+        if other in KINDS:
+            remembered = ledger.entries(service, KINDS[other], keys - own if other == type_ else keys)
+            for key, entry in remembered.items():
+                if entry.state in THERE:
+                    things[other, key] = _ours(of_entry(entry, other), things.get((other, key), ()))
+    if lookup is not None:
+        unknown = {
+            other: {key for key in keys if _is_unknown(things.get((other, key)))} for other, keys in named.items()
+        }
+        open_own = {key for key, entry in entries.items() if _is_open(entry)}
+        _look_up(lookup, {**unknown, type_: unknown.get(type_, set()) - own | open_own}, things)
+    return Known(service, entries, things, dict(lookup.failures) if lookup is not None else {})
+
+
+def of_entry(entry: Entry, type_: str) -> Found:
+    """A thing as the ledger remembers it; the type of a product is in its body."""
+    return Found(entry.remote_id, json.loads(entry.body).get("type", type_))
+
+
+def made_since(moment: datetime, shown: Iterable[Found]) -> tuple[Found, ...]:
+    """What must be what was sent at ``moment``: the only one that the service made since then; else nothing."""
+    made = tuple(one for one in shown if one.created_at is not None and one.created_at >= moment - CLOCKS_DIFFER)
+    return made if len(made) == 1 else ()
+
+
+def _ours(remembered: Found, shown: tuple[Found, ...]) -> tuple[Found, ...]:
+    """What a key means that we created ourselves, also where another merchant has the same one."""
+    if remembered.id is None:
+        return shown or (remembered,)
+    return tuple(one for one in shown if one.id == remembered.id) or (remembered,)
+
+
+def _named(checked: Checked) -> Keys:
+    named: Keys = {}
+    for record in checked.records:
+        for reference in record.references:
+            if not reference.by_id:
+                named.setdefault(reference.kind, set()).update(reference.keys)
+    return named
+
+
+def _is_open(entry: Entry) -> bool:
+    return entry.state in UNSURE or (entry.state in THERE and entry.remote_id is None)
+
+
+def _is_unknown(found: tuple[Found, ...] | None) -> bool:
+    return not found or found[0].id is None
+
+
+def _shown(layout: Layout, wanted: Keys) -> Things:
+    """What the published file shows. It is open for a moment only."""
+    things: Things = {}
+    if not layout.published.exists():
+        return things
+    with published(layout) as connection:
+        for type_ in wanted.keys() & QUERIES.keys():
+            query = sql_files.read(QUERIES[type_])
+            rows: list[Any] = connection.execute(query, {"keys": sorted(wanted[type_])}).fetchall()
+            for key, id_, type_shown, *rest in rows:
+                things[type_, key] = (*things.get((type_, key), ()), Found(id_, type_shown or type_, *rest))
+    return things
+
+
+def _look_up(lookup: Lookup, asked: Keys, things: Things) -> None:
+    """Ask for what the other sources do not know, not the id of, or not for certain."""
+    for type_, keys in asked.items():
+        for key, found in lookup.find(type_, sorted(keys)).items():
+            by_id = {one.id: one for one in (*found, *things.get((type_, key), ())) if one.id is not None}
+            things[type_, key] = tuple(by_id.values()) or found

@@ -1,0 +1,380 @@
+"""The plan of a push: one step a row, made without any side effect. Explaining it and applying it walk the same list.
+
+| step | means | sent |
+| --- | --- | --- |
+| create | the service is not known to have it | yes |
+| already there | it was created before, or the service shows it | no |
+| changed | created before from other values; the interface has no update | no |
+| rejected | the row breaks a rule, or names what is not known | no |
+| waits | the id of something that it names is not known yet | no |
+| in doubt | sent before without an answer | where the service refuses a second one itself, or a person says so |
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from itertools import groupby
+from typing import Any
+
+from wms_sync.master_data.check.rows import Checked, Offence, Record, Reference
+from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.plan.content import Change, Remote, body, changes, content
+from wms_sync.master_data.plan.existing import Found, Known, made_since, of_entry
+from wms_sync.state.ledger import THERE, UNSURE, Entry, State
+
+UNIQUE = frozenset({Kind.LOCATION_TAGS, Kind.RETAILERS})
+"""Kinds of which the service refuses a second one of the same key, so that sending again is safe (specification 2)."""
+
+WITH_RESEND = " with --resend"
+OURS = UNSURE | {State.CREATED}
+"""States of what the service has by a create of ours, once it has it."""
+SHOWN = 100
+"""Rows of each action or outcome that a person is shown who does not ask for all."""
+WRONG_USAGE, NEEDS_A_HAND = 2, 3
+"""Exit codes of the command line."""
+
+
+class Action(StrEnum):
+    """What is done about a row; see the module."""
+
+    CREATE = "create"
+    ALREADY_THERE = "already there"
+    CHANGED = "changed"
+    REJECTED = "rejected"
+    WAITS = "waits"
+    IN_DOUBT = "in doubt"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One row of the file, or of its header. ``why`` says to a person why, and what to do; ``warnings`` say of a row
+    that is sent what of it the service may refuse.
+
+    ``ids`` are the references that are resolved; ``waits_for`` are keys of rows of this file whose ids come with the
+    push. ``entry`` is what the ledger has; ``proven`` what it should have by what the service shows; ``found`` what
+    the key means to those that name it. ``is_by_sku`` where nothing but a sku, which other merchants may have too, says
+    that the service has it; ``is_last_word`` where a person has looked for what is in doubt, so that a refusal settles
+    it.
+    """
+
+    line: int
+    key: str
+    action: Action
+    why: str = ""
+    sends: bool = False
+    record: Record | None = None
+    content: str = ""
+    changes: tuple[Change, ...] = ()
+    ids: Mapping[tuple[str, str], Remote] = field(default_factory=dict)
+    waits_for: tuple[str, ...] = ()
+    entry: Entry | None = None
+    proven: Entry | None = None
+    found: tuple[Found, ...] = ()
+    is_by_sku: bool = False
+    is_last_word: bool = False
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What a person is told of it: why, the warnings, the body that was said in JSON as it would be sent."""
+        is_raw = self.sends and self.record is not None and self.record.is_raw
+        sent = (f"Sends {self._body}",) if is_raw else ()
+        return (*((self.why,) if self.why else ()), *(f"Warning: {one}" for one in self.warnings), *sent)
+
+    @property
+    def _body(self) -> str:
+        """The body as it will be sent, as JSON; an id that comes with the push is told in words."""
+        assert self.record is not None  # noqa: S101 - only records are sent
+        to_come: dict[tuple[str, str], Remote] = {
+            (one.kind, key): {"type": one.kind, "id": f"the one that {key} gets"}
+            for one in self.record.references
+            for key in one.keys
+        }
+        return json.dumps(body(self.record, to_come | dict(self.ids)), sort_keys=True, ensure_ascii=False)
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The step as a row to show: line, key, action, why."""
+        return {"line": self.line, "key": self.key, "action": self.action.value, "why": " ".join(self.told)}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a push of a file would do; ``steps`` in the order of sending, parents before children.
+
+    ``unasked`` are reasons why the Merchant API could not be asked: rows that need it wait, all others do not.
+    """
+
+    checked: Checked
+    service: str
+    steps: tuple[Step, ...]
+    unasked: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """What the file holds."""
+        return self.checked.kind
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is noted of the file, and of whom could not be asked about it."""
+        told = "Warning: the Merchant API could not be asked, so rows that need it wait; all others are handled."
+        return (*self.checked.notes, *(f"{told} {reason}" for reason in self.unasked))
+
+    @property
+    def sends(self) -> int:
+        """How many creates it would send."""
+        return sum(step.sends for step in self.steps)
+
+    @property
+    def counts(self) -> dict[Action, int]:
+        """Rows by action."""
+        counted = Counter(step.action for step in self.steps)
+        return {action: counted[action] for action in Action if counted[action]}
+
+    @property
+    def exit_code(self) -> int:
+        """0: every row is there or will be. 3: some need a hand. 2: the header is wrong, so no row is understood."""
+        if self.checked.header_is_wrong:
+            return WRONG_USAGE
+        is_clear = self.counts.keys() <= {Action.CREATE, Action.ALREADY_THERE} and not self.unasked
+        return 0 if is_clear else NEEDS_A_HAND
+
+    @property
+    def summary(self) -> str:
+        """One line: ``3 retailers of new.csv: 2 create, 1 already there``."""
+        counted = ", ".join(f"{count:,} {action}" for action, count in self.counts.items()) or "nothing to do"
+        return f"{len(self.steps):,} rows of {self.checked.file.path.name} as {self.kind.many}: {counted}"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Every step to show, in the order of the file."""
+        return [step.row for step in sorted(self.steps, key=lambda step: step.line)]
+
+    def lines(self) -> Iterator[str]:
+        """The plan for a person: what is noted of the file, each row, the summary."""
+        yield from self.notes
+        for row in self.rows():
+            told = f"line {row['line']}: {row['action']} {row['key']}".rstrip()
+            yield f"{told}: {row['why']}" if row["why"] else told
+        yield self.summary
+
+
+def make_plan(checked: Checked, known: Known, *, resend: bool = False, again: bool = False) -> Plan:
+    """Decide each row. With ``resend`` a person takes the risk of sending again what is not known to be missing; with
+    ``again`` nobody has looked, and what the service refused is not sent once more as it was."""
+    rejected = [_offending(line, list(found)) for line, found in groupby(checked.offences, lambda one: one.line)]
+    planner = _Planner(checked.kind, known, resend=resend, again=again)
+    warned = {line: tuple(map(_in_words, found)) for line, found in groupby(checked.warnings, lambda one: one.line)}
+    decided = [_warned(planner.decide(record), warned.get(record.line, ())) for record in checked.records]
+    return Plan(checked, known.service, (*rejected, *decided), tuple(dict.fromkeys(known.unasked.values())))
+
+
+def _offending(line: int, offences: Sequence[Offence]) -> Step:
+    return Step(line, "", Action.REJECTED, " ".join(map(_in_words, offences)))
+
+
+def _warned(step: Step, warnings: tuple[str, ...]) -> Step:
+    return replace(step, warnings=warnings) if step.sends and warnings else step
+
+
+def _in_words(offence: Offence) -> str:
+    return f"{offence.column}: {offence.rule}" if offence.column else offence.rule
+
+
+class _Planner:
+    """Decides records in the order of sending, so that a child sees what was decided of its parent."""
+
+    def __init__(self, kind: Kind, known: Known, *, resend: bool, again: bool) -> None:
+        self._kind = kind
+        self._known = known
+        self._resend = resend
+        self._again = again
+        # not beside a doubt: who settles one does not mean every product that was there before
+        self._resend_by_sku = resend and not any(one.state in UNSURE for one in known.entries.values())
+        self._decided: dict[str, Step] = {}
+
+    def decide(self, record: Record) -> Step:
+        """The step of a record whose parents are decided."""
+        step = self._resolved(self._step(record))
+        self._decided[record.key] = step
+        return step
+
+    def _step(self, record: Record) -> Step:
+        entry = self._known.entries.get(record.key)
+        shown = self._known.found(self._kind.type, record.key)
+        proof = shown if self._kind in UNIQUE else _ours(entry, shown)
+        remembered = (of_entry(entry, self._kind.type),) if entry is not None and entry.state in THERE else ()
+        step = Step(
+            record.line,
+            record.key,
+            Action.CREATE,
+            record=record,
+            content=content(record),
+            entry=entry,
+            found=proof or remembered,
+        )
+        if proof:
+            return self._there(replace(step, proven=_proven(entry, proof[0])), _among(proof))
+        if entry is None or entry.state not in OURS:
+            if shown:
+                return self._by_sku(replace(step, found=shown), _among(shown))
+            if self._again and entry is not None and entry.state is State.REFUSED and entry.body == step.content:
+                why = f"Refused by the service on {entry.settled_at or entry.intended_at:%Y-%m-%d}: {entry.message}"
+                return replace(step, action=Action.REJECTED, why=why)
+            if entry is None or entry.state is not State.EXISTS:
+                return replace(step, sends=True)
+        if entry.state in UNSURE:
+            return self._in_doubt(step, entry, shown)
+        if self._resend if self._kind in UNIQUE else self._resend_by_sku and entry.state is State.EXISTS:
+            return replace(step, sends=True, why=f"{_remembered(entry)}, and sent again as you asked.")
+        return self._there(step, _remembered(entry))
+
+    def _by_sku(self, step: Step, where: str) -> Step:
+        if self._resend_by_sku:
+            return replace(step, sends=True, why=f"{where}. Sent all the same, as you asked.")
+        why = (
+            f"{where}. Its fields were not compared. If that is another merchant's, push this row in a file of its own "
+            "with --resend."
+        )
+        return replace(step, action=Action.ALREADY_THERE, why=why, is_by_sku=True)
+
+    def _there(self, step: Step, where: str) -> Step:
+        if step.entry is None or step.entry.state not in OURS:
+            return replace(step, action=Action.ALREADY_THERE, why=f"{where}. Its fields were not compared.")
+        changed = changes(step.entry.body, step.content)
+        if not changed:
+            return replace(step, action=Action.ALREADY_THERE, why=f"{where}.")
+        told = "; ".join(map(str, changed))
+        why = f"{where}. Changed since: {told}. The interface has no update: change it in the service itself."
+        return replace(step, action=Action.CHANGED, why=why, changes=changed)
+
+    def _in_doubt(self, step: Step, entry: Entry, shown: Sequence[Found]) -> Step:
+        sent = f"Sent on {entry.intended_at:%Y-%m-%d %H:%M} UTC without an answer"
+        if shown:
+            sent += f" ({_among(shown)}, which does not prove that it is this one)"
+        if self._kind in UNIQUE:
+            why = f"{sent}. It is sent again: the service refuses a second {self._kind.one} of this {self._kind.key}."
+            if entry.state is State.UNPROVEN and not self._resend:
+                why = f"{sent}, and sent again without success. {what_to_do(self._kind, entry.state)}"
+            return replace(step, action=Action.IN_DOUBT, why=why, sends=True, is_last_word=self._resend)
+        if self._resend:
+            why = f"{sent}, and sent again as you asked: look whether the service now has it twice."
+            return replace(step, action=Action.IN_DOUBT, why=why, sends=True)
+        return replace(step, action=Action.IN_DOUBT, why=f"{sent}. {what_to_do(self._kind)}")
+
+    def _resolved(self, step: Step) -> Step:
+        """Put ids to what a step that is to be sent names by natural keys; what cannot be resolved is not sent."""
+        if not step.sends or step.record is None:
+            return step
+        ids: dict[tuple[str, str], Remote] = {}
+        waits_for: list[str] = []
+        for reference in step.record.references:
+            for key in () if reference.by_id else reference.keys:
+                answer = self._resolve(reference, key)
+                if isinstance(answer, _Unresolved):
+                    return replace(step, action=answer.action, why=answer.why, sends=False)
+                if answer is None:
+                    waits_for.append(key)
+                else:
+                    ids[reference.kind, key] = answer
+        return replace(step, ids=ids, waits_for=tuple(dict.fromkeys(waits_for)))
+
+    def _resolve(self, reference: Reference, key: str) -> Remote | _Unresolved | None:
+        """The ``{type, id}`` of what is named; None where it comes with this push."""
+        what = f"{reference.kind} {key} ({reference.column})"
+        parent = self._decided.get(key) if reference.kind == self._kind.type else None
+        if parent is not None and parent.sends:
+            return None
+        found = parent.found if parent is not None else self._known.found(reference.kind, key)
+        if not found and parent is not None and parent.action is Action.REJECTED:
+            return _Unresolved(Action.REJECTED, f"Names {what}, on line {parent.line}, which is rejected itself.")
+        if not found and parent is None and reference.kind in self._known.unasked:
+            why = f"Names {what}, which the Merchant API may know, and it could not be asked. Push again when it can"
+            return _Unresolved(Action.WAITS, f"{why}, or use {reference.ids}.")
+        return _one(found, what, reference.ids, parent)
+
+
+def what_to_do(kind: Kind, state: State = State.DOUBT, *, was_there: bool = False) -> str:
+    """How a create without an answer is settled."""
+    if kind in UNIQUE and state is State.UNPROVEN:
+        look = f"Look for the {kind.key} in the service, then push with --resend: a refusal is then the last word."
+        if kind is Kind.RETAILERS:
+            look = f"A sync or the Merchant API (WMS_MERCHANT_USERNAME) does, where they show it. {look}"
+        return f"The service refuses it without saying why, so pushing again does not settle it. {look}"
+    if kind in UNIQUE:
+        again = f"Push the file again{WITH_RESEND if was_there else ''}"
+        return f"{again}: the service refuses a second {kind.one} of this {kind.key}, which settles it."
+    return (
+        f"The service may have it. Look for the {kind.key} in the service, or push again after a sync or with the "
+        "Merchant API set (WMS_MERCHANT_USERNAME), which may find it. Only if it is not there, push with --resend."
+    )
+
+
+@dataclass(frozen=True)
+class _Unresolved:
+    action: Action
+    why: str
+
+
+def _one(found: Sequence[Found], what: str, ids: str, parent: Step | None) -> Remote | _Unresolved:
+    """The one that was found of ``what``; ``ids`` is the column that names it by its id, which nothing need know."""
+    if not found and parent is not None:
+        return _Unresolved(Action.WAITS, f"Names {what}, which is {parent.action} on line {parent.line}.")
+    if not found:
+        return _Unresolved(
+            Action.REJECTED,
+            f"Names {what}, which is neither in the file nor known of the service. Correct it, or create it first; "
+            "`wms-sync sync` and the Merchant API (WMS_MERCHANT_USERNAME) tell what the service has. If you know its "
+            f"id there, use {ids}.",
+        )
+    if len(found) > 1:
+        shown = ", ".join(map(str, found))
+        return _Unresolved(Action.REJECTED, f"Names {what}, which the service has several of: {shown}. Use {ids}.")
+    if found[0].status == "archived":
+        return _Unresolved(Action.REJECTED, f"Names {what}, which is archived. Name one that is active.")
+    if found[0].id is None:
+        return _Unresolved(
+            Action.WAITS,
+            f"Names {what}, whose id is not known: the answer to its creation was lost. Push again when a sync has "
+            "shown it, or set WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY, so that it can be asked for. If you know "
+            f"the id, use {ids}.",
+        )
+    return {"type": found[0].type, "id": found[0].id}
+
+
+def _ours(entry: Entry | None, shown: Sequence[Found]) -> tuple[Found, ...]:
+    """What the service shows of a product that was created from here. Its sku alone is no proof: another merchant may
+    have the same one, or the service had it before."""
+    if entry is None or entry.state not in OURS:
+        return ()
+    if entry.remote_id is None:
+        return made_since(entry.intended_at, shown)
+    return tuple(one for one in shown if one.id == entry.remote_id)
+
+
+def _proven(entry: Entry | None, shown: Found) -> Entry | None:
+    """What the ledger should say, now that the service shows the thing; None where it says so."""
+    if entry is None or (entry.state in THERE and (entry.remote_id or shown.id is None)):
+        return None
+    return replace(
+        entry,
+        state=State.CREATED if entry.state in OURS else State.EXISTS,
+        remote_id=entry.remote_id or shown.id,
+        message="found in the service",
+        settled_at=datetime.now(UTC),
+    )
+
+
+def _among(shown: Sequence[Found]) -> str:
+    return f"The service has it: {', '.join(map(str, shown))}"
+
+
+def _remembered(entry: Entry) -> str:
+    how = "Created" if entry.state is State.CREATED else "The service had it"
+    where = f" with id {entry.remote_id}" if entry.remote_id else ""
+    return f"{how} on {entry.settled_at or entry.intended_at:%Y-%m-%d}{where}"

@@ -1,0 +1,271 @@
+"""Applying a plan: creates sent side by side, parents before children, each intent on disk before its request.
+
+One thread orders, records and counts; ``max_parallel_requests`` others only send. Intents and outcomes share the
+ledger's transactions, so that 10,000 rows do not wait for the disk 20,000 times. A kill leaves in doubt at most what
+was intended ahead: few products, whose doubt a person must settle, and more of what the service itself keeps unique.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from time import monotonic
+
+from wms_sync.api.client import GlobalApi
+from wms_sync.api.creates import Creates
+from wms_sync.errors import WmsSyncError
+from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing
+from wms_sync.master_data.plan.content import body, digest
+from wms_sync.master_data.plan.existing import Lookup
+from wms_sync.master_data.plan.steps import UNIQUE, Action, Plan, Step
+from wms_sync.master_data.push.create import Before, Sender, Sent, told
+from wms_sync.master_data.push.outcomes import OF_ACTION, OF_STATE, Applied, PushProgress, Result, Watcher
+from wms_sync.master_data.push.ready import Lineup
+from wms_sync.state.ledger import THERE, UNSURE, Entry, PushLedger, State
+
+AHEAD_UNIQUE = 64
+"""Creates intended at a time where a doubt settles itself; of products only twice as many as are sent side by side."""
+GIVE_UP_AFTER = 8
+"""Creates in a row that were not done or not answered, each after all retries: it is the service, not the rows."""
+GIVE_UP_IN_DOUBT = 3
+"""Creates in a row that got no answer of the service, where each needs a person."""
+GIVE_UP_BUSY = 3
+"""Creates in a row that the service was too busy for, the first of them after all retries."""
+RECORD_SECONDS = 0.5
+"""Longest that an outcome is known and not on disk."""
+POLL_SECONDS = 0.1
+NOT_SENT = "not sent: the push ended before"
+NOT_DONE = frozenset({State.UNDONE, State.DOUBT})
+
+
+class Push:
+    """One push of one plan over one client; the client is closed for further requests when the push is stopped.
+
+    The plan must have been made in a turn of pushing its kind: the ledger looks at it with each intent, the client
+    before each request. A request that is suspended behind that look is harmless: its intent was on disk before another
+    took over, whose plan has it as a doubt. ``watcher`` is told from the calling thread after each row.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        api: GlobalApi,
+        ledger: PushLedger,
+        *,
+        run_id: str,
+        parallel: int,
+        lookup: Lookup | None = None,
+        stop: threading.Event | None = None,
+        watcher: Watcher | None = None,
+    ) -> None:
+        self._plan = plan
+        self._api = api
+        self._ledger = ledger
+        self._run_id = run_id
+        self._parallel = parallel
+        self._stop = stop or threading.Event()
+        self._watcher = watcher
+        self._sender = Sender(plan.kind, Creates(api), lookup)
+        self._lineup = Lineup(plan)
+        self._ahead = AHEAD_UNIQUE if plan.kind in UNIQUE else 2 * parallel
+        self._intents: dict[str, Entry] = {}
+        self._running: set[str] = set()
+        self._newest: deque[Future[Sent]] = deque(maxlen=2 * self._ahead)
+        self._answers: queue.SimpleQueue[tuple[str, Future[Sent]]] = queue.SimpleQueue()
+        self._unrecorded: list[Entry] = []
+        self._recorded_at = monotonic()
+        self._failures = 0
+        self._in_doubt = 0
+        self._busy = 0
+        self._stopped: WmsSyncError | None = None
+        self._halted = False
+        self._started = monotonic()
+
+    def apply(self) -> Applied:
+        """Send what the plan sends. Stops at once for what every row would meet, and when it is told to."""
+        self._ledger.record([step.proven for step in self._plan.steps if step.proven is not None])
+        with ThreadPoolExecutor(self._parallel, "create") as pool:
+            try:
+                while self._running or not (self._lineup.is_empty or self._halted):
+                    self._top_up(pool)
+                    self._take_in()
+            except BaseException:  # also an interrupt, wherever it strikes: what is under way is finished and recorded
+                self._halt()
+                pool.shutdown()
+                self._take_in()
+                self._unrecorded += map(self._withdrawn, self._intents.values())
+                raise
+            finally:
+                self._ledger.record(self._unrecorded)
+        return Applied(
+            results=tuple(self._result(step) for step in self._plan.steps),
+            stopped=self._stopped,
+            interrupted=self._halted and self._stopped is None,
+            requests=self._api.requests,
+            seconds=monotonic() - self._started,
+        )
+
+    # --- sending ---
+
+    def _top_up(self, pool: ThreadPoolExecutor) -> None:
+        """Keep the sending threads busy; what they get is intended on disk first, with the outcomes known by now."""
+        if self._stop.is_set():
+            self._halt()
+        is_low = len(self._running) <= self._ahead // 2
+        batch = self._lineup.take(self._ahead - len(self._running)) if is_low and not self._halted else ()
+        is_due = monotonic() - self._recorded_at > RECORD_SECONDS
+        if batch or (is_due and self._unrecorded):
+            self._intend(batch)
+        for step in batch:
+            self._running.add(step.key)
+            self._newest.append(pool.submit(self._send, step))
+            self._newest[-1].add_done_callback(partial(self._answered, step.key))
+
+    def _intend(self, batch: Sequence[Step]) -> None:
+        intents = {step.key: self._intent(step) for step in batch}
+        self._intents |= intents
+        self._ledger.record([*self._unrecorded, *intents.values()])
+        self._unrecorded.clear()
+        self._recorded_at = monotonic()
+
+    def _intent(self, step: Step) -> Entry:
+        """The ledger's row before an answer. What was there, and of which there is one at most, stays there: only an
+        answer that it was created again replaces what is known of it."""
+        prior, now = step.entry, datetime.now(UTC)
+        if prior is not None and self._was_there(step):
+            return replace(prior, run_id=self._run_id, attempts=prior.attempts + 1, intended_at=now)
+        return Entry(
+            service=self._plan.service,
+            kind=self._plan.kind.value,
+            key=step.key,
+            state=State.INTENDED,
+            body=step.content,
+            body_sha256=digest(step.content),
+            remote_id=None,
+            run_id=self._run_id,
+            attempts=prior.attempts + 1 if prior else 1,
+            message=None,
+            intended_at=prior.intended_at if prior and prior.state in UNSURE else now,
+            settled_at=None,
+            seen_at=None,
+        )
+
+    def _send(self, step: Step) -> Sent:
+        """Runs in a sending thread."""
+        assert step.record is not None  # noqa: S101 - only records are sent
+        return self._sender.send(
+            step.key,
+            body(step.record, self._lineup.ids(step)),
+            Before(
+                in_doubt=step.entry is not None and step.entry.state in UNSURE,
+                was_there=self._was_there(step),
+                is_last_word=step.is_last_word,
+            ),
+            id_needed=self._lineup.has_children(step),
+        )
+
+    def _was_there(self, step: Step) -> bool:
+        """Whether it was there before and is sent again all the same: a second one is refused."""
+        return step.entry is not None and step.entry.state in THERE and self._plan.kind in UNIQUE
+
+    def _answered(self, key: str, future: Future[Sent]) -> None:
+        self._answers.put((key, future))
+
+    # --- taking answers in ---
+
+    def _take_in(self) -> None:
+        """Wait for an answer, then take in all that are there."""
+        try:
+            self._settle(*self._answers.get(timeout=POLL_SECONDS))
+            while True:
+                self._settle(*self._answers.get_nowait())
+        except queue.Empty:
+            pass
+
+    def _settle(self, key: str, future: Future[Sent]) -> None:
+        self._running.discard(key)
+        step, intent = self._lineup.steps[key], self._intents.pop(key)
+        if future.cancelled():
+            self._unrecorded.append(self._withdrawn(intent))
+            return
+        sent = future.result()
+        entry = self._outcome(step, intent, sent)
+        self._unrecorded.append(entry)
+        message = told(self._plan.kind, sent, was_there=intent.state in THERE)
+        again = self._settles_by_itself(sent.state)
+        outcome = OF_STATE[sent.state]
+        self._lineup.conclude(Result(step.line, key, outcome, entry.remote_id, message, sent.warnings, again))
+        self._stopped = self._stopped or (None if self._halted else self._reason_to_stop(sent))
+        if self._stopped is not None and not self._halted:
+            self._halt()
+        self._tell()
+
+    def _reason_to_stop(self, sent: Sent) -> WmsSyncError | None:
+        """What every further create would meet too, as it seems after this one."""
+        self._failures = self._failures + 1 if sent.state in NOT_DONE else 0
+        self._in_doubt = self._in_doubt + 1 if sent.state is State.DOUBT else 0
+        self._busy = self._busy + 1 if sent.is_busy else 0
+        if sent.stops is not None:
+            return sent.stops
+        if self._busy >= GIVE_UP_BUSY:
+            return ServiceIsBusy(self._busy, sent.message)
+        most = GIVE_UP_AFTER if self._plan.kind in UNIQUE else GIVE_UP_IN_DOUBT
+        if self._failures >= GIVE_UP_AFTER or self._in_doubt >= most:
+            return ServiceKeepsFailing(self._failures, sent.message)
+        return None
+
+    def _outcome(self, step: Step, intent: Entry, sent: Sent) -> Entry:
+        """The ledger's row after an answer; what was in doubt and is proven now has the earlier body in the service."""
+        if intent.state in THERE and sent.state is not State.CREATED:
+            return replace(intent, remote_id=intent.remote_id or sent.remote_id, message=sent.message)
+        known = step.entry if step.entry is not None and step.entry.state in UNSURE and sent.is_proof else None
+        content = known.body if known else step.content
+        return replace(
+            intent,
+            state=sent.state,
+            body=content,
+            body_sha256=digest(content),
+            remote_id=sent.remote_id,
+            message=sent.message,
+            settled_at=None if sent.state in UNSURE else datetime.now(UTC),
+            seen_at=None,
+        )
+
+    def _tell(self) -> None:
+        if self._watcher is not None:
+            seconds, counts = monotonic() - self._started, dict(self._lineup.counts)
+            self._watcher(PushProgress(len(self._lineup.steps), len(self._lineup.results), counts, seconds))
+
+    # --- stopping ---
+
+    def _halt(self) -> None:
+        """Start nothing more: sleepers wake, what has not begun is taken back, the rest is waited for."""
+        self._halted = True
+        self._api.throttle.close()
+        for future in self._newest:  # an older one has begun long ago
+            future.cancel()
+
+    def _withdrawn(self, intent: Entry) -> Entry:
+        """The ledger's row of an intent that was not sent after all; it may be published already, and is newer."""
+        prior = self._lineup.steps[intent.key].entry
+        if prior is not None and (prior.state in UNSURE or intent.state in THERE):
+            return replace(prior, attempts=intent.attempts)
+        return replace(intent, state=State.UNDONE, message=NOT_SENT)
+
+    def _result(self, step: Step) -> Result:
+        if step.sends and step.key in self._lineup.results:
+            return self._lineup.results[step.key]
+        entry = step.proven or step.entry
+        message = NOT_SENT if step.action is Action.CREATE else step.why
+        again = entry is not None and step.action is Action.IN_DOUBT and self._settles_by_itself(entry.state)
+        id_ = entry.remote_id if entry else None
+        return Result(step.line, step.key, OF_ACTION[step.action], id_, message, settles_by_itself=again)
+
+    def _settles_by_itself(self, state: State) -> bool:
+        return state in {State.DOUBT, State.INTENDED} and self._plan.kind in UNIQUE

@@ -1,0 +1,155 @@
+"""One create and what became of it: every way that a request can end, as an outcome of a row.
+
+Where the service itself refuses a second one (``UNIQUE``), a create without an answer of the service is sent again
+after a short wait: either it is done then, or "already in use" proves that it was done the first time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from wms_sync.api.creates import Created, Creates, Resource, already_in_use, speaks_of_use
+from wms_sync.api.errors import (
+    ApiError,
+    Busy,
+    InDoubt,
+    NotSent,
+    Rejected,
+    ServiceFailed,
+)
+from wms_sync.api.statuses import NO_SUCH_PATH, in_words
+from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.plan.existing import Found, Lookup, made_since
+from wms_sync.master_data.plan.steps import UNIQUE, WITH_RESEND, what_to_do
+from wms_sync.state.ledger import THERE, UNSURE, State
+
+SENDINGS = 3
+"""How often a create is sent that gets no answer, where that is safe."""
+PROOF = "sent before; the service refuses a second one, so the first was done"
+FOUND = "sent before; the service refuses it now, and shows one"
+PASSING = ServiceFailed | NotSent
+
+
+@dataclass(frozen=True)
+class Before:
+    """What is known of a row before it is sent.
+
+    It may be ``in_doubt``, and ``is_last_word`` where a person has looked, so that a refusal settles that doubt; or it
+    surely ``was_there``, so that "already in use" proves nothing new.
+    """
+
+    in_doubt: bool = False
+    was_there: bool = False
+    is_last_word: bool = False
+
+    @property
+    def not_done(self) -> State:
+        """What it is after an answer that nothing was done now."""
+        return State.DOUBT if self.in_doubt else State.UNDONE
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What became of one create. ``stops`` is an error that every further create would meet too; ``is_busy``: the
+    service was too busy for it, after all retries."""
+
+    state: State
+    remote_id: int | None = None
+    message: str | None = None
+    warnings: tuple[str, ...] = ()
+    stops: ApiError | None = None
+    is_busy: bool = False
+
+    @property
+    def is_proof(self) -> bool:
+        """Whether a refusal proves that an earlier one was done."""
+        return self.state is State.CREATED and self.message is not None
+
+
+def told(kind: Kind, sent: Sent, *, was_there: bool) -> str:
+    """What a person is told of it: why, and what to do; what ``was_there`` is sent again only when it is asked for."""
+    said = sent.message or ""
+    if sent.state in UNSURE:
+        return f"{said} {what_to_do(kind, sent.state, was_there=was_there)}"
+    if sent.state is State.UNDONE:
+        return f"{said} Nothing was done: push the file again{WITH_RESEND if was_there else ''}."
+    if sent.state is State.EXISTS:
+        return f"The service had it before: {said}"
+    return f"Refused by the service: {said}" if sent.state is State.REFUSED else said
+
+
+class Sender:
+    """Sends rows of one kind; used from several threads."""
+
+    def __init__(self, kind: Kind, creates: Creates, lookup: Lookup | None) -> None:
+        self._kind = kind
+        self._create: Callable[[Resource], Created] = {
+            Kind.LOCATION_TAGS: creates.location_tag,
+            Kind.RETAILERS: creates.retailer,
+            Kind.PRODUCTS: creates.product,
+        }[kind]
+        self._creates = creates
+        self._lookup = lookup
+
+    def send(self, key: str, body: Resource, before: Before, *, id_needed: bool) -> Sent:
+        """Send a row; ``id_needed`` looks for an id that no answer brought."""
+        began = datetime.now(UTC)
+        sent = self._send(key, body, before)
+        if id_needed and sent.remote_id is None and sent.state in THERE:
+            found = self._look_for(key)
+            if self._kind not in UNIQUE:
+                found = made_since(began, found)
+            return replace(sent, remote_id=found[0].id if found else None)
+        return sent
+
+    def _look_for(self, key: str) -> Sequence[Found]:
+        return self._lookup.find(self._kind.type, [key]).get(key, ()) if self._lookup else ()
+
+    def _send(self, key: str, body: Resource, before: Before) -> Sent:
+        sendings = 0
+        while True:
+            sendings += 1
+            try:
+                created = self._create(body)
+            except InDoubt as error:
+                before = replace(before, in_doubt=True, is_last_word=False)
+                if self._kind not in UNIQUE or sendings == SENDINGS or not self._rest(sendings, error.retry_after):
+                    return Sent(State.DOUBT, message=str(error))
+            except Rejected as error:
+                return self._refused(key, error, before)
+            except Busy as error:
+                self._creates.be_brief()
+                return Sent(before.not_done, message=str(error), is_busy=True)
+            except ApiError as error:
+                stops = None if isinstance(error, PASSING) else error
+                return Sent(before.not_done, message=str(error), stops=stops)
+            else:
+                return Sent(State.CREATED, created.id, warnings=created.warnings)
+
+    def _rest(self, attempt: int, asked: float | None) -> bool:
+        """Whether the wait came to its end; not where the push is stopped meanwhile."""
+        try:
+            self._creates.rest(attempt, asked)
+        except NotSent:
+            return False
+        return True
+
+    def _refused(self, key: str, error: Rejected, before: Before) -> Sent:
+        if error.status in NO_SUCH_PATH:
+            return Sent(before.not_done, message=str(error), stops=error)
+        words = in_words(error.problems) if error.problems else str(error)
+        proves = before.in_doubt and not before.was_there
+        if already_in_use(error, self._kind.key, key):
+            return Sent(State.CREATED, message=PROOF) if proves else Sent(State.EXISTS, message=words)
+        # another key that is taken may be taken by the first one: its refusal does not mean that nothing was done
+        if any(problem.key for problem in error.problems) and not (before.in_doubt and speaks_of_use(error)):
+            return Sent(State.REFUSED, message=words)
+        found = self._look_for(key) if self._kind in UNIQUE else ()  # of a product it would prove nothing
+        if found:
+            state, message = (State.CREATED, FOUND) if proves else (State.EXISTS, words)
+            return Sent(state, found[0].id, message)
+        if before.in_doubt and not before.is_last_word:
+            return Sent(State.UNPROVEN, message=f"Sent before without an answer, and refused now: {words}")
+        return Sent(State.REFUSED, message=words)

@@ -1,0 +1,245 @@
+"""From a CSV file to the service and back to people: plan it, push it, say what became of each row.
+
+``plan_file`` sends nothing. ``push_file`` plans under the lock on its kind and applies at once, so a plan is never
+applied that another push has overtaken.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wms_sync.analytics.push_ledger import restore_push_ledger
+from wms_sync.api.client import GlobalApi
+from wms_sync.api.merchant import MerchantApi
+from wms_sync.api.retrying import RetryPolicy
+from wms_sync.layout import Layout
+from wms_sync.master_data.check.rows import check
+from wms_sync.master_data.errors import TooManyCreates, UnreadableFile
+from wms_sync.master_data.file.csv_file import read_csv
+from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.plan.existing import Lookup, read_known
+from wms_sync.master_data.plan.lookup import MerchantLookup
+from wms_sync.master_data.plan.steps import NEEDS_A_HAND, SHOWN, WRONG_USAGE, Plan, make_plan
+from wms_sync.master_data.push.apply import Push
+from wms_sync.master_data.push.file_state import Standing
+from wms_sync.master_data.push.outcomes import GOOD, Applied, Outcome, Result, Watcher
+from wms_sync.master_data.push.rejects import write_rejects
+from wms_sync.settings import Settings
+from wms_sync.state.ledger import PushLedger
+from wms_sync.state.push_files import PushFiles
+from wms_sync.state.queue import Holder, writer
+from wms_sync.state.store import StateStore
+from wms_sync.state.turns import taking_turn
+from wms_sync.upkeep.recovery import refuse_another_service
+
+Say = Callable[[str], None]
+LOOKUP = RetryPolicy(attempts=4, total_seconds=60)
+"""How long the Merchant API is asked again: a push goes on without it."""
+
+
+@dataclass(frozen=True)
+class PushReport:
+    """What a push did, row by row. ``rejects`` is the file of rows to correct, where there are any."""
+
+    plan: Plan
+    applied: Applied
+    rejects: Path | None
+
+    @property
+    def counts(self) -> dict[Outcome, int]:
+        """Rows by outcome."""
+        outcomes = [result.outcome for result in self.applied.results]
+        return {outcome: outcomes.count(outcome) for outcome in Outcome if outcome in outcomes}
+
+    @property
+    def exit_code(self) -> int:
+        """0: every row is in the service. 3: some need a hand. What stopped the push or a wrong header has its own."""
+        if self.applied.stopped is not None:
+            return self.applied.stopped.exit_code
+        if self.plan.checked.header_is_wrong:
+            return WRONG_USAGE
+        return 0 if self.counts.keys() <= GOOD and not self.plan.unasked else NEEDS_A_HAND
+
+    @property
+    def unsettled(self) -> tuple[Result, ...]:
+        """Rows that the service did not take, and that a later push sends or settles by itself."""
+        return tuple(one for one in self.applied.results if one.outcome is Outcome.UNSENT or one.settles_by_itself)
+
+    @property
+    def summary(self) -> str:
+        """One line: ``retailers of new.csv: 2 created, 1 rejected``."""
+        counted = ", ".join(f"{count:,} {outcome}" for outcome, count in self.counts.items()) or "no rows"
+        return f"{self.plan.kind.many} of {self.plan.checked.file.path.name}: {counted}"
+
+    def rows(self, *outcomes: Outcome) -> list[dict[str, Any]]:
+        """Results to show, those of these outcomes (all without), in the order of the file."""
+        shown = [one for one in self.applied.results if not outcomes or one.outcome in outcomes]
+        return [one.row for one in sorted(shown, key=lambda one: one.line)]
+
+    def lines(self, *, most: int | None = SHOWN) -> Iterator[str]:
+        """The report for a person: the rows that need a hand or were warned about, ``most`` of each outcome or all;
+        what to do, the summary."""
+        seen: Counter[Outcome] = Counter()
+        warned = {step.line: step.warnings for step in self.plan.steps}
+        for one in sorted(self.applied.results, key=lambda one: one.line):
+            ours = " ".join(f"Warning: {text}" for text in warned.get(one.line, ()))
+            if one.outcome not in GOOD or one.warnings or ours:
+                seen[one.outcome] += 1
+                if most is None or seen[one.outcome] <= most:
+                    told = f"line {one.line}: {one.outcome} {one.key}".rstrip()
+                    yield f"{told}: {one.row['why']} {ours}".rstrip()
+        for outcome, count in seen.items():
+            if most is not None and count > most:
+                yield f"and {count - most:,} more {outcome} (--all prints every row)"
+        by_sku = sorted(step.line for step in self.plan.steps if step.is_by_sku)
+        if by_sku:
+            some = ", ".join(map(str, by_sku[:10])) + (" ..." if len(by_sku) > 10 else "")
+            yield (
+                f"{len(by_sku):,} are already there by nothing but their sku (line {some}): a plan (--dry-run) says "
+                "whose they are. Push those that are another merchant's in a file of their own with --resend."
+            )
+        if self.rejects is not None:
+            yield f"Correct the rejected rows in {self.rejects} and push that file."
+        if self.applied.stopped is not None:
+            yield f"The push stopped: {self.applied.stopped}"
+        if self.applied.interrupted:
+            yield "The push was interrupted: push the file again to go on from there."
+        yield self.summary
+
+
+def plan_file(settings: Settings, kind: Kind, path: Path, *, resend: bool = False) -> Plan:
+    """What ``push_file`` would do now; nothing is sent or waited for, and what is lost of the ledger is restored."""
+    _refuse_odd_name(path)
+    with PushLedger(settings.database_url) as ledger, _lookup(settings, None, lambda _: None) as lookup:
+        return _plan(settings, ledger, kind, path, lookup, resend=resend)
+
+
+def push_file(
+    settings: Settings,
+    kind: Kind,
+    path: Path,
+    *,
+    run_id: str,
+    say: Say,
+    resend: bool = False,
+    again: bool = False,
+    planned: Callable[[Plan], object] | None = None,
+    watcher: Watcher | None = None,
+    stop: threading.Event | None = None,
+    policy: RetryPolicy | None = None,
+) -> PushReport:
+    """Create what the file has and the service is not known to have.
+
+    ``planned`` is given the plan before anything is sent and may raise to send nothing; ``say`` gets sentences: whom is
+    waited for, which request is repeated. ``stop`` ends the push after the requests under way. ``again`` pushes a file
+    whose rows were handled before: what the service refused is not sent to it once more, nor written to the rejects, as
+    long as it is as it was. Raises
+    ``UnreadableFile``, ``TooManyCreates``, ``SettingsError`` or ``StateError``; what goes wrong with creates, or with
+    asking the Merchant API, is in the report.
+    """
+    _refuse_odd_name(path)
+    url, layout = settings.database_url, Layout(settings.data_dir)
+    with (
+        taking_turn(url, layout, f"push of {path.name}", say, what=push_lock(kind), run_id=run_id) as turn,
+        PushLedger(url, turn) as ledger,
+        PushFiles(url, turn) as files,
+        _lookup(settings, policy, say) as lookup,
+        GlobalApi.from_settings(settings, policy=policy, say=say, allowed=turn.epoch.check) as api,
+    ):
+        standing = Standing(files, api.base_url, kind.value, path, run_id)
+        try:
+            plan = _plan(settings, ledger, kind, path, lookup, resend=resend, again=again)
+        except UnreadableFile:
+            standing.unreadable()
+            raise
+        if planned is not None:
+            planned(plan)
+        standing.planned(plan)
+        try:
+            _refuse_too_many(settings, plan)
+        except TooManyCreates as error:
+            standing.refused(error)
+            raise
+        push = Push(
+            plan,
+            api,
+            ledger,
+            run_id=run_id,
+            parallel=settings.max_parallel_requests,
+            lookup=lookup,
+            stop=stop,
+            watcher=watcher,
+        )
+        applied = push.apply()
+        told = {step.line for step in plan.steps if step.sends or not again}
+        reasons = {line: reason for line, reason in _reasons(applied.results).items() if line in told}
+        report = PushReport(plan, applied, write_rejects(layout, plan.checked, run_id, reasons))
+        standing.ended(applied, report.unsettled)
+    return report
+
+
+def pusher(settings: Settings, kind: Kind) -> Holder | None:
+    """Who pushes this kind now."""
+    return writer(Layout(settings.data_dir), what=push_lock(kind))
+
+
+def push_lock(kind: Kind) -> str:
+    """The name of the lock on pushing this kind."""
+    return f"push-{kind}"
+
+
+def _plan(
+    settings: Settings,
+    ledger: PushLedger,
+    kind: Kind,
+    path: Path,
+    lookup: Lookup | None,
+    *,
+    resend: bool,
+    again: bool = False,
+) -> Plan:
+    service = settings.require_base_url()
+    with StateStore(settings.database_url) as store:
+        refuse_another_service(settings, store)  # whose tables would tell what this one has, and by which id
+    layout = Layout(settings.data_dir)
+    restore_push_ledger(layout, layout.published, ledger)
+    checked = check(read_csv(path), kind)
+    known = read_known(checked, service=service, ledger=ledger, layout=layout, lookup=lookup)
+    return make_plan(checked, known, resend=resend, again=again)
+
+
+@contextmanager
+def _lookup(settings: Settings, policy: RetryPolicy | None, say: Say) -> Iterator[Lookup | None]:
+    """The Merchant API, where its credentials are set."""
+    if not settings.has_merchant:
+        yield None
+        return
+    with MerchantApi.from_settings(settings, policy=policy or LOOKUP, say=say) as api:
+        yield MerchantLookup(api)
+
+
+def _refuse_odd_name(path: Path) -> None:
+    """What is remembered of a push goes by the file's name, which must be text."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise UnreadableFile(path, "its name is not UTF-8, as where it came from another system. Rename it.") from None
+
+
+def _refuse_too_many(settings: Settings, plan: Plan) -> None:
+    if plan.sends > settings.push_limit:
+        raise TooManyCreates(
+            f"The push would create {plan.sends:,} {plan.kind.many}, and WMS_PUSH_LIMIT allows {settings.push_limit:,} "
+            "at a time: nothing was sent, since a create cannot be undone. Look at the plan (--dry-run); if it is "
+            f"right, push with WMS_PUSH_LIMIT={plan.sends}."
+        )
+
+
+def _reasons(results: tuple[Result, ...]) -> dict[int, str]:
+    return {one.line: one.message for one in results if one.outcome is Outcome.REJECTED}

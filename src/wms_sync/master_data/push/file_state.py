@@ -1,0 +1,47 @@
+"""How the push of one file stands, kept in the state store from its plan to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from wms_sync.errors import WmsSyncError
+from wms_sync.master_data.file.folder import digest_of
+from wms_sync.master_data.plan.steps import Action, Plan
+from wms_sync.master_data.push.outcomes import Applied, Outcome, Result
+from wms_sync.state.push_files import PushedFile, PushFiles
+
+
+class Standing:
+    """Opened for one push of one file, in its turn."""
+
+    def __init__(self, files: PushFiles, service: str, kind: str, path: Path, run_id: str) -> None:
+        self._files = files
+        self._path = path
+        self._file = PushedFile(service, kind, str(path.absolute()), "", run_id, 0, 0, None, datetime.now(UTC), None)
+
+    def unreadable(self) -> None:
+        """Nothing of the file can be looked at until it has another content."""
+        self._record(sha256=digest_of(self._path), ended_at=datetime.now(UTC))
+
+    def planned(self, plan: Plan) -> None:
+        """Nothing is sent yet."""
+        self._record(
+            sha256=plan.checked.file.sha256, unsent=plan.sends, waits=plan.counts.get(Action.WAITS, 0), ended_at=None
+        )
+
+    def refused(self, error: WmsSyncError) -> None:
+        """The plan is not applied."""
+        self._record(reason=str(error), ended_at=datetime.now(UTC))
+
+    def ended(self, applied: Applied, unsettled: Sequence[Result]) -> None:
+        """The push is over: what it left."""
+        waits = sum(one.outcome is Outcome.WAITS for one in applied.results)
+        reason = str(applied.stopped or "") or next((one.message for one in unsettled), None)
+        self._record(unsent=len(unsettled), waits=waits, reason=reason, ended_at=datetime.now(UTC))
+
+    def _record(self, **values: object) -> None:
+        self._file = replace(self._file, **values)  # type: ignore[arg-type]
+        self._files.record(self._file)

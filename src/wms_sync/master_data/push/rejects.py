@@ -1,0 +1,41 @@
+"""The file of rejected rows: as they were written, with the reasons in a column more that is not read again.
+
+Corrected, it pushes as it is. The reasons come first, so that a row with too many cells keeps its cells in place. It
+begins with a byte-order mark, without which Excel takes it for Windows-1252 and saves other letters.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from pathlib import Path
+
+from wms_sync.durable import make_private, write_whole
+from wms_sync.layout import Layout
+from wms_sync.master_data.check.header import REASONS
+from wms_sync.master_data.check.rows import Checked
+from wms_sync.master_data.file.csv_file import canonical
+
+LONGEST_STEM = 80
+
+
+def write_rejects(layout: Layout, checked: Checked, run_id: str, reasons: Mapping[int, str]) -> Path | None:
+    """Write the rows of these lines, ``reasons`` by line. None where there is no row to correct in it."""
+    file = checked.file
+    lines = [line for line in sorted(reasons) if line in file.cells]
+    if not lines or checked.header_is_wrong:
+        return None
+    earlier = next((at for at, name in enumerate(file.header) if canonical(name) == REASONS), None)
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=file.delimiter)
+    writer.writerow([REASONS, *_without(file.header, earlier)])
+    writer.writerows([reasons[line], *_without(file.cells[line], earlier)] for line in lines)
+    path = make_private(layout.rejects) / f"{checked.kind}-{file.path.stem[:LONGEST_STEM]}-{run_id}.csv"
+    write_whole(path, text.getvalue().encode("utf-8-sig"))
+    return path
+
+
+def _without(cells: tuple[str, ...], position: int | None) -> list[str]:
+    """The cells without the reasons of an earlier push of the same rows."""
+    return [cell for at, cell in enumerate(cells) if at != position]

@@ -1,0 +1,59 @@
+"""Files of which rows were not sent, or wait, when they were pushed last: for the status, the doctor and the sensor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from wms_sync.layout import Layout
+from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.push.file import push_lock
+from wms_sync.settings import Settings
+from wms_sync.state.push_files import PushedFile, PushFiles
+from wms_sync.state.queue import writer
+
+GONE_IS_TOLD_FOR = timedelta(days=7)
+"""How long a file that was taken away is still told of: whoever took it may not know that it was not done."""
+
+
+def unfinished(settings: Settings) -> tuple[PushedFile, ...]:
+    """Those that nobody pushes now; a file that is gone for some days only."""
+    layout = Layout(settings.data_dir)
+    idle = {kind.value for kind in Kind if writer(layout, what=push_lock(kind)) is None}
+    told_since = datetime.now(UTC) - GONE_IS_TOLD_FOR
+    with PushFiles(settings.database_url) as files:
+        return tuple(
+            one
+            for one in files.unfinished()
+            if one.kind in idle and (Path(one.path).exists() or one.began_at >= told_since)
+        )
+
+
+def needs(settings: Settings, file: PushedFile) -> str:
+    """One of them for a person: what is open, why, and what becomes of it or is to be done."""
+    path = Path(file.path)
+    told = [f"{path.name}, pushed on {file.began_at:%Y-%m-%d %H:%M} UTC: {_open(file)}."]
+    if file.reason and file.unsent:
+        told.append(file.reason)
+    return " ".join([*told, *_next(settings, file, path)])
+
+
+def _open(file: PushedFile) -> str:
+    unsent = f"{file.unsent:,} rows were not sent or not settled" if file.ended_at else f"{file.unsent:,} rows to send"
+    waits = f"{file.waits:,} wait for what they name"
+    return ", ".join(text for text, count in ((unsent, file.unsent), (waits, file.waits)) if count)
+
+
+def _next(settings: Settings, file: PushedFile, path: Path) -> Iterator[str]:
+    if not file.ended_at:
+        yield "That push was killed."
+    by_hand = f"`wms-sync push {file.kind} {file.path}`"
+    if not path.exists():
+        yield f"The file is gone: put it back, and run {by_hand}."
+    elif file.unsent > settings.push_limit:
+        yield f"Look at the plan; if it is right, raise WMS_PUSH_LIMIT, or run {by_hand} with a higher one."
+    elif settings.push_enabled and path.parent == settings.master_data_dir:
+        yield "Dagster's sensor master_data_files comes back to it."
+    else:
+        yield f"Run {by_hand} again{'' if file.unsent else ' after a sync'}."

@@ -1,0 +1,287 @@
+"""``wms-sync doctor``: one look at everything a sync or push needs, each with what to do when it is not so."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from wms_sync.analytics.database import opened, published, row_counts
+from wms_sync.analytics.foreign_log import logs_set_aside, told_of_log
+from wms_sync.api.client import GlobalApi
+from wms_sync.api.clock import Heard
+from wms_sync.api.errors import AccessDenied, ApiError, CallFailed, SessionExpired, Unauthorized
+from wms_sync.api.merchant import MerchantApi
+from wms_sync.api.retrying import RetryPolicy
+from wms_sync.durable import refuse_unwritable
+from wms_sync.errors import WmsSyncError
+from wms_sync.extract.clocks import apart
+from wms_sync.layout import Layout
+from wms_sync.master_data.file.folder import files_of, folder_of
+from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.plan.lookup import METHODS, MerchantLookup
+from wms_sync.master_data.push.file import pusher
+from wms_sync.master_data.push.unfinished import needs, unfinished
+from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
+from wms_sync.reports.findings import Finding
+from wms_sync.settings import Settings
+from wms_sync.state.epochs import newest_turn
+from wms_sync.state.ledger import PushLedger
+from wms_sync.state.queue import writer
+from wms_sync.state.schema import MIGRATIONS
+from wms_sync.state.store import StateStore
+from wms_sync.upkeep.damaged import damaged_pages
+from wms_sync.upkeep.forgotten import refuse_lost
+from wms_sync.upkeep.recovery import is_behind, refuse_another_service
+from wms_sync.upkeep.retention import dropped_windows
+
+SKEW = timedelta(seconds=30)
+LOW_DISK_BYTES = 2 * 1024**3
+SOON_SECONDS = 7 * 86400
+SHOWN_PAGES = 5
+ONE_TRY = RetryPolicy(attempts=2, total_seconds=20)
+CHEAP_CALL = "warehouse.list"
+NOBODY = "wms-sync-doctor"
+"""A key that nothing has: asking for it shows whether asking works."""
+
+
+def examine(settings: Settings) -> Iterator[Finding]:
+    """Look at each subject in turn; a failure of one does not keep the others from being looked at."""
+    subjects: tuple[tuple[str, Callable[[Settings], Iterator[Finding]]], ...] = (
+        ("settings", _settings),
+        ("token", _token),
+        ("connection", _connection),
+        ("merchant", _merchant),
+        ("disk", _disk),
+        ("state", _state),
+        ("service", _service),
+        ("forgotten orders", _forgotten),
+        ("lock", _lock),
+        ("published", _published),
+        ("tables", _tables),
+        ("ledger", _ledger),
+        ("master data", _master_data),
+        ("master data", _unfinished),
+    )
+    for subject, look in subjects:
+        try:
+            yield from look(settings)
+        except (WmsSyncError, OSError) as error:
+            yield Finding(subject, "fail", str(error))
+        except Exception as error:  # noqa: BLE001 - a defect, or something that broke in a way nobody thought of
+            yield Finding(subject, "fail", f"{type(error).__name__}: {error}")
+
+
+def _settings(settings: Settings) -> Iterator[Finding]:
+    base_url, _ = settings.require_service()
+    yield Finding("settings", "ok", f"{base_url}, data in {settings.data_dir}, from {settings.start_date}")
+
+
+def _token(settings: Settings) -> Iterator[Finding]:
+    expires = _expiry(settings.require_service()[1].get_secret_value())
+    if expires is None:
+        yield Finding("token", "ok", "WMS_API_TOKEN is set; it shows no expiry")
+        return
+    left = (expires - datetime.now(UTC)).total_seconds()
+    if left <= 0:
+        yield Finding("token", "fail", f"WMS_API_TOKEN expired on {expires:%Y-%m-%d %H:%M} UTC: create a new one")
+    elif left < SOON_SECONDS:
+        yield Finding("token", "warn", f"WMS_API_TOKEN expires on {expires:%Y-%m-%d %H:%M} UTC")
+    else:
+        yield Finding("token", "ok", f"WMS_API_TOKEN is valid until {expires:%Y-%m-%d}")
+
+
+def _connection(settings: Settings) -> Iterator[Finding]:
+    with GlobalApi.from_settings(settings, policy=ONE_TRY) as api:
+        yield look_at_status(api)
+        yield from read_as_a_sync(settings, api)
+    heard = api.clock.heard
+    yield _clock(heard, settings.clock_tolerance)
+
+
+def _clock(heard: Heard, tolerance: timedelta) -> Finding:
+    """How far the clocks are apart; what is read goes by the lower one, this machine's with the tolerance."""
+    if heard.least is None or heard.most is None:
+        return Finding("clock", "warn", "answers have no Date: this machine's clock alone says how far is read")
+    furthest = max(heard.least, heard.most, key=abs)
+    told = f"the service's clock is {apart(furthest)} this machine's"
+    if furthest > tolerance:
+        allowed = f"WMS_CLOCK_TOLERANCE_SECONDS allows {tolerance.total_seconds():.0f} s, and later changes wait"
+        return Finding("clock", "warn", f"{told}; {allowed}. Set the wrong one right")
+    if abs(furthest) > SKEW:
+        return Finding("clock", "warn", f"{told}: set the wrong one right")
+    return Finding("clock", "ok", told)
+
+
+def _merchant(settings: Settings) -> Iterator[Finding]:
+    if settings.merchant_username is None and settings.merchant_api_key is None:
+        yield Finding(
+            "merchant", "ok", "the Merchant API is not set up; a push asks it for ids and settles doubts with it"
+        )
+        return
+    login: Literal["basic", "session"] = "basic" if settings.merchant_login == "session" else "session"
+    other = settings.model_copy(update={"merchant_login": login})
+    try:
+        failures = _ask_merchant(settings)
+    except (AccessDenied, Unauthorized) as error:
+        with suppress(ApiError):
+            _ask_merchant(other)
+            yield Finding("merchant", "fail", f"{error} It accepts them with WMS_MERCHANT_LOGIN={login}: set that.")
+            return
+        raise
+    accepted = f"accepts {settings.merchant_username}, WMS_MERCHANT_LOGIN is {settings.merchant_login}"
+    yield Finding("merchant", "ok", f"the Merchant API {accepted}")
+    for failure in failures:
+        yield Finding("merchant", "warn", f"{failure} A push goes on without it, and rows that need it wait.")
+
+
+def _ask_merchant(settings: Settings) -> Iterable[str]:
+    """Ask for what a push asks for; returns what goes wrong with it. Raises where the credentials are refused."""
+    with MerchantApi.from_settings(settings, policy=ONE_TRY) as api:
+        try:
+            api.call(CHEAP_CALL)
+        except (AccessDenied, SessionExpired):
+            raise
+        except CallFailed:  # who is told that a method is refused is let in
+            pass
+        lookup = MerchantLookup(api)
+        for type_ in METHODS:
+            lookup.find(type_, [NOBODY])
+    return dict.fromkeys(lookup.failures.values())
+
+
+def _disk(settings: Settings) -> Iterator[Finding]:
+    layout = Layout(settings.data_dir)
+    for folder in (layout.root, layout.work, layout.raw, layout.parquet):
+        refuse_unwritable(folder)
+    folder = next(path for path in (layout.root, *layout.root.parents) if path.exists())
+    free = shutil.disk_usage(folder).free
+    copy = layout.published.stat().st_size if layout.published.exists() else 0
+    enough = free >= LOW_DISK_BYTES + 2 * copy
+    yield Finding("disk", "ok" if enough else "warn", f"{free / 1024**3:.1f} GB free in {folder}")
+
+
+def _state(settings: Settings) -> Iterator[Finding]:
+    layout = Layout(settings.data_dir)
+    with StateStore(settings.database_url) as store:
+        windows, behind = store.windows(), is_behind(layout, store)
+        dropped = dropped_windows(layout, store)
+    if behind:
+        lost = "it was lost or is an old copy: the next run takes in again what is on disk"
+        yield Finding("state", "warn", f"{len(windows)} windows remembered, which is too few: {lost}")
+    else:
+        yield Finding("state", "ok", f"{len(windows)} windows remembered; schema {MIGRATIONS[-1][0]}")
+    yield from _raw_pages(layout, settings)
+    if dropped:
+        gone = f"of {len(dropped)} windows are dropped; a rebuild takes these from their Parquet files"
+        yield Finding("raw pages", "ok", gone)
+
+
+def _raw_pages(layout: Layout, settings: Settings) -> Iterator[Finding]:
+    if writer(layout) is not None:
+        return
+    with StateStore(settings.database_url) as store:
+        found = damaged_pages(layout, store)
+    for page, reason in list(found.items())[:SHOWN_PAGES]:
+        yield Finding(
+            "raw pages",
+            "fail",
+            f"{page}: {reason}. `wms-sync rebuild` gives such windows up, and the next "
+            "`wms-sync sync` asks for them again",
+        )
+    if len(found) > SHOWN_PAGES:
+        yield Finding("raw pages", "fail", f"and {len(found) - SHOWN_PAGES:,} more are not as they were received")
+
+
+def _service(settings: Settings) -> Iterator[Finding]:
+    with StateStore(settings.database_url) as store:
+        refuse_another_service(settings, store)
+        held = store.service()
+    yield Finding("service", "ok", f"the data folder holds {held}" if held else "nothing was read yet")
+
+
+def _forgotten(settings: Settings) -> Iterator[Finding]:
+    layout = Layout(settings.data_dir)
+    with StateStore(settings.database_url) as store:
+        refuse_lost(layout, behind=is_behind(layout, store))
+        known = len(store.forgotten())
+    yield Finding("forgotten orders", "ok", f"{known} remembered, in the state store and beside it")
+
+
+def _lock(settings: Settings) -> Iterator[Finding]:
+    holder = writer(Layout(settings.data_dir))
+    yield Finding("lock", "ok", f"held by {holder}" if holder else "nobody writes")
+    for kind in Kind:
+        if (holder := pusher(settings, kind)) is not None:
+            yield Finding("lock", "ok", f"{kind.many} are being pushed: {holder}")
+    if (newest := newest_turn(settings.database_url)) is not None:
+        yield Finding("turn", "ok", f"number {newest.epoch}, the newest, is or was of {newest}")
+
+
+def _published(settings: Settings) -> Iterator[Finding]:
+    layout = Layout(settings.data_dir)
+    if not layout.published.exists():
+        yield Finding("published", "ok", "nothing yet")
+        return
+    with published(layout) as connection:
+        rows = row_counts(connection)
+    for kept in logs_set_aside(layout):
+        yield Finding("published", "warn", told_of_log(kept, layout.published))
+    yield Finding("published", "ok", f"the published file opens; {rows['shipments']} shipments in it")
+
+
+def _tables(settings: Settings) -> Iterator[Finding]:
+    layout = Layout(settings.data_dir)
+    if not layout.working_database.exists():
+        yield Finding("tables", "ok", "not made yet")
+        return
+    if writer(layout) is not None:
+        yield Finding("tables", "ok", "being written now; not looked at")
+        return
+    with opened(layout.working_database, memory_limit=settings.memory_limit):
+        pass
+    yield Finding("tables", "ok", "the working file opens and has the columns that sql/tables defines")
+
+
+def _ledger(settings: Settings) -> Iterator[Finding]:
+    with PushLedger(settings.database_url) as ledger:
+        sent, doubtful, unseen = sum(ledger.counts().values()), len(ledger.unsure()), ledger.unseen()
+    with StateStore(settings.database_url) as store:
+        behind = is_behind(Layout(settings.data_dir), store)
+    if behind:
+        yield Finding("ledger", "warn", f"{sent} creates remembered, which may be too few: see state")
+    elif doubtful:
+        told = f"{doubtful} of {sent} creates are in doubt: `wms-sync status` lists them with what to do"
+        yield Finding("ledger", "warn", told)
+    else:
+        yield Finding("ledger", "ok", f"{sent} creates remembered, none in doubt; {unseen} not seen in shipments yet")
+
+
+def _master_data(settings: Settings) -> Iterator[Finding]:
+    if settings.master_data_dir is None:
+        yield Finding("master data", "ok", "WMS_MASTER_DATA_DIR is not set: Dagster looks at no files")
+        return
+    folder = folder_of(settings)
+    counted = ", ".join(f"{len(files_of(folder, kind))} files of {kind.many}" for kind in Kind)
+    sends = "on: Dagster pushes them" if settings.push_enabled else "off: Dagster plans them and sends nothing"
+    yield Finding("master data", "ok", f"{counted} in {folder}; WMS_PUSH_ENABLED is {sends}")
+
+
+def _unfinished(settings: Settings) -> Iterator[Finding]:
+    for file in unfinished(settings):
+        yield Finding("master data", "warn", needs(settings, file))
+
+
+def _expiry(token: str) -> datetime | None:
+    """The ``exp`` claim of a JWT; None when the token is none or has none."""
+    try:
+        payload = token.split(".")[1]
+        claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        return datetime.fromtimestamp(claims["exp"], UTC)
+    except (IndexError, KeyError, ValueError, TypeError, binascii.Error):
+        return None

@@ -1,0 +1,134 @@
+"""What the doctor finds when it reads as a sync does: two pages of the real size, with everything selected.
+
+It tries every name of field selection. One that was refused and is taken again is asked for by the next sync.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from wms_sync.api.client import STATUS, GlobalApi
+from wms_sync.api.errors import ApiError, Rejected
+from wms_sync.api.page_size import PageSize
+from wms_sync.api.refusals import agree
+from wms_sync.api.selection import PREFIX, Selection
+from wms_sync.api.shipments import Page, ShipmentListing
+from wms_sync.api.statuses import NO_SUCH_PATH
+from wms_sync.extract.asking import taken_again, wanted, what_is_lost
+from wms_sync.reports.findings import Finding
+from wms_sync.settings import Settings
+
+PAGES = 2
+LOOKED_FOR = (
+    ("Order", "order"),
+    ("Warehouse", "warehouse"),
+    ("Retailer", "retailer"),
+    ("RetailerShipToLocation", "retailer_ship_to_location"),
+    ("ShipmentItem", "items"),
+    ("ShipmentPackage", "packages"),
+    ("ShipmentPackingSolution", "packing_solution"),
+    ("Gallery", "gallery"),
+)
+"""Kinds that a shipment refers to, by the field that does; packages stand inside it."""
+
+
+@dataclass
+class _Seen:
+    """What stood on the pages read: references by field, objects by kind."""
+
+    records: int = 0
+    referring: dict[str, int] = field(default_factory=dict)
+    included: dict[str, int] = field(default_factory=dict)
+
+
+def look_at_status(api: GlobalApi) -> Finding:
+    """A page that the specification does not have can only warn, whatever it answers."""
+    try:
+        api.get(STATUS)
+    except ApiError as error:
+        if isinstance(error, Rejected) and error.status in NO_SUCH_PATH:
+            return Finding("connection", "ok", f"{api.base_url} answers (it has no status page)")
+        return Finding("connection", "warn", f"the service's status page, which no sync needs, fails: {error}")
+    return Finding("connection", "ok", f"{api.base_url} answers; the token is accepted")
+
+
+def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
+    """Two pages at most, and what can be said of them."""
+    size = PageSize(settings.page_size)
+    listing = ShipmentListing(api, page_size=size, include_addresses=settings.include_addresses)
+    agreement = agree(lambda asked: listing.count(settings.start, None, selecting=asked), wanted(settings))
+    total, served_at = agreement.answer
+    listing.selection = agreement.selection
+    pages = [listing.first(settings.start, served_at)]
+    while len(pages) < PAGES and pages[-1].envelope.has_more and pages[-1].envelope.next is not None:
+        pages.append(listing.at(pages[-1].envelope.next, settings.start, served_at))
+    seen = _seen(pages)
+    counted = "an unknown number" if total is None else total
+    yield Finding(
+        "shipments",
+        "ok",
+        f"{counted} changed since {settings.start_date}; {seen.records} read in {len(pages)} pages of up to {size.now}"
+        + ("" if len(pages) > 1 else "; there is no second page to try"),
+    )
+    if size.now < settings.page_size:
+        told = f"the service refuses pages of {settings.page_size} and takes {size.now}: set WMS_PAGE_SIZE={size.now}"
+        yield Finding("page size", "warn", told)
+    yield from _names(settings, agreement.selection, dict(agreement.said))
+    yield from _kinds(seen, agreement.selection)
+    for name in taken_again(settings, agreement.selection):
+        yield Finding(
+            "field selection", "ok", f"{name} is taken again: the next sync reads again what it was not asked for"
+        )
+
+
+def _names(settings: Settings, selection: Selection, said: dict[str, str]) -> Iterator[Finding]:
+    """A line of what is granted, and one a name that is not."""
+    whole = wanted(settings)
+    granted = [name for name, values in whole.asked if selection.values(name) == values]
+    message = f"{len(granted)} of {len(whole.asked)} names are granted as asked"
+    if settings.omitted_fields:
+        message += f"; WMS_OMIT_FIELDS leaves out {', '.join(settings.omitted_fields)}"
+    if len(granted) < len(whole.asked):
+        message += f": {', '.join(name.removeprefix(PREFIX) for name in granted)}"
+    yield Finding("field selection", "ok", message)
+    for name, values in whole.asked:
+        if (taken := selection.values(name)) != values:
+            instead = f"asked for {','.join(taken)} instead" if taken else "refused"
+            loss = what_is_lost(name, selection)
+            told = f"{instead} ({said.get(name, '')}); " + (f"it does not bring {loss}" if loss else "nothing is lost")
+            yield Finding(name, "warn" if loss else "ok", told)
+
+
+def _kinds(seen: _Seen, selection: Selection) -> Iterator[Finding]:
+    """One record of each kind where the pages refer to one; what cannot be seen is said."""
+    unseen = [kind for kind, name in LOOKED_FOR if not seen.referring.get(name)]
+    for kind, name in LOOKED_FOR:
+        asked = bool(selection.values(PREFIX + name))
+        if seen.referring.get(name) and asked and kind != "ShipmentPackage" and not seen.included.get(kind):
+            told = f"{seen.referring[name]} shipments refer to one and none came, though {PREFIX}{name} was asked for"
+            yield Finding(kind, "warn", f"{told}: does the service ignore field selection, or leave `included` out?")
+    came = ", ".join(f"{count} {kind}" for kind, count in sorted(seen.included.items()))
+    missing = f"; not on the pages read, so not tried: {', '.join(unseen)}" if unseen else ""
+    yield Finding("kinds", "ok", f"{came or 'none'} came with the shipments{missing}")
+
+
+def _seen(pages: list[Page]) -> _Seen:
+    seen = _Seen()
+    for page in pages:
+        try:
+            content: Any = msgspec.json.decode(page.body.content)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            continue  # landed as it came, and told of by the flattening step
+        seen.records += page.envelope.records
+        records = [one for one in content.get("collection") or () if isinstance(one, dict)]
+        for _, name in LOOKED_FOR:
+            seen.referring[name] = seen.referring.get(name, 0) + sum(bool(one.get(name)) for one in records)
+        included = content.get("included")
+        for kind, objects in included.items() if isinstance(included, dict) else ():
+            if isinstance(objects, list):
+                seen.included[kind] = seen.included.get(kind, 0) + len(objects)
+    return seen

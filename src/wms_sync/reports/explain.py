@@ -1,0 +1,257 @@
+"""Why a shipment looks as it does: every version that was seen, which one is in the table, where its parts came from.
+
+Read from the Parquet files, which hold every version that was flattened, and from the published file. Nothing is asked
+of the service and nobody is waited for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.analytics.database import published, records
+from wms_sync.analytics.errors import UnknownShipmentError
+from wms_sync.audit.missing import knows_missing
+from wms_sync.intervals import Interval, subtract
+from wms_sync.layout import Layout
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+from wms_sync.upkeep.recovery import is_behind
+
+_ID = re.compile(r"[1-9][0-9]{0,18}")
+_LARGEST_ID = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A raw page: ``file`` is its path below the data folder, None when it is not on disk (any more).
+
+    ``run_id`` is None when the state store does not know the window.
+    """
+
+    window_id: str
+    page: int
+    file: str | None
+    run_id: str | None
+    extracted_at: datetime
+
+
+@dataclass(frozen=True)
+class Version:
+    """A shipment as one page showed it. ``verdict`` says why it is in the table or not."""
+
+    status: str | None
+    updated_at: datetime | None
+    origin: Origin
+    reason: str | None
+    window: Interval | None
+    is_stored: bool
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows that hang on the shipment, by the page they came from; no origin: the service did not send the object."""
+
+    what: str
+    id: int | None
+    rows: int
+    origin: Origin | None
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """A value of the shipment that did not fit, or the whole record."""
+
+    path: str
+    why: str
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class Absence:
+    """A time that the service did not have the shipment, by whose audit; ``returned_at`` is None while it lasts."""
+
+    window_id: str
+    run_id: str | None
+    missing_since: datetime
+    returned_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Everything that is known of where one shipment came from. Times are UTC."""
+
+    shipment_id: int
+    unique_id: str | None
+    versions: tuple[Version, ...]
+    missing: tuple[Absence, ...]
+    parts: tuple[Part, ...]
+    misfits: tuple[Misfit, ...]
+
+
+def explain(settings: Settings, store: StateStore, name: str) -> Explanation:
+    """Explain the shipment with this id or unique_id; ``UnknownShipmentError`` says where it may be."""
+    layout = Layout(settings.data_dir)
+    if not layout.published.exists():
+        raise UnknownShipmentError(f"Shipment {name}: nothing is published yet. Run `wms-sync sync` first.")
+    with published(layout) as connection:
+        return _Explaining(settings, store, layout, connection).explain(name)
+
+
+class _Explaining:
+    """One published file, the Parquet beside it, and the state store for the names of pages."""
+
+    def __init__(
+        self, settings: Settings, store: StateStore, layout: Layout, connection: duckdb.DuckDBPyConnection
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._layout = layout
+        self._connection = connection
+        self._files = [str(path) for path in sorted((layout.parquet / "shipments").glob("*.parquet"))]
+        self._windows = {window.id: window for window in store.windows()}
+
+    def explain(self, name: str) -> Explanation:
+        """Everything about the one shipment that the name means."""
+        shipment = self._named(name)
+        versions = self._rows("versions", id=shipment, files=self._files)
+        unique_ids = [row["unique_id"] for row in versions]
+        return Explanation(
+            shipment_id=shipment,
+            unique_id=unique_ids[-1] if unique_ids else None,
+            versions=tuple(self._version(row) for row in versions),
+            missing=self._missing(shipment),
+            parts=tuple(
+                Part(row["what"], row["object_id"], row["row_count"], self._origin(row) if row["window_id"] else None)
+                for row in self._rows("parts", id=shipment)
+            ),
+            misfits=tuple(
+                Misfit(row["path"], row["why"], self._origin(row)) for row in self._rows("quarantine", id=shipment)
+            ),
+        )
+
+    def _named(self, name: str) -> int:
+        given = int(name) if _ID.fullmatch(name) and int(name) <= _LARGEST_ID else None
+        found = self._rows("named", id=given, unique_id=name, files=self._files) if self._files else []
+        if len(found) == 1:
+            return int(found[0]["id"])
+        if found:
+            ids = ", ".join(str(row["id"]) for row in found)
+            raise UnknownShipmentError(f"Several shipments have the unique_id {name}: ask for one by its id: {ids}.")
+        if given is not None and self._rows("quarantine", id=given):
+            return given
+        raise UnknownShipmentError(" ".join(self._not_found(name)))
+
+    def _not_found(self, name: str) -> Iterator[str]:
+        """Where a shipment can be that is on no page."""
+        covered = self._store.covered(("loaded",), tolerance=self._settings.clock_tolerance)
+        yield f"No page that was read holds a shipment with the id or unique_id {name}."
+        if not self._files:
+            yield "There are no Parquet files: `wms-sync rebuild` makes them from the raw pages."
+        if is_behind(self._layout, self._store):
+            yield "What time is covered is not known: the state store was lost or is an old copy. Run `wms-sync sync`."
+            return
+        if not covered:
+            yield "No time is covered yet: run `wms-sync sync`."
+            return
+        yield f"Covered, by when a shipment was last changed: {', '.join(map(_shown, covered))}."
+        for gap in subtract((Interval(covered[0].start, covered[-1].end),), covered):
+            yield f"Not covered: {_shown(gap)}; the next sync reads it."
+        yield (
+            f"If it was last changed before {self._settings.start_date}, set WMS_START_DATE earlier; if it was changed "
+            f"after {_moment(covered[-1].end)}, the next sync brings it."
+        )
+        nameless = self._connection.execute(sql_files.read("explain/nameless.sql")).fetchone()
+        if nameless and nameless[0]:
+            yield f"{nameless[0]} records without a usable id are in ops.quarantine: it may be one of them."
+
+    def _version(self, row: dict[str, Any]) -> Version:
+        window = self._windows.get(row["window_id"])
+        return Version(
+            status=row["status"],
+            updated_at=row["updated_at"],
+            origin=self._origin(row),
+            reason=window.reason if window else None,
+            window=window.interval if window else None,
+            is_stored=row["is_stored"],
+            verdict=row["verdict"],
+        )
+
+    def _missing(self, shipment: int) -> tuple[Absence, ...]:
+        if not knows_missing(self._connection):
+            return ()
+        return tuple(Absence(**row) for row in self._rows("missing", id=shipment))
+
+    def _origin(self, row: dict[str, Any]) -> Origin:
+        window_id, page = row["window_id"], row["page"]
+        window = self._windows.get(window_id)
+        run_id = window.run_id if window else None
+        return Origin(window_id, page, self._file(window_id, page), run_id, row["extracted_at"])
+
+    def _file(self, window_id: str, number: int) -> str | None:
+        paths = self._layout.window(window_id).glob(f"page-{number:05d}.*")
+        return next((str(path.relative_to(self._layout.root)) for path in paths), None)
+
+    def _rows(self, query: str, **parameters: object) -> list[dict[str, Any]]:
+        if parameters.get("files") == []:
+            return []
+        return records(self._connection.execute(sql_files.read(f"explain/{query}.sql"), parameters))
+
+
+def explanation_lines(found: Explanation) -> Iterator[str]:
+    """An explanation for a person."""
+    yield f"shipment      {found.shipment_id}" + (f" ({found.unique_id})" if found.unique_id else "")
+    for version in found.versions:
+        changed = _moment(version.updated_at) if version.updated_at else "at an unknown time"
+        yield f"{'* ' if version.is_stored else '  '}version     changed {changed}, status {version.status}"
+        yield f"              {version.verdict}"
+        yield from _origin_lines(version.origin, f"{version.reason or 'unknown'} {_window(version.window)}")
+    for absence in found.missing:
+        yield from _absence_lines(absence)
+    for misfit in found.misfits:
+        yield f"  quarantine  {misfit.path}: {misfit.why}"
+        yield from _origin_lines(misfit.origin)
+    if not any(version.is_stored for version in found.versions):
+        yield "  table       it is not in the table"
+    for part in found.parts:
+        yield from _part_lines(part)
+
+
+def _part_lines(part: Part) -> Sequence[str]:
+    what = part.what if part.id is None else f"{part.what} {part.id}"
+    if part.origin is None:
+        return (f"  from        {what}: the service did not send it",)
+    return (f"  from        {what}, {part.rows} row{'' if part.rows == 1 else 's'}", *_origin_lines(part.origin))
+
+
+def _absence_lines(absence: Absence) -> Iterator[str]:
+    until = f"until {_moment(absence.returned_at)}, when a page showed it again" if absence.returned_at else "until now"
+    yield f"{'  ' if absence.returned_at else '* '}missing     since {_moment(absence.missing_since)}, {until}"
+    yield "              not among the shipments that an audit read again, nor there when asked for by its id"
+    yield f"              audit {absence.window_id} of run {absence.run_id or 'unknown'}"
+
+
+def _origin_lines(origin: Origin, window: str = "") -> Iterator[str]:
+    where = origin.file or f"{origin.window_id}, page {origin.page} (the raw page is not on disk)"
+    yield f"              {where}"
+    read = f"read {_moment(origin.extracted_at)} by run {origin.run_id or 'unknown'}"
+    yield f"              {read}, {window}" if window else f"              {read}"
+
+
+def _window(window: Interval | None) -> str:
+    return _shown(window) if window else "window"
+
+
+def _shown(interval: Interval) -> str:
+    return f"{_moment(interval.start)} to {_moment(interval.end)}"
+
+
+def _moment(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

@@ -1,0 +1,324 @@
+"""``wms-sync forget``: what is personal of some orders goes out of every file, and does not come back.
+
+The ids are remembered first; from then on no page lands with anything personal of these orders (``extract/cleaner``).
+Then every file is looked at, whatever the tables say of it: raw pages are rewritten without it, Parquet files and both
+databases without its rows in schema ``pii``, and without persons in the free-form values of its other rows. A database
+is written anew, because DuckDB leaves deleted rows in the file. Each step does nothing where nothing is left to do, so
+one that was interrupted is finished by the next run, whichever that is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.analytics import database
+from wms_sync.analytics.errors import UnknownOrderError
+from wms_sync.analytics.foreign_log import logs_set_aside
+from wms_sync.analytics.publish import publish
+from wms_sync.api.body import packed
+from wms_sync.catalogue import Table, literal, ops_tables, quote, tables
+from wms_sync.durable import sync_file
+from wms_sync.extract.raw import damage, rewrite_manifest
+from wms_sync.flatten.errors import PageDamagedError
+from wms_sync.flatten.page import read_raw
+from wms_sync.flatten.window import flattened_window, flattened_windows, write_flattened
+from wms_sync.layout import Layout
+from wms_sync.privacy.fields import COMPANYS_OWN
+from wms_sync.privacy.scrub import scrubbed, without_orders
+from wms_sync.settings import Settings
+from wms_sync.state.store import LandedPage, StateStore
+from wms_sync.state.turns import Turn
+from wms_sync.upkeep.damaged import give_up
+from wms_sync.upkeep.forgotten import remember
+from wms_sync.whole_numbers import whole
+
+Say = Callable[[str], object]
+OLD = "old"
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """What was removed, and from how many files; nothing at all where it was removed before.
+
+    ``rows`` went from the databases, or lost the persons in a value.
+    """
+
+    orders: tuple[int, ...]
+    pages: int
+    parquet_files: int
+    databases: int
+    rows: int
+
+
+def orders_named(settings: Settings, names: Sequence[str], say: Say) -> tuple[int, ...]:
+    """The orders that are meant by id, ``unique_id`` or ``order_ref``. The caller holds the writer's lock.
+
+    An id need not be known: what comes later is not stored either; ``say`` is told. Raises ``UnknownOrderError``.
+    """
+    found: dict[str, list[str]] = {}
+    ids: set[int] = set()
+    layout = Layout(settings.data_dir)
+    tables = next((path for path in (layout.working_database, layout.published) if path.exists()), None)
+    if names and tables is not None:
+        with database.reading(layout, tables) as connection:
+            query = sql_files.read("queries/named_orders.sql")
+            for name, id_, unique_id, order_ref in connection.execute(query, {"names": list(names)}).fetchall():
+                found.setdefault(name, []).append(f"{id_} (unique_id {unique_id}, order_ref {order_ref})")
+                ids.add(id_)
+    for name in names:
+        meant = found.get(name, [])
+        if len(meant) > 1:
+            raise UnknownOrderError(f"{name} names several orders: {'; '.join(meant)}. Name one by its unique_id.")
+        if meant:
+            continue
+        id_ = whole(name)
+        if id_ is None or id_ < 0:
+            raise UnknownOrderError(
+                f"No order in the tables has the unique_id or order_ref {name}, and no order can have it as its id. "
+                "Give its id."
+            )
+        ids.add(id_)
+        say(f"no order with the id {id_} is in the tables; it is remembered all the same: its persons will not land")
+    return tuple(sorted(ids))
+
+
+def forget(settings: Settings, store: StateStore, order_ids: Collection[int], say: Say) -> Forgotten:
+    """Remove everything personal of these orders, and of those that were asked for before. Needs the writer's lock."""
+    layout = Layout(settings.data_dir)
+    everyone = remember(layout, store, order_ids)
+    _remove_leftovers(store.turn, layout)
+    pages = _clean_pages(layout, store, everyone, say)
+    with duckdb.connect() as connection:
+        _prepare(connection, everyone)
+        parquet_files = _clean_parquet(store.turn, layout, connection)
+    say(f"rewrote {parquet_files} Parquet files")
+    new = bool(store.forgotten(unfinished=True))
+    databases = (layout.working_database, layout.published)
+    rows = [_clean_database(settings, store.turn, path, everyone, anyway=new) for path in databases]
+    store.forgot(everyone)
+    return Forgotten(tuple(sorted(order_ids)), pages, parquet_files, sum(map(bool, rows)), sum(rows))
+
+
+def _concerned() -> list[Table]:
+    """The tables that may hold what is personal of an order: as rows, or in free-form values."""
+    return [table for table in tables() if table.root == "orders" and (_is_personal(table) or _free_form(table))]
+
+
+def _is_personal(table: Table) -> bool:
+    return table.schema == "pii"
+
+
+def _free_form(table: Table) -> list[str]:
+    """The columns that hold whatever the service puts there, persons too."""
+    return [column.name for column in table.columns if column.type == "json" and column.name not in COMPANYS_OWN]
+
+
+def _remove_leftovers(turn: Turn, layout: Layout) -> None:
+    """What a killed run may have left outside of its turn's folder: nobody else writes now, so none of it is needed."""
+    others = [path for path in layout.work.glob("*.duckdb*") if path != layout.working_database]
+    for path in (*others, layout.work / "spill", *logs_set_aside(layout)):
+        turn.take_away(path)
+
+
+def _clean_pages(layout: Layout, store: StateStore, everyone: Collection[int], say: Say) -> int:
+    rewritten = 0
+    folders = sorted(layout.raw.glob("*"))
+    for number, folder in enumerate(folders, start=1):
+        landed = {page.file: page for page in store.pages(folder.name)}
+        for path in sorted(folder.glob("page-*")):
+            try:
+                rewritten += _clean_page(store, path, landed.get(path.name), everyone)
+            except PageDamagedError as error:  # nobody can tell whom it is about: it goes, and is asked for again
+                give_up(layout, store, folder.name)
+                store.turn.take_away(path)
+                say(f"{path.name} of window {folder.name} is damaged ({error.reason}): the window is asked for again")
+        if landed:
+            rewrite_manifest(store.turn, folder, store.window(folder.name), store.pages(folder.name))
+        say(f"looked through {number} of {len(folders)} windows, rewrote {rewritten} pages")
+    return rewritten
+
+
+def _clean_page(store: StateStore, path: Path, recorded: LandedPage | None, everyone: Collection[int]) -> bool:
+    """Rewrite a page without these orders; whether it had any. Raises ``PageDamagedError`` and has changed nothing.
+
+    A page that is not what was received gets no new hash, unless it only waits for a rewrite that is recorded already.
+    """
+    harm = None if recorded is None else damage(path.parent, recorded)
+    try:
+        content = without_orders(read_raw(path), everyone)
+    except ValueError:
+        raise PageDamagedError(path, harm or "it is no JSON") from None
+    body = None if content is None else packed(content, path.name.partition(".")[2])
+    sha256 = None if body is None else hashlib.sha256(body.landed).hexdigest()
+    if recorded is not None and harm is not None and sha256 != recorded.sha256:
+        raise PageDamagedError(path, harm)
+    if content is None or body is None or sha256 is None:
+        return False
+    if recorded is not None and harm is None:  # first, so that running again makes the very file that is recorded
+        size = len(body.landed)
+        store.rewrite_page(replace(recorded, bytes=size, content_bytes=len(content), sha256=sha256))
+    store.turn.write_whole(path, body.landed)
+    return True
+
+
+def _prepare(connection: duckdb.DuckDBPyConnection, everyone: Collection[int]) -> None:
+    connection.execute("create temp table forgotten as select unnest($1::bigint[]) as order_id", [sorted(everyone)])
+    connection.create_function("scrubbed", scrubbed, ["VARCHAR"], "VARCHAR")
+
+
+def _clean_parquet(turn: Turn, layout: Layout, connection: duckdb.DuckDBPyConnection) -> int:
+    rewritten = 0
+    counted: dict[str, dict[str, int]] = {}
+    for table in _concerned():
+        files = _files(layout, table)
+        if files:
+            query = sql_files.read("forget/holding.sql").format(
+                key=quote(table.root_key), personal=_persons(table, _columns_of(connection, files))
+            )
+            holding = connection.execute(query, {"files": files}).fetchall()
+            for (file,) in holding:
+                _clean_file(turn, connection, table, Path(file))
+            rewritten += len(holding)
+        if _is_personal(table):
+            left = _files(layout, table)
+            query = sql_files.read("forget/counted.sql")
+            counted[table.slug] = dict(connection.execute(query, {"files": left}).fetchall()) if left else {}
+    for window_id in flattened_windows(layout):
+        _recount(turn, layout, window_id, counted)
+    return rewritten
+
+
+def _columns_of(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> set[str]:
+    query = sql_files.read("forget/parquet_columns.sql")
+    return {column for (column,) in connection.execute(query, {"files": files}).fetchall()}
+
+
+def _persons(table: Table, there: Collection[str]) -> str:
+    """The condition that a row of an order is, or holds, what is personal; ``there`` are the columns that it has."""
+    values = [f"held.{quote(column)}" for column in _free_form(table) if column in there]
+    return " or ".join(f"{value}::varchar <> scrubbed({value})" for value in values) or str(_is_personal(table))
+
+
+def _kept(table: Table, there: Collection[str], source: str) -> str:
+    """The select of what stays, and in which columns."""
+    columns = [column for column in table.column_names if column in there]
+    return sql_files.read("forget/kept.sql").format(
+        columns=", ".join(f"{_cleaned(table, column)} as {quote(column)}" for column in columns),
+        source=source,
+        key=quote(table.root_key),
+        kept="forgotten.order_id is null" if _is_personal(table) else "true",
+    )
+
+
+def _cleaned(table: Table, column: str) -> str:
+    value = f"held.{quote(column)}"
+    if column not in _free_form(table):
+        return value
+    return f"case when forgotten.order_id is null then {value} else scrubbed({value})::json end"
+
+
+def _files(layout: Layout, table: Table) -> list[str]:
+    return sorted(str(path) for path in (layout.parquet / table.slug).glob("*.parquet"))
+
+
+def _clean_file(turn: Turn, connection: duckdb.DuckDBPyConnection, table: Table, path: Path) -> None:
+    temporary = turn.temporary(path.name)
+    kept = _kept(table, _columns_of(connection, [str(path)]), f"read_parquet({literal(str(path))})")
+    copied = connection.execute(f"copy ({kept}) to $temporary (format parquet)", {"temporary": str(temporary)})
+    row = copied.fetchone()
+    if row is not None and row[0]:
+        sync_file(temporary)
+        turn.put_in_place(temporary, path)
+    else:
+        turn.take_away(path)
+
+
+def _recount(turn: Turn, layout: Layout, window_id: str, counted: dict[str, dict[str, int]]) -> None:
+    """The counts that the merge insists on."""
+    before = flattened_window(layout, window_id)
+    rows, parts = dict(before.rows), dict(before.parts)
+    for slug, held in counted.items():
+        left = [part for part in parts.pop(slug, []) if part in held]
+        if left:
+            parts[slug] = left
+        if slug in rows:
+            rows[slug] = sum(held[part] for part in left)
+    after = replace(before, rows=rows, parts=parts)
+    if after != before:
+        write_flattened(turn, layout, window_id, after)
+
+
+def _clean_database(settings: Settings, turn: Turn, path: Path, everyone: Collection[int], *, anyway: bool) -> int:
+    """Write a database anew without the rows of these orders; how many there were.
+
+    ``anyway`` also where it has none: rows that a merge replaced may still lie in the file.
+    """
+    if not path.exists():
+        return 0
+    layout = Layout(settings.data_dir)
+    source = path
+    if path == layout.published:  # an analyst may have it open
+        source = turn.temporary("published.duckdb")
+        shutil.copyfile(path, source)
+    held = _held(source, everyone)
+    if held or anyway:
+        fresh = turn.temporary("forgetting.duckdb")
+        with database.opened(fresh, memory_limit=settings.memory_limit) as connection:
+            _copy(connection, source, everyone)
+        if path == layout.working_database:
+            turn.put_in_place(fresh, path)
+        else:
+            publish(turn, layout, fresh)
+            fresh.unlink()
+    if source != path:
+        source.unlink()
+    return held
+
+
+def _held(source: Path, everyone: Collection[int]) -> int:
+    """The rows that are, or hold, what is personal of these orders."""
+    with duckdb.connect(source, read_only=True) as connection:
+        _prepare(connection, everyone)
+        present = _present_columns(connection, "current_database()")
+        concerned = [(table, present.get((table.schema, table.name))) for table in _concerned()]
+        return sum(_count(connection, table, there) for table, there in concerned if there)
+
+
+def _count(connection: duckdb.DuckDBPyConnection, table: Table, there: Collection[str]) -> int:
+    query = sql_files.read("forget/held.sql").format(
+        table=table.qualified, key=quote(table.root_key), personal=_persons(table, there)
+    )
+    row = connection.execute(query).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, source: Path, everyone: Collection[int]) -> None:
+    """Everything that stays, into the empty tables of a new database."""
+    _prepare(connection, everyone)
+    connection.execute(f"attach {literal(str(source))} as {quote(OLD)} (read_only)")
+    present = _present_columns(connection, literal(OLD))
+    concerned = _concerned()
+    for table in (*tables(), *ops_tables()):
+        there = present.get((table.schema, table.name), set())
+        columns = ", ".join(quote(column) for column in table.column_names if column in there)
+        if columns:
+            stored = f"{quote(OLD)}.{table.qualified}"
+            kept = _kept(table, there, stored) if table in concerned else f"select {columns} from {stored}"
+            connection.execute(f"insert into {table.qualified} ({columns}) {kept}")
+    connection.execute(f"detach {quote(OLD)}")
+
+
+def _present_columns(connection: duckdb.DuckDBPyConnection, name: str) -> dict[tuple[str, str], set[str]]:
+    """Columns by schema and table, of one of the connection's databases."""
+    present: dict[tuple[str, str], set[str]] = {}
+    rows = connection.execute(sql_files.read("forget/columns.sql").format(database=name)).fetchall()
+    for schema, table, column in rows:
+        present.setdefault((schema, table), set()).add(column)
+    return present

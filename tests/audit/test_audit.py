@@ -1,0 +1,243 @@
+"""The nightly audit: slices of old shipments read again, what they find, and that they cover nothing."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+from starlette.responses import Response
+
+from tests.conftest import NOW
+from tests.test_sync import assert_equal, published, say, synced
+from wms_sync.audit.compare import stored_shipments
+from wms_sync.audit.slice import THE_LAST_ID, AuditReading
+from wms_sync.load.refresh import rebuild, refresh
+from wms_sync.reports.explain import explain
+from wms_sync.state.audits import Audit, Audits
+from wms_sync.state.schema import audits as audits_table
+
+LONG_AGO = timedelta(days=2)
+DIFFERS = "audits_find_no_change_that_the_sync_missed"
+COUNTS = "the_service_has_the_shipments_that_the_tables_have"
+BEFORE_START = 1_600_000_000_000
+YEAR_2999 = 32_472_144_000_000
+
+
+@contextmanager
+def store(sandbox):
+    """The service's own data, to change without a trace in ``updated_at``."""
+    held = sandbox.sandbox._store
+    with sandbox.sandbox._lock:
+        yield held
+        held.version += 1
+
+
+def hide(sandbox, index: int) -> int:
+    """Let the service not list a shipment any more; its ``updated_at``, to show it again."""
+    with store(sandbox) as held:
+        before = int(held.updated[index])
+        held.updated[index] = BEFORE_START
+    return before
+
+
+def show(sandbox, index: int, updated: int) -> None:
+    with store(sandbox) as held:
+        held.updated[index] = updated
+
+
+def one_page(bench, sandbox, settings_for) -> None:
+    """Everything fits into one slice."""
+    bench.settings = settings_for(sandbox, page_size=1000)
+
+
+def night(bench, sandbox):
+    """An hour later: a sync, the audit's slice, and the tables."""
+    sandbox.sandbox.advance(seconds=3600)
+    make_due(bench)
+    said: list[str] = []
+    with bench.api() as api:
+        report = bench.reading(api).sync()
+        slice_ = audit_reading(bench, api, say=said.append).read(report.horizon)
+    return slice_, refresh(bench.settings, bench.store, run_id="test", say=say), said
+
+
+def audit_reading(bench, api, *, say=say) -> AuditReading:
+    stored = partial(stored_shipments, bench.settings)
+    return AuditReading(bench.settings, bench.store, api, run_id="test", stored=stored, say=say)
+
+
+def make_due(bench):
+    """As if the last slice was read two days ago."""
+    with Audits(bench.settings.database_url) as audits, audits._engine.begin() as connection:
+        connection.execute(audits_table.update().values(read_at=datetime.now(UTC) - LONG_AGO))
+
+
+def last(bench) -> Audit:
+    with Audits(bench.settings.database_url) as audits:
+        found = audits.last()
+    assert found is not None
+    return found
+
+
+def warned(report) -> set[str]:
+    return {
+        outcome.check.name for outcome in report.checks if not outcome.passed and outcome.check.table == "ops_audits"
+    }
+
+
+def test_slices_follow_each_other_until_all_was_read_again_and_begin_anew(bench, sandbox, settings_for):
+    bench.settings = settings_for(sandbox, page_size=100, audit_pages=4)
+    synced(bench)
+    slices = []
+    for _ in range(3):
+        _, refreshed, _ = night(bench, sandbox)
+        slices.append(last(bench))
+        assert warned(refreshed) == set()
+    assert [one.after_id for one in slices] == [0, slices[0].to_id, 0]
+    assert slices[1].to_id == THE_LAST_ID
+    assert [one.compared for one in slices] == [400, 200, 400]
+    assert all((one.changed, one.missed, one.absent, one.orders_changed) == (0, 0, 0, 0) for one in slices)
+    assert_equal(bench, sandbox)
+
+
+def test_changes_without_a_sign_and_late_commits_are_found_and_healed(bench, sandbox, settings_for):
+    """The late one is further back than the overlap reads again. A rebuild keeps what was found."""
+    one_page(bench, sandbox, settings_for)
+    late = hide(sandbox, 50)
+    synced(bench)
+    show(sandbox, 50, late)
+    with store(sandbox) as held:
+        held.step[[3, 40]] += 1
+        held.shown[70] = 0 if held.shown[70] else 1
+        firsts = sorted({int(held.order_first[index]) for index in (100, 200)})
+        held.order_step[firsts] += 1
+        changed = [int(held.ids[index]) for index in (3, 40, 70)]
+        missed = int(held.ids[50])
+
+    _, refreshed, _ = night(bench, sandbox)
+
+    found = last(bench)
+    examples = json.loads(found.examples or "")
+    assert (found.compared, found.changed, found.missed, found.absent) == (599, 3, 1, 0)
+    assert (examples["changed"], examples["missed"]) == (changed, [missed])
+    assert found.orders_changed == len(firsts)
+    assert found.settled_counted == (found.settled_in_tables or 0) + 1
+    assert warned(refreshed) == {DIFFERS, COUNTS}
+    assert_equal(bench, sandbox)
+    rebuild(bench.settings, bench.store, run_id="test", say=say)
+    assert last(bench) == found
+    with published(bench) as connection:
+        assert connection.execute("select changed, missed from ops.audits").fetchall() == [(3, 1)]
+    assert_equal(bench, sandbox)
+
+
+def test_what_moved_back_is_told_and_healed_by_an_audit_also_after_a_rebuild(bench, sandbox, settings_for):
+    """A clock that said 2999 for a while, and a backup that was put back: no sync reads either."""
+    one_page(bench, sandbox, settings_for)
+    with store(sandbox) as held:
+        before = int(held.updated[7]), int(held.updated[9])
+        held.updated[7] = YEAR_2999
+        held.order_updated[held.order_first[20]] = YEAR_2999
+    synced(bench)
+    night(bench, sandbox)
+    with store(sandbox) as held:
+        held.updated[[7, 9]] = before[0], before[1] - 86_400_000
+        held.step[[7, 9]] += 1
+        held.order_updated[held.order_first[20]] = before[0]
+        moved = sorted(int(held.ids[index]) for index in (7, 9))
+
+    _, refreshed, _ = night(bench, sandbox)
+
+    found = last(bench)
+    examples = json.loads(found.examples or "")
+    assert (found.changed, found.missed, found.voided) == (0, 0, 3)
+    assert examples["voided_shipments"] == moved
+    assert len(examples["voided_orders"]) == 1
+    assert DIFFERS in warned(refreshed)
+    assert_equal(bench, sandbox)
+    verdicts = [version.verdict for version in explain(bench.settings, bench.store, str(moved[0])).versions]
+    assert verdicts[0].startswith("void: the audit")
+    assert verdicts[-1].startswith("in the table: the newest since the audit")
+    rebuild(bench.settings, bench.store, run_id="test", say=say)
+    assert last(bench) == found
+    assert_equal(bench, sandbox)
+
+
+def test_a_backfill_heals_what_moved_back_and_says_so(bench, sandbox):
+    synced(bench)
+    with store(sandbox) as held:
+        held.updated[[3, 4]] -= 86_400_000
+        held.step[[3, 4]] += 1
+    sandbox.sandbox.advance(seconds=3600)
+    said: list[str] = []
+    with bench.api() as api:
+        bench.reading(api).backfill(NOW - timedelta(days=30), NOW)
+    refresh(bench.settings, bench.store, run_id="test", say=said.append)
+    assert_equal(bench, sandbox)
+    assert any(line.startswith("2 rows of shipments went back") for line in said)
+
+
+def test_what_is_gone_is_told_by_the_slice_and_by_the_counts_and_stays(bench, sandbox, settings_for):
+    bench.settings = settings_for(sandbox, page_size=300)
+    synced(bench)
+    hide(sandbox, 50)
+    hide(sandbox, 500)
+
+    _, refreshed, _ = night(bench, sandbox)
+
+    found = last(bench)
+    assert (found.compared, found.changed, found.missed, found.absent) == (299 + 1, 0, 0, 1)
+    assert found.total_counted == (found.total_in_tables or 0) - 2
+    assert json.loads(found.examples or "") == {"absent": [int(sandbox.sandbox._store.ids[50])]}
+    assert warned(refreshed) == {COUNTS}
+    assert refreshed.rows["shipments"] == 600
+
+
+def test_what_changes_between_the_sync_and_the_slice_is_no_finding(bench, sandbox, settings_for):
+    one_page(bench, sandbox, settings_for)
+    synced(bench)
+
+    def move_on(request):
+        if "id%7Bgt" in request.url.query and "fields" in request.url.query:
+            sandbox.sandbox.intercept = None
+            sandbox.sandbox.advance(seconds=600, changed=80, new=10, packages_removed=10, orders=20)
+
+    sandbox.sandbox.intercept = move_on
+    _, refreshed, _ = night(bench, sandbox)
+
+    assert sandbox.sandbox.intercept is None
+    found = last(bench)
+    assert 400 < (found.compared or 0) < 600
+    assert (found.changed, found.missed, found.absent, found.orders_changed) == (0, 0, 0, 0)
+    assert warned(refreshed) == set()
+    sandbox.sandbox.advance(seconds=10)
+    synced(bench)
+    assert_equal(bench, sandbox)
+
+
+def test_a_slice_covers_no_time_and_is_read_once_a_night_of_what_is_not_new(bench, sandbox, settings_for):
+    day = timedelta(days=1)
+    with bench.api() as api:
+        bench.reading(api).backfill(NOW - 3 * day, NOW - 2 * day)
+        reading = audit_reading(bench, api)
+        assert reading.read(NOW) is None
+        refresh(bench.settings, bench.store, run_id="test", say=say)
+        bench.settings = settings_for(sandbox, audit_pages=0)
+        assert audit_reading(bench, api).read(NOW) is None
+        assert reading.read(NOW) is not None
+        assert reading.read(NOW) is None
+    assert [window.reason for window in bench.store.windows("landed")] == ["audit"]
+    (covered,) = bench.store.covered()
+    assert (covered.start, covered.end) == (NOW - 3 * day, NOW - 2 * day)
+
+
+def test_an_audit_that_fails_is_said_and_the_sync_is_not_touched(bench, sandbox):
+    synced(bench)
+    sandbox.sandbox.intercept = lambda request: Response("{}", 400) if "id%7B" in request.url.query else None
+    read, refreshed, said = night(bench, sandbox)
+    assert read is None
+    assert "audit" in said[0]
+    assert refreshed.published
+    assert {window.state for window in bench.store.windows() if window.reason == "audit"} <= {"abandoned"}

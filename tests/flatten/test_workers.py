@@ -1,0 +1,76 @@
+"""Flattening ahead: while other windows are read, and never the only one who knows of a trouble."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+
+from tests.test_sync import say
+from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
+from wms_sync.api.body import packed
+from wms_sync.extract.read import Reading
+from wms_sync.flatten.window import is_flattened
+from wms_sync.flatten.workers import Flattening
+from wms_sync.load.refresh import refresh
+
+
+def read_with_ahead(bench):
+    with bench.api() as api, Flattening(bench.settings, bench.store) as ahead:
+        reading = Reading(bench.settings, bench.store, api, run_id="test", landed=ahead.add)
+        return reading.sync()
+
+
+def test_every_window_that_landed_is_flattened_when_the_read_ends(bench):
+    report = read_with_ahead(bench)
+    assert report.window_ids
+    assert all(is_flattened(bench.layout, window) for window in report.window_ids)
+    assert refresh(bench.settings, bench.store, run_id="test", say=say).rows["shipments"] == 600
+
+
+def test_trouble_ahead_is_told_by_the_refresh_and_nothing_is_lost(bench):
+    bench.layout.parquet.parent.mkdir(parents=True, exist_ok=True)
+    bench.layout.parquet.write_text("in the way")
+    read_with_ahead(bench)
+    with pytest.raises(AnalyticsError, match="could not be refreshed"):
+        refresh(bench.settings, bench.store, run_id="test", say=say)
+    bench.layout.parquet.unlink()
+    assert refresh(bench.settings, bench.store, run_id="test", say=say).rows["shipments"] == 600
+
+
+def test_out_of_memory_names_the_setting(bench):
+    read_with_ahead(bench)
+    tight = bench.settings.model_copy(update={"memory_limit": "20MB"})  # less than can be set
+    with pytest.raises(AnalyticsError, match="WMS_MEMORY_LIMIT"):
+        refresh(tight, bench.store, run_id="test", say=say)
+    assert refresh(bench.settings, bench.store, run_id="test", say=say).published
+
+
+def read(bench) -> None:
+    with bench.api() as api:
+        bench.reading(api).sync()
+
+
+def make_unreadable(bench) -> None:
+    """The first page of the earliest window has no records that anybody could tell apart."""
+    window = min(bench.store.windows("landed"), key=lambda one: one.from_at)
+    page = bench.store.pages(window.id)[0]
+    body = packed(b'{"collection": "lost"}', page.file.partition(".")[2])
+    (bench.layout.window(window.id) / page.file).write_bytes(body.landed)
+    digest = hashlib.sha256(body.landed).hexdigest()
+    sizes = {"bytes": len(body.landed), "content_bytes": len(body.content)}
+    bench.store.rewrite_page(replace(page, sha256=digest, **sizes))
+
+
+def test_a_page_of_which_nothing_can_be_read_is_asked_for_again_and_then_taken_as_what_the_service_sends(bench):
+    for _ in range(2):
+        read(bench)
+        make_unreadable(bench)
+        with suppress(RawPagesDamagedError):
+            report = refresh(bench.settings, bench.store, run_id="test", say=say)
+    page = bench.settings.page_size
+    assert len(bench.store.windows("abandoned")) == 1
+    assert (report.rows["shipments"], report.quarantined) == (600 - page, 1 + page)
+    assert report.published

@@ -1,0 +1,267 @@
+"""Where a shipment's rows came from: versions, verdicts, parts, and what is said of one that is nowhere."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from itertools import chain
+
+import duckdb
+import pytest
+
+from pipelines.cli.views import status_lines
+from tests.conftest import NOW
+from tests.test_sync import say, synced
+from wms_sync.analytics.errors import UnknownShipmentError
+from wms_sync.extract.read import Reading
+from wms_sync.flatten.page import Page
+from wms_sync.flatten.workers import Flattening
+from wms_sync.intervals import interval
+from wms_sync.load.refresh import rebuild, refresh
+from wms_sync.reports.doctor import examine
+from wms_sync.reports.explain import Explanation, explain, explanation_lines
+from wms_sync.reports.status import status
+from wms_sync.state.store import StateStore
+
+
+def explained(bench, name) -> Explanation:
+    return explain(bench.settings, bench.store, str(name))
+
+
+def on_disk(bench, file: str):
+    """The shipments of a raw page, by the path that an explanation names."""
+    path = bench.layout.root / file
+    pages = bench.store.pages(path.parent.name)
+    page = next(one for one in pages if one.file == path.name)
+    content = Page(path, page.number, page.records, page.served_at, page.content_bytes).content()
+    return {one["id"]: one for one in json.loads(content)["collection"]}
+
+
+def one_row(bench, query: str, *parameters):
+    with duckdb.connect(bench.layout.published, read_only=True) as connection:
+        connection.execute("set timezone = 'UTC'")
+        return connection.execute(query, parameters).fetchall()[0]
+
+
+def test_each_version_names_the_page_that_shows_it_and_the_newest_is_stored(bench, sandbox):
+    synced(bench)
+    passed = sandbox.sandbox.advance(seconds=7200, changed=30)
+    sandbox.sandbox.advance(seconds=10)
+    synced(bench)
+    changed = passed.changed[0]
+
+    found = explained(bench, changed)
+
+    assert len(found.versions) == 2
+    assert [version.is_stored for version in found.versions] == [False, True]
+    assert "later updated_at" in found.versions[0].verdict
+    for version in found.versions:
+        assert version.origin.file is not None
+        shown = on_disk(bench, version.origin.file)[changed]
+        assert shown["status"] == version.status
+        assert shown["updated_at"][:19] == f"{version.updated_at:%Y-%m-%dT%H:%M:%S}"
+        assert version.origin.run_id == "test"
+        assert version.window is not None
+        assert version.updated_at is not None
+        assert version.window.start <= version.updated_at < version.window.end
+
+
+def test_a_version_that_was_read_again_unchanged_gives_way_to_the_later_read(bench, sandbox):
+    synced(bench)
+    shipment, updated_at = one_row(bench, "select id, updated_at from shipments order by updated_at limit 1")
+    sandbox.sandbox.advance(seconds=60)
+    with bench.api() as api, Flattening(bench.settings, bench.store) as ahead:
+        reading = Reading(bench.settings, bench.store, api, run_id="again", landed=ahead.add)
+        reading.backfill(bench.settings.start, NOW)
+    before = explained(bench, shipment)
+    refresh(bench.settings, bench.store, run_id="test", say=say)
+
+    found = explained(bench, shipment)
+
+    assert {version.updated_at for version in found.versions} == {updated_at}
+    assert [version.is_stored for version in before.versions] == [True, False]
+    assert "not merged" in before.versions[1].verdict
+    assert [version.is_stored for version in found.versions] == [False, True]
+    assert "read again later" in found.versions[0].verdict
+    assert found.versions[1].reason == "backfill"
+    assert found.versions[1].origin.run_id == "again"
+
+
+def test_its_parts_are_traced_to_their_pages_and_what_is_nowhere_is_told_what_is_covered(bench):
+    synced(bench)
+    shipment, order, retailer, packages, items, window, page = one_row(
+        bench,
+        "select id, order_id, retailer_id, (select count(*) from packages where shipment_id = s.id), (select count(*) "
+        "from shipment_items where shipment_id = s.id), _window_id, _page from shipments as s "
+        "where retailer_id is not null order by 4 desc, id limit 1",
+    )
+    found = explained(bench, shipment)
+
+    parts = {part.what: part for part in found.parts}
+    assert (parts["order"].id, parts["retailer"].id) == (order, retailer)
+    assert (parts["packages"].rows, parts["items"].rows) == (packages, items)
+    assert packages
+    for what in ("shipment", "packages", "items"):
+        origin = parts[what].origin
+        assert origin is not None
+        assert (origin.window_id, origin.page) == (window, page)
+    assert all(part.origin is not None and part.origin.file is not None for part in found.parts)
+    text = "\n".join(explanation_lines(found))
+    assert f"order {order}, 1 row" in text
+    assert f"retailer {retailer}" in text
+
+    unique_id = one_row(bench, "select unique_id from shipments where id = ?", shipment)[0]
+    assert explained(bench, unique_id) == found
+
+    (bench.layout.root / found.versions[0].origin.file).unlink()
+    gone = explained(bench, shipment)
+    assert gone.versions[0].origin.file is None
+    assert "not on disk" in "\n".join(explanation_lines(gone))
+
+    for name in ("999999999", "no-such-number", "9" * 30, "0", "-1", "'; drop table shipments"):
+        with pytest.raises(UnknownShipmentError, match="No page that was read") as error:
+            explained(bench, name)
+        assert "2026-03-01 00:00:00 UTC to 2026-03-31 11:59:58 UTC" in str(error.value)
+        assert "WMS_START_DATE" in str(error.value)
+
+
+def test_an_order_that_the_service_did_not_send_is_said(bench, sandbox):
+    def without_orders(page):
+        page.get("included", {}).pop("Order", None)
+        return page
+
+    sandbox.sandbox.rewrite = without_orders
+    synced(bench)
+    (shipment,) = one_row(bench, "select id from shipments where order_id is not null limit 1")
+    assert any("order" in line and "did not send" in line for line in explanation_lines(explained(bench, shipment)))
+
+
+def test_what_did_not_fit_is_shown_also_of_a_record_that_is_in_no_table(bench, sandbox):
+    def spoil(page):
+        for one in page["collection"][:1]:
+            spoiled.append(one["id"])
+            one["is_international"] = "perhaps"
+        return page
+
+    spoiled: list[int] = []
+    sandbox.sandbox.rewrite = spoil
+    synced(bench)
+    found = explained(bench, spoiled[-1])
+    assert [misfit.path for misfit in found.misfits] == ["$.collection[0].is_international"]
+    assert "quarantine" in "\n".join(explanation_lines(found))
+
+
+def test_a_version_that_lost_only_for_a_garbled_updated_at_says_so(bench, sandbox):
+    """It loses only to a version that is stamped with a moment to come."""
+    synced(bench)
+    changed = sandbox.sandbox.advance(seconds=60, changed=3).changed[0]
+
+    def stamped(moment):
+        def rewrite(page):
+            for one in page["collection"]:
+                if one["id"] == changed:
+                    one["updated_at"] = moment
+            return page
+
+        return rewrite
+
+    for moment in ("2999-01-01T00:00:00Z", "yesterday"):
+        sandbox.sandbox.advance(seconds=10)
+        sandbox.sandbox.rewrite = stamped(moment)
+        _, refreshed = synced(bench)
+    verdicts = [version.verdict for version in explained(bench, changed).versions]
+    assert verdicts[-2].startswith("in the table")
+    assert "although it was read later: its updated_at could not be read" in verdicts[-1]
+    check = "no_shipment_lost_a_newer_version_to_a_garbled_time"
+    offended = {one.check.name: one for one in refreshed.checks if not one.passed}
+    assert (offended[check].offending, str(changed) in offended[check].sample) == (1, True)
+
+    sandbox.sandbox.rewrite = None
+    sandbox.sandbox.advance(seconds=60)
+    with bench.api() as api:
+        bench.reading(api).backfill(bench.settings.start, NOW.replace(day=30) + timedelta(days=3))
+    again = refresh(bench.settings, bench.store, run_id="test", say=say)
+    assert check not in {one.check.name for one in again.checks if not one.passed}
+
+
+def test_a_gap_and_records_without_an_id_are_named_as_places_where_it_may_be(bench, sandbox):
+    def spoil(page):
+        if page["collection"]:
+            page["collection"][0]["id"] = None
+        return page
+
+    sandbox.sandbox.rewrite = spoil
+    (early,) = interval(bench.settings.start, NOW.replace(day=10))
+    (late,) = interval(NOW.replace(day=20), NOW)
+    with bench.api() as api:
+        bench.reading(api).backfill(early.start, early.end)
+        bench.reading(api).backfill(late.start, late.end)
+    refresh(bench.settings, bench.store, run_id="test", say=say)
+    with pytest.raises(UnknownShipmentError, match=r"Not covered: 2026-03-10 .*without a usable id"):
+        explained(bench, "5")
+
+
+def test_before_the_first_sync_it_says_to_run_one(bench):
+    with pytest.raises(UnknownShipmentError, match="wms-sync sync"):
+        explained(bench, "5")
+
+
+def test_while_the_state_store_is_lost_nothing_is_said_that_is_not_so(bench):
+    synced(bench)
+    (shipment,) = one_row(bench, "select min(id) from shipments")
+    before = explained(bench, shipment)
+    bench.store.close()
+    for path in bench.layout.root.glob("state.db*"):
+        path.unlink()
+    bench.store = StateStore(bench.settings.database_url)
+
+    assert [one.origin.file for one in explained(bench, shipment).versions] == [
+        one.origin.file for one in before.versions
+    ]
+    with pytest.raises(UnknownShipmentError, match="was lost"):
+        explained(bench, 999999999)
+    found = status(bench.settings, bench.store)
+    [told] = found.needs_a_hand
+    assert "was lost" in told
+    assert not [line for line in status_lines(found) if "othing" in line]
+    warned = {one.subject: one.message for one in examine(bench.settings) if one.verdict == "warn"}
+    assert {"state", "ledger"} <= set(warned)
+
+
+def test_a_change_without_a_readable_updated_at_takes_effect(bench, sandbox):
+    """And so does the change after it; a rebuild and the order of arrival make no difference."""
+    synced(bench)
+    seen = []
+
+    def garble(page):
+        for one in page["collection"]:
+            one.pop("updated_at")
+            seen.append((one["id"], one["status"]))
+        for one in chain(*(page.get("included") or {}).values()):
+            one["updated_at"] = "yesterday"
+        return page
+
+    sandbox.sandbox.advance(seconds=7200, changed=3)
+    sandbox.sandbox.advance(seconds=10)
+    sandbox.sandbox.rewrite = garble
+    synced(bench)
+    assert seen
+    assert [row[1:3] for row in stored_versions(bench) if row[0] == "Shipment" and row[3] is None] == sorted(set(seen))
+
+    sandbox.sandbox.rewrite = None
+    changed = set(sandbox.sandbox.advance(seconds=7200, changed=40).changed)
+    sandbox.sandbox.advance(seconds=10)
+    synced(bench)
+    assert not [row for row in stored_versions(bench) if row[1] in changed and row[3] is None]
+
+    kept = stored_versions(bench)
+    rebuild(bench.settings, bench.store, run_id="test", say=say)
+    assert stored_versions(bench) == kept
+
+
+def stored_versions(bench) -> list[tuple[object, ...]]:
+    query = """
+        select 'Order', id, status, updated_at, _window_id, _page from orders
+        union all select 'Shipment', id, status, updated_at, _window_id, _page from shipments order by all"""
+    with duckdb.connect(bench.layout.published, read_only=True) as connection:
+        return connection.execute(query).fetchall()

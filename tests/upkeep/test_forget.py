@@ -1,0 +1,312 @@
+"""Forgetting orders: nothing personal of them is left in any byte of the data folder, and nothing comes back."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from tests.conftest import NOW, Bench, opened_store
+from tests.unpacked import files_holding
+from wms_sandbox.app import Sandbox
+from wms_sandbox.config import SandboxConfig
+from wms_sandbox.server import SandboxServer
+from wms_sync.analytics.errors import UnknownOrderError
+from wms_sync.extract.raw import MANIFEST, damage, read_manifest
+from wms_sync.load.refresh import rebuild, refresh
+from wms_sync.settings import Settings
+from wms_sync.upkeep.forget import Forgotten, forget, orders_named
+from wms_sync.upkeep.recovery import recover
+
+MARK = "Zaphodina-Quxley-%s-77"
+"""Long and like nothing else, so that it stands in a file as it is, however the file is encoded."""
+
+
+def marked(envelope: dict[str, Any]) -> dict[str, Any]:
+    """Addresses, candidates and free-form values tell which order they are of; every other id is written as text."""
+    included = envelope["included"]
+    for order in included.get("Order", ()):
+        mark = MARK % order["id"]
+        held = [one for one in (order.get("shipping_address"), order.get("original_address")) if one]
+        of_order = {
+            "OrderAddress": ({one["id"] for one in held}, {"first_name": mark, "street": [mark]}),
+            "OrderAddressCandidate": (ids_of(order.get("address_candidates")), {"street": mark}),
+            "OrderStatusHistory": (ids_of(order.get("status_history")), {"user": {"id": 7, "email": mark}}),
+        }
+        for kind, (ids, values) in of_order.items():
+            for one in included.get(kind, ()):
+                if one["id"] in ids:
+                    one |= values
+        order["automation_data"] = {"told": [{"email": mark}], "steps": 2}
+        if order["id"] % 2:
+            for one in (order, *held):
+                one["id"] = str(one["id"])
+    return envelope
+
+
+def ids_of(references: list[dict[str, Any]] | None) -> set[int]:
+    return {one["id"] for one in references or ()}
+
+
+def marked_in_new_places(envelope: dict[str, Any]) -> dict[str, Any]:
+    """Persons stand under keys too that no type knows, in the order and where it refers to."""
+    included = marked(envelope)["included"]
+    for order in included.get("Order", ()):
+        mark = MARK % order["id"]
+        order |= {"buyer": {"first_name": mark}, "customer": {"type": "Customer", "id": order["id"]}}
+        included.setdefault("Customer", []).append({"type": "Customer", "id": int(order["id"]), "email": mark})
+    return envelope
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[SandboxServer]:
+    config = SandboxConfig(shipments=120, seed=5, days=20, now=NOW, families=40)
+    with SandboxServer(Sandbox(config)) as server:
+        server.sandbox.rewrite = marked_in_new_places
+        yield server
+
+
+def settings_in(folder: Path, service: SandboxServer) -> Settings:
+    return Settings.load(
+        _env_file=None,
+        base_url=service.base_url,
+        api_token=service.sandbox.config.token,
+        data_dir=folder,
+        start_date=date(2026, 3, 1),
+        page_size=50,
+        include_addresses=True,
+    )
+
+
+@pytest.fixture(scope="module")
+def read_once(service: SandboxServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Everything read with addresses, twice, so that orders stand in several windows."""
+    settings = settings_in(tmp_path_factory.mktemp("read") / "data", service)
+    store = opened_store(settings)
+    bench = Bench(settings, store)
+    sync(bench)
+    service.sandbox.advance(seconds=3600, changed=100, orders=40)
+    service.sandbox.advance(seconds=10)
+    sync(bench)
+    store.close()
+    return settings.data_dir
+
+
+@pytest.fixture
+def stored(service: SandboxServer, read_once: Path, tmp_path: Path) -> Iterator[Bench]:
+    settings = settings_in(Path(shutil.copytree(read_once, tmp_path / "data")), service)
+    store = opened_store(settings)
+    yield Bench(settings, store)
+    store.close()
+
+
+def backfill(bench: Bench) -> None:
+    with bench.api() as api:
+        bench.reading(api).backfill(bench.settings.start, NOW + timedelta(days=1))
+
+
+def sync(bench: Bench) -> None:
+    with bench.api() as api:
+        bench.reading(api).sync()
+    assert refresh(bench.settings, bench.store, run_id="test", say=silent).published
+
+
+def silent(_: str) -> None:
+    """Nobody listens."""
+
+
+def holding(bench: Bench, order: int) -> set[str]:
+    """The files that hold the mark of an order, by their place below the data folder."""
+    return files_holding(bench.layout.root, (MARK % order).encode())
+
+
+def orders_with_addresses(bench: Bench) -> list[int]:
+    """Those with most rows first: candidates too, and in both windows."""
+    query = """
+        select order_id
+        from (
+            select order_id from pii.order_addresses union all select order_id from pii.order_address_candidates
+        )
+        group by all order by count(*) desc, order_id limit 4
+    """
+    with published(bench) as connection:
+        return [order for (order,) in connection.execute(query).fetchall()]
+
+
+@contextmanager
+def published(bench: Bench) -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect(bench.layout.published, read_only=True) as connection:
+        yield connection
+
+
+def rows(bench: Bench) -> dict[str, int]:
+    with published(bench) as connection:
+        names = connection.execute("select schema_name, table_name from duckdb_tables()").fetchall()
+        counted = {}
+        for schema, table in names:
+            row = connection.execute(f'select count(*) from "{schema}"."{table}"').fetchone()
+            counted[f"{schema}.{table}"] = row[0] if row else 0
+        return counted
+
+
+def forgotten(bench: Bench, *orders: int) -> Forgotten:
+    return forget(bench.settings, bench.store, orders, silent)
+
+
+def rows_naming(bench: Bench, order: int) -> dict[str, int]:
+    """By table of the published file, the rows that hold the mark of an order."""
+    with published(bench) as connection:
+        names = connection.execute("select schema_name, table_name from duckdb_tables()").fetchall()
+        query = "select count(*) from (from {}) as held where contains(held::varchar, $mark)"
+        counted = {
+            f"{schema}.{table}": connection.execute(
+                query.format(f'"{schema}"."{table}"'), {"mark": MARK % order}
+            ).fetchall()[0][0]
+            for schema, table in names
+        }
+    return {name: count for name, count in counted.items() if count}
+
+
+def test_nothing_of_a_forgotten_order_is_left_in_any_file(stored):
+    order, other, *_ = orders_with_addresses(stored)
+    before, kept_before = holding(stored, order), holding(stored, other)
+    named = rows_naming(stored, order)
+    assert set(named) >= {"pii.order_addresses", "main.orders", "main.order_status_history"}
+    assert {part.split("/")[0] for part in before} == {"raw", "parquet", "work", "analytics.duckdb"}
+    assert (MARK % order).encode() in stored.layout.published.read_bytes(), "the search of raw bytes would find it"
+    counted = rows(stored)
+
+    done = forgotten(stored, order)
+
+    assert holding(stored, order) == set()
+    assert holding(stored, other) == kept_before
+    assert done.pages == len([part for part in before if part.startswith("raw/")])
+    assert done.parquet_files == len([part for part in before if part.startswith("parquet/")])
+    assert (done.databases, done.orders) == (2, (order,))
+    left = rows(stored)
+    lost = {name: count - left[name] for name, count in counted.items() if left[name] != count}
+    assert set(lost) <= {"pii.order_addresses", "pii.order_address_candidates"}
+    assert done.rows == 2 * sum(named.values())
+    with published(stored) as connection:
+        kept = "select automation_data->>'steps' from orders where id = ?"
+        assert connection.execute(kept, [order]).fetchall() == [("2",)], "what is not personal of a value stays"
+    assert not list(stored.layout.work.glob("forgetting*"))
+    assert_recorded(stored)
+
+    again = forgotten(stored, order)
+    assert (again.pages, again.parquet_files, again.databases, again.rows) == (0, 0, 0, 0)
+    assert stored.store.forgotten(unfinished=True) == frozenset()
+
+
+def assert_recorded(stored: Bench) -> None:
+    """What is recorded of rewritten pages is what they are."""
+    for window in stored.store.windows("loaded"):
+        folder, pages = stored.layout.window(window.id), stored.store.pages(window.id)
+        assert [damage(folder, page) for page in pages] == [None] * len(pages)
+        assert read_manifest(folder / MANIFEST).pages == pages
+        assert window.bytes == sum(page.bytes for page in pages) == read_manifest(folder / MANIFEST).window.bytes
+
+
+def test_a_forgotten_order_does_not_come_back(stored):
+    """Not from a window that was landed and not loaded, a rebuild, the service, or a state store that got lost."""
+    order, *_ = orders_with_addresses(stored)
+    backfill(stored)
+    forgotten(stored, order)
+    counted = rows(stored)["pii.order_addresses"]
+    rebuild(stored.settings, stored.store, run_id="test", say=silent)
+    assert holding(stored, order) == set()
+    stored.store.close()
+    stored.layout.root.joinpath("state.db").unlink()
+    stored.store = opened_store(stored.settings)
+    recover(stored.settings, stored.store, silent)
+    refresh(stored.settings, stored.store, run_id="test", say=silent)
+    windows = len(stored.store.windows("loaded"))
+    backfill(stored)
+    assert refresh(stored.settings, stored.store, run_id="test", say=silent).published
+    assert len(stored.store.windows("loaded")) > windows, "the service was asked again"
+    assert holding(stored, order) == set()
+    assert rows(stored)["pii.order_addresses"] == counted
+
+
+def test_what_crashed_half_way_is_finished_by_running_again(stored, read_once):
+    """The worst of it: everything is recorded as done and every file is as it was before."""
+    order, *_ = orders_with_addresses(stored)
+    forgotten(stored, order)
+    for folder in ("raw", "parquet", "work"):
+        for path in (read_once / folder).rglob("*"):
+            if path.suffix in {".gz", ".zst", ".parquet", ".duckdb"}:
+                shutil.copyfile(path, stored.layout.root / path.relative_to(read_once))
+    assert holding(stored, order)
+    forgotten(stored)
+    assert holding(stored, order) == set()
+    assert_recorded(stored)
+    rebuild(stored.settings, stored.store, run_id="test", say=silent)
+
+
+def test_leftovers_of_killed_runs_go_too(stored):
+    order, *_ = orders_with_addresses(stored)
+    mark = (MARK % order).encode()
+    leftovers = [
+        stored.layout.turns / "writer-1-killed" / "flatten-1" / "batch" / "OrderAddress.jsonl",
+        stored.layout.turns / "writer-1-killed" / "publishing.duckdb",
+        stored.layout.work / "spill" / "duckdb_temp_storage.tmp",
+        stored.layout.working_database.with_name("analytics.duckdb.wal"),
+        stored.layout.root / "analytics.duckdb.wal.of-an-earlier-file",
+    ]
+    for path in leftovers:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(mark)
+    stored.store = opened_store(stored.settings)
+    forgotten(stored, order)
+    assert not [path for path in leftovers if path.exists()]
+
+
+def test_a_page_that_cannot_be_read_goes_and_is_asked_for_again(stored):
+    order, *_ = orders_with_addresses(stored)
+    window = stored.store.windows("loaded")[0].id
+    page = stored.layout.window(window) / stored.store.pages(window)[0].file
+    page.write_bytes(page.read_bytes()[:100])
+    forgotten(stored, order)
+    assert not page.exists()
+    assert stored.store.window(window).state == "abandoned"
+    sync(stored)
+    assert rebuild(stored.settings, stored.store, run_id="test", say=silent).published
+    assert holding(stored, order) == set()
+
+
+def test_orders_are_named_by_id_unique_id_or_reference(stored):
+    with published(stored) as connection:
+        id_, unique_id, order_ref = connection.execute("select id, unique_id, order_ref from orders").fetchall()[0]
+    for name in (str(id_), unique_id, order_ref):
+        assert orders_named(stored.settings, [name], silent) == (id_,)
+    assert orders_named(stored.settings, ["424242424242"], silent) == (424242424242,)
+    with pytest.raises(UnknownOrderError, match="no-such-order"):
+        orders_named(stored.settings, ["no-such-order"], silent)
+
+
+def test_a_name_of_several_orders_means_none(stored):
+    with duckdb.connect(stored.layout.working_database) as connection:
+        first, second = [row[0] for row in connection.execute("select id from orders order by id limit 2").fetchall()]
+        connection.execute("update orders set order_ref = 'the same' where id in (?, ?)", [first, second])
+    with pytest.raises(UnknownOrderError, match=f"{first} .*{second} "):
+        orders_named(stored.settings, ["the same"], silent)
+
+
+def test_a_forgotten_order_stays_so_when_the_list_of_them_is_lost_in_one_place_after_the_other(stored):
+    order, *_ = orders_with_addresses(stored)
+    forgotten(stored, order)
+    stored.layout.forgotten_orders.write_bytes(b"[47")
+    recover(stored.settings, stored.store, silent)
+    stored.store.close()
+    stored.layout.root.joinpath("state.db").unlink()
+    stored.store = opened_store(stored.settings)
+    recover(stored.settings, stored.store, silent)
+    backfill(stored)
+    assert refresh(stored.settings, stored.store, run_id="test", say=silent).published
+    assert holding(stored, order) == set()

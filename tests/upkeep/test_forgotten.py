@@ -1,0 +1,166 @@
+"""The list of forgotten orders: lost or damaged in one place it comes back from the other, in both the run says so."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import CONFIG, Bench, opened_store
+from tests.test_sync import synced
+from wms_sandbox.app import Sandbox
+from wms_sandbox.server import SandboxServer
+from wms_sync.analytics.errors import ForgottenOrdersLostError
+from wms_sync.settings import Settings
+from wms_sync.upkeep.forgotten import remember
+from wms_sync.upkeep.recovery import recover
+
+ORDERS = {4711, 4712, 2**62}
+
+DAMAGE: dict[str, Callable[[bytes], bytes | None]] = {
+    "deleted": lambda _: None,
+    "emptied": lambda _: b"",
+    "cut short": lambda content: content[:-3],
+    "cut to its first byte": lambda content: content[:1],
+    "no JSON": lambda _: b"these: 4711",
+    "not UTF-8": lambda content: content + b"\xff",
+    "zeros": lambda content: bytes(len(content)),
+    "no list": lambda _: b'{"orders": [4711]}',
+    "a list of other things": lambda _: b'[4711, "4712"]',
+    "beyond 64 bits": lambda _: b"[9223372036854775808]",
+}
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a window in the tables and forgotten orders; beside it the state store of before both."""
+    folder = tmp_path_factory.mktemp("installed")
+    with SandboxServer(Sandbox(replace(CONFIG, shipments=20))) as server:
+        settings = Settings.load(
+            _env_file=None, base_url=server.base_url, api_token=CONFIG.token, data_dir=folder / "data"
+        )
+        bench = Bench(settings, opened_store(settings))
+        recover(settings, bench.store, silent)
+        bench.store.close()
+        shutil.copy(settings.data_dir / "state.db", folder / "before.db")
+        bench.store = opened_store(settings)
+        synced(bench)
+        remember(bench.layout, bench.store, ORDERS)
+        bench.store.forgot(ORDERS)
+        bench.store.close()
+    return folder
+
+
+@pytest.fixture
+def bench(installed: Path, tmp_path: Path) -> Iterator[Bench]:
+    settings = Settings.load(_env_file=None, data_dir=shutil.copytree(installed / "data", tmp_path / "data"))
+    bench = Bench(settings, opened_store(settings))
+    yield bench
+    bench.store.close()
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[Bench]:
+    """Nothing was read yet."""
+    settings = Settings.load(_env_file=None, data_dir=tmp_path / "fresh")
+    bench = Bench(settings, opened_store(settings))
+    yield bench
+    bench.store.close()
+
+
+def silent(_: str) -> None:
+    """Nobody listens."""
+
+
+def listed(bench: Bench) -> set[int]:
+    return set(json.loads(bench.layout.forgotten_orders.read_bytes()))
+
+
+def spoil(bench: Bench, damage: str) -> None:
+    spoilt = DAMAGE[damage](bench.layout.forgotten_orders.read_bytes())
+    if spoilt is None:
+        bench.layout.forgotten_orders.unlink()
+    else:
+        bench.layout.forgotten_orders.write_bytes(spoilt)
+
+
+def lose_state(bench: Bench, put_back: Path | None = None) -> None:
+    bench.store.close()
+    for path in bench.layout.root.glob("state.db*"):
+        path.unlink()
+    if put_back is not None:
+        shutil.copy(put_back, bench.layout.root / "state.db")
+    bench.store = opened_store(bench.settings)
+
+
+LOST = pytest.mark.parametrize("older", [False, True], ids=["deleted", "an old copy"])
+
+
+def recovered(bench: Bench) -> list[str]:
+    said: list[str] = []
+    recover(bench.settings, bench.store, said.append)
+    return said
+
+
+def test_the_file_is_there_from_the_first_run_on(fresh):
+    assert recovered(fresh) == []
+    assert listed(fresh) == set()
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_file_that_is_lost_or_damaged_is_made_again_from_the_state_store(bench, damage):
+    spoil(bench, damage)
+    [line] = recovered(bench)
+    assert str(bench.layout.forgotten_orders) in line
+    assert listed(bench) == bench.store.forgotten() == ORDERS
+    assert recovered(bench) == []
+
+
+@LOST
+def test_a_state_store_that_is_lost_takes_the_orders_from_the_file(bench, installed, older):
+    lose_state(bench, installed / "before.db" if older else None)
+    assert any(str(bench.layout.forgotten_orders) in line for line in recovered(bench))
+    assert listed(bench) == bench.store.forgotten() == ORDERS
+
+
+def test_a_file_that_was_put_back_from_an_old_copy_is_completed(bench):
+    bench.layout.forgotten_orders.write_text("[4711, 5]")
+    assert sum(str(bench.layout.forgotten_orders) in line for line in recovered(bench)) == 2
+    assert listed(bench) == bench.store.forgotten() == ORDERS | {5}
+
+
+@LOST
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_nothing_is_read_while_both_are_lost(bench, installed, damage, older):
+    """Not by the next run either, which must not take the state store of this one for the true one."""
+    windows = len(bench.store.windows())
+    spoil(bench, damage)
+    lose_state(bench, installed / "before.db" if older else None)
+    for _ in range(2):
+        with pytest.raises(ForgottenOrdersLostError, match=r"forgotten-orders\.json is .*JSON list"):
+            recovered(bench)
+        assert bench.store.windows() == ()
+    bench.layout.forgotten_orders.write_text(json.dumps(sorted(ORDERS)))
+    recovered(bench)
+    assert bench.store.forgotten() == ORDERS
+    assert len(bench.store.windows()) == windows
+
+
+def test_the_published_file_alone_proves_that_the_state_store_is_lost(bench):
+    shutil.rmtree(bench.layout.raw)
+    spoil(bench, "deleted")
+    lose_state(bench)
+    with pytest.raises(ForgottenOrdersLostError, match="is missing"):
+        recovered(bench)
+
+
+def test_a_data_folder_in_which_nothing_was_read_has_lost_nothing(fresh):
+    recovered(fresh)
+    spoil(fresh, "deleted")
+    lose_state(fresh)
+    assert recovered(fresh) == []
+    assert listed(fresh) == set()

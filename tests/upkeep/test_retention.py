@@ -1,0 +1,111 @@
+"""Raw pages that are no longer kept: only what a rebuild can do without, and nothing is lost by it."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import duckdb
+import pytest
+
+from pipelines.cli.views import status_lines
+from tests.conftest import Bench
+from wms_sync.analytics.errors import RawPagesDamagedError
+from wms_sync.load.refresh import rebuild, refresh
+from wms_sync.reports.doctor import examine
+from wms_sync.reports.status import status
+
+
+def silent(_: str) -> None:
+    """Nobody listens."""
+
+
+def read(bench: Bench) -> None:
+    with bench.api() as api:
+        bench.reading(api).sync()
+
+
+def grow_old(bench: Bench, *states: str, days: int) -> None:
+    """As if what was read had been read that many days before."""
+    with sqlite3.connect(bench.layout.root / "state.db") as connection:
+        for column in ("started_at", "landed_at"):
+            statement = f"update windows set {column} = datetime({column}, ?) where state = ?"
+            connection.executemany(statement, [(f"-{days} days", state) for state in states])
+    connection.close()
+
+
+def pages_on_disk(bench: Bench) -> set[str]:
+    return {path.parent.name for path in bench.layout.raw.glob("*/page-*")}
+
+
+def shipments(bench: Bench) -> list[tuple[object, ...]]:
+    with duckdb.connect(bench.layout.published, read_only=True) as connection:
+        return connection.execute("select * from shipments order by id").fetchall()
+
+
+def forget_a_column(bench: Bench) -> None:
+    """Make the Parquet files of a table such as they were before one of its columns came."""
+    with duckdb.connect() as connection:
+        for path in (bench.layout.parquet / "warehouses").glob("*.parquet"):
+            columns = "select * exclude (abbreviation) from read_parquet(?)"
+            connection.execute(f"create or replace temp table old as {columns}", [str(path)])
+            connection.execute(f"copy old to '{path}'")
+
+
+@pytest.fixture
+def aged(bench: Bench, sandbox, settings_for) -> Bench:
+    """Some windows of eleven days ago, some of today, in the tables."""
+    bench.settings = settings_for(sandbox, page_size=200, raw_retention_days=10)
+    read(bench)
+    refresh(bench.settings, bench.store, run_id="test", say=silent)
+    grow_old(bench, "loaded", days=11)
+    sandbox.sandbox.advance(seconds=3600, changed=40)
+    sandbox.sandbox.advance(seconds=10)
+    read(bench)
+    return bench
+
+
+def test_old_pages_are_dropped_and_a_rebuild_loses_nothing(aged):
+    old = {window.id for window in aged.store.windows("loaded")}
+    said: list[str] = []
+    refresh(aged.settings, aged.store, run_id="test", say=said.append)
+    assert any(f"raw pages of {len(old)} windows" in line for line in said)
+    assert pages_on_disk(aged) == {window.id for window in aged.store.windows("loaded")} - old
+    assert all((aged.layout.window(window) / "manifest.json").exists() for window in old)
+
+    before = shipments(aged)
+    forget_a_column(aged)
+    report = rebuild(aged.settings, aged.store, run_id="test", say=said.append)
+    assert report.published
+    assert f"{len(old)} windows come from their Parquet files: their raw pages were dropped" in said
+    assert shipments(aged) == before
+
+    found = status(aged.settings, aged.store)
+    assert found.raw_dropped == len(old)
+    assert any("dropped" in line for line in status_lines(found))
+    assert any(finding.subject == "raw pages" for finding in examine(aged.settings))
+
+
+def test_without_a_number_of_days_everything_is_kept(aged, settings_for, sandbox):
+    aged.settings = settings_for(sandbox)
+    before = pages_on_disk(aged)
+    refresh(aged.settings, aged.store, run_id="test", say=silent)
+    assert pages_on_disk(aged) == before
+
+
+def test_pages_that_are_missing_otherwise_are_damage(aged):
+    refresh(aged.settings, aged.store, run_id="test", say=silent)
+    kept = next(iter(aged.layout.raw.glob("*/page-*")))
+    kept.unlink()
+    with pytest.raises(RawPagesDamagedError, match=kept.parent.name):
+        rebuild(aged.settings, aged.store, run_id="test", say=silent)
+
+
+def test_what_was_given_up_is_kept_for_a_day(bench, sandbox):
+    read(bench)
+    window = bench.store.windows("landed")[0]
+    bench.store.abandon(window.id)
+    refresh(bench.settings, bench.store, run_id="test", say=silent)
+    assert window.id in pages_on_disk(bench)
+    grow_old(bench, "abandoned", days=2)
+    refresh(bench.settings, bench.store, run_id="test", say=silent)
+    assert not bench.layout.window(window.id).exists()
