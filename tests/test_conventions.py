@@ -136,7 +136,7 @@ def test_what_an_operator_starts_in_dagster_is_in_the_docs():
 
 def test_make_targets_in_the_docs_exist():
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert set(re.findall(r"`?make ([a-z]+)", DOCS)) <= targets
+    assert set(re.findall(r"(?:^|`)make ([a-z]+)", DOCS, re.MULTILINE)) <= targets
 
 
 def test_cleaning_leaves_the_data_folder():
