@@ -1,6 +1,7 @@
 -- grain: one row a value collected while packing
 -- keys: shipment_id, package_position, position
 -- root: shipments by shipment_id
+-- parent: packages by shipment_id, package_position
 -- newer: _extracted_at
 -- source: ShipmentPackage.collected_data (spec 2.4)
 create table package_collected_data (

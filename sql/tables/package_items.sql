@@ -1,6 +1,7 @@
 -- grain: one row an item in a package
 -- keys: shipment_id, package_position, position
 -- root: shipments by shipment_id
+-- parent: packages by shipment_id, package_position
 -- newer: _extracted_at
 -- source: ShipmentPackage.items, with included.ShipmentPackageItem where it is there (spec 2.4)
 -- notes: order_item_qty and order_item_quantity are two names of one thing

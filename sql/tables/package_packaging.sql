@@ -1,6 +1,7 @@
 -- grain: one row a packaging item used in a package
 -- keys: shipment_id, package_position, position
 -- root: shipments by shipment_id
+-- parent: packages by shipment_id, package_position
 -- newer: _extracted_at
 -- source: ShipmentPackage.packaging (spec 2.4)
 create table package_packaging (

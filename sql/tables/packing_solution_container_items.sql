@@ -1,6 +1,7 @@
 -- grain: one row an item in a container of a packing solution
 -- keys: shipment_id, container_position, position
 -- root: shipments by shipment_id
+-- parent: packing_solution_containers by shipment_id, container_position
 -- newer: _extracted_at
 -- source: ShipmentPackingSolution.containers[].items (spec 2.4)
 create table packing_solution_container_items (

@@ -1,6 +1,7 @@
 -- grain: one row a container of a packing solution
 -- keys: shipment_id, position
 -- root: shipments by shipment_id
+-- parent: packing_solutions by shipment_id
 -- newer: _extracted_at
 -- source: ShipmentPackingSolution.containers (spec 2.4)
 create table packing_solution_containers (

@@ -1,6 +1,7 @@
 -- grain: one row a reservation of stock for a shipment item
 -- keys: shipment_id, shipment_item_id, position
 -- root: shipments by shipment_id
+-- parent: shipment_items by shipment_id, shipment_item_id
 -- newer: _extracted_at
 -- source: ShipmentItem.reservations (spec 2.4)
 create table shipment_item_reservations (

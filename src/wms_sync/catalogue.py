@@ -8,6 +8,8 @@ line, and header comments. What a header says:
 - ``keys``: columns that together name a row.
 - ``root: orders by order_id``: rows of this table belong to a row of ``orders`` and are replaced as a set with it;
   ``order_id`` is the column here that holds its key. A root table is its own root.
+- ``parent: packages by shipment_id, package_position``: the table between, where a row belongs to a part of its root.
+  Without it the parent is the root.
 - ``newer``: the column that tells which of two versions of a root is newer, ``_extracted_at`` where it has none.
 
 Belongs here: reading these files, and the functions that quote identifiers and texts. Does not: running statements.
@@ -79,11 +81,17 @@ class Relation:
 
 @dataclass(frozen=True)
 class Table(Relation):
-    """A stored table; ``root_key`` is the column of this table that holds the key of ``root``."""
+    """A stored table.
+
+    ``root_key`` is the column of this table that holds the key of ``root``, ``parent_key`` the columns that hold the
+    keys of ``parent``, the table whose rows its rows are parts of. A root table has no parent.
+    """
 
     keys: tuple[str, ...]
     root: str
     root_key: str
+    parent: str | None
+    parent_key: tuple[str, ...]
     newer: str | None
 
     @property
@@ -137,6 +145,7 @@ def _table(path: str) -> Table:
     schema, name = _created(path, text)
     keys = tuple(key.strip() for key in head["keys"].split(","))
     root, _, root_key = head.get("root", f"{name} by {keys[0]}").partition(" by ")
+    parent, _, parent_key = head.get("parent", f"{root} by {root_key}").partition(" by ")
     newer = head.get("newer", "_extracted_at")
     columns = tuple(Column(line["name"], line["type"], line["comment"]) for line in _COLUMN.finditer(text))
     return Table(
@@ -148,6 +157,8 @@ def _table(path: str) -> Table:
         keys=keys,
         root=root,
         root_key=root_key,
+        parent=None if root == name else parent,
+        parent_key=() if root == name else tuple(key.strip() for key in parent_key.split(",")),
         newer=None if newer == "_extracted_at" else newer,
     )
 

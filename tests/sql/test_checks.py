@@ -1,4 +1,4 @@
-"""The checks of `sql/checks`: they run, find what they are for, and find nothing in an empty database."""
+"""The checks run, find what they are for, and find nothing in an empty database."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -6,10 +6,11 @@ import duckdb
 import pytest
 
 from wms_sync import sql_files
+from wms_sync.analytics.checks import checks
 from wms_sync.catalogue import marts, ops_tables, quote, table, tables
 
-CHECKS = sql_files.listed("checks")
-BELONGS = [path for path in CHECKS if "_belong_to_" in path]
+CHECKS = {check.name: check for check in checks()}
+BELONGS = [name for name in CHECKS if "_belong_to_" in name]
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def database():
 
 
 def offenders(database, name):
-    return database.execute(sql_files.read(f"checks/{name}.sql")).fetchall()
+    return database.execute(CHECKS[name].query).fetchall()
 
 
 def insert(database, slug, **values):
@@ -46,19 +47,17 @@ def load(database, window_id, read_by, loaded_by, loaded_at):
     )
 
 
-@pytest.mark.parametrize("path", CHECKS)
-def test_a_check_finds_nothing_in_an_empty_database(path, database):
-    assert database.execute(sql_files.read(path)).fetchall() == []
+@pytest.mark.parametrize("name", CHECKS)
+def test_a_check_finds_nothing_in_an_empty_database(name, database):
+    assert offenders(database, name) == []
 
 
-@pytest.mark.parametrize("path", CHECKS)
-def test_a_check_says_what_it_is(path):
-    head = sql_files.headers(sql_files.read(path))
-    assert head["severity"] in {"error", "warn"}
-    assert head["blocking"] in {"yes", "no"}
-    assert head["severity"] == "error" or head["blocking"] == "no"
-    assert table(head["table"])
-    assert head["description"].endswith(".")
+@pytest.mark.parametrize("check", CHECKS.values(), ids=lambda check: check.name)
+def test_a_check_says_what_it_is(check):
+    assert check.severity in {"error", "warn"}
+    assert check.severity == "error" or not check.blocking
+    assert table(check.table)
+    assert check.description.endswith(".")
 
 
 @pytest.mark.parametrize("one", tables(), ids=lambda one: one.slug)
@@ -73,15 +72,24 @@ def test_a_repeated_or_missing_key_is_found_in_every_table(one, database):
     assert len(offenders(database, f"{one.slug}_have_unique_keys")) == 2
 
 
-@pytest.mark.parametrize("path", BELONGS)
-def test_a_child_without_its_parent_is_found(path, database):
-    one = table(sql_files.headers(sql_files.read(path))["table"])
+@pytest.mark.parametrize("path", sql_files.listed("checks"))
+def test_a_file_says_yes_or_no(path):
+    assert sql_files.headers(sql_files.read(path))["blocking"] in {"yes", "no"}
+
+
+@pytest.mark.parametrize("name", BELONGS)
+def test_a_child_without_its_parent_is_found(name, database):
+    one = table(CHECKS[name].table)
     insert(database, one.slug, **dict.fromkeys(one.keys, "1"))
-    assert len(offenders(database, sql_files.stem(path))) == 1
+    assert len(offenders(database, name)) == 1
+
+    parent = table(one.parent)
+    insert(database, parent.slug, **(dict.fromkeys(parent.keys, "1")))
+    assert offenders(database, name) == []
 
 
 def test_every_table_that_hangs_on_another_is_checked_for_its_parent():
-    checked = {sql_files.headers(sql_files.read(path))["table"] for path in BELONGS}
+    checked = {CHECKS[name].table for name in BELONGS}
     assert checked == {one.slug for one in tables() if not one.is_root}
 
 

@@ -1,6 +1,8 @@
-"""Checks: one query a file in ``sql/checks/``, returning the offending rows; blocking ones gate publishing.
+"""Checks: queries that return the offending rows; blocking ones gate publishing.
 
-A file declares ``-- severity: error|warn``, ``-- blocking: yes|no``, ``-- table:`` and ``-- description:``.
+That keys are unique and that children have their parents follows from the headers ``keys``, ``root`` and ``parent`` of
+``sql/tables``. Every other check is a file in ``sql/checks``, which declares ``-- severity: error|warn``,
+``-- blocking: yes|no``, ``-- table:`` and ``-- description:``.
 """
 
 from __future__ import annotations
@@ -14,13 +16,14 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics.errors import AnalyticsError
+from wms_sync.catalogue import Table, quote, table, tables
 
 SAMPLE_ROWS = 5
 
 
 @dataclass(frozen=True)
 class Check:
-    """A check as its file declares it; ``table`` is the table that it speaks about."""
+    """A check; ``table`` is the table that it speaks about."""
 
     name: str
     table: str
@@ -52,7 +55,44 @@ class CheckOutcome:
 @cache
 def checks() -> tuple[Check, ...]:
     """Every check, by name."""
-    return tuple(_declared(path) for path in sql_files.listed("checks"))
+    declared = (_declared(path) for path in sql_files.listed("checks"))
+    return tuple(sorted((*declared, *_derived()), key=lambda check: check.name))
+
+
+def _derived() -> Iterator[Check]:
+    """What follows from how a table is defined."""
+    for one in tables():
+        yield _unique_keys(one)
+        if one.parent is not None:
+            yield _has_parent(one, table(one.parent))
+
+
+def _unique_keys(one: Table) -> Check:
+    keys = ", ".join(map(quote, one.keys))
+    lacking = " or ".join(f"{quote(key)} is null" for key in one.keys)
+    return Check(
+        name=f"{one.slug}_have_unique_keys",
+        table=one.slug,
+        severity="error",
+        blocking=True,
+        description=f"No two rows have the same {', '.join(one.keys)}, and none lacks any of them.",
+        query=f"select {keys}, count(*) as occurrences from {one.qualified} "
+        f"group by all having count(*) > 1 or {lacking}",
+    )
+
+
+def _has_parent(one: Table, parent: Table) -> Check:
+    keys = ", ".join(f"child.{quote(key)}" for key in one.keys)
+    pairs = zip(one.parent_key, parent.keys, strict=True)
+    on = " and ".join(f"child.{quote(own)} = parent.{quote(key)}" for own, key in pairs)
+    return Check(
+        name=f"{one.slug}_belong_to_{parent.slug}",
+        table=one.slug,
+        severity="error",
+        blocking=True,
+        description=f"Every row belongs to a row of {parent.name}, by {', '.join(one.parent_key)}.",
+        query=f"select {keys} from {one.qualified} as child anti join {parent.qualified} as parent on {on}",
+    )
 
 
 def run_checks(opened: Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]]) -> tuple[CheckOutcome, ...]:

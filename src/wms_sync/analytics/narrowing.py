@@ -25,15 +25,6 @@ Files = Mapping[str, Sequence[str]]
 
 ALSO = {"order_address_candidates": ("pii_order_address_candidates",)}
 """Tables that hold more columns of the same rows."""
-PARENTS = {
-    "shipment_item_reservations": "shipment_items",
-    "package_items": "packages",
-    "package_packaging": "packages",
-    "package_collected_data": "packages",
-    "packing_solution_containers": "packing_solutions",
-    "packing_solution_container_items": "packing_solution_containers",
-}
-"""The tables between a child and its root."""
 SAME = {
     "packages": ("id", "created_at"),
     "package_items": ("id", "sku"),
@@ -229,10 +220,10 @@ class Filling:
 
 def _below(member: Table) -> str:
     """That the parent is there and still the same thing; the root always is."""
-    if member.slug not in PARENTS:
+    if member.parent in {None, member.root}:
         return ""
-    parent = table(PARENTS[member.slug])
-    keys = zip(parent.keys, member.keys, strict=False)
+    parent = table(member.parent)
+    keys = zip(parent.keys, member.parent_key, strict=True)
     on = " and ".join(f"kept.{quote(own)} = parent.{quote(key)}" for key, own in keys)
     return (
         f"semi join (select present.* from {parent.qualified} as present inner join {_kept(parent)} as was "
