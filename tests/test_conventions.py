@@ -109,7 +109,7 @@ def test_the_newest_release_in_the_changelog_is_the_version_of_the_project():
     assert releases[0] == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 
 
-@pytest.mark.parametrize("package", ["src/wms_sync", "pipelines"])
+@pytest.mark.parametrize("package", ["src/wms_sync", "src/wms_sandbox", "pipelines"])
 def test_what_is_installed_is_marked_as_typed(package):
     assert (ROOT / package / "py.typed").exists()
 

@@ -1,0 +1,227 @@
+"""The docs as tests: links lead somewhere, tables are whole, names exist, and the examples run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import click
+import duckdb
+import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from pipelines import definitions
+from pipelines.cli.main import main
+from wms_sync.analytics.database import opened
+from wms_sync.catalogue import marts, ops_tables, tables
+from wms_sync.settings import PREFIX, Settings
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / ".github").rglob("*.md")])
+MARKDOWN = MarkdownIt("commonmark").enable("table")
+DIAGRAMS = ("flowchart", "stateDiagram-v2", "sequenceDiagram")
+PATH = re.compile(r"(?:src|pipelines|sql|tests|docs|\.requirements|\.ci)/[\w./-]+")
+COMMAND = "wms-sync"
+CITED = re.compile(r"\b(?:spec|specification|sections?) (\d(?:\.\d)?(?:(?:, | and | to )\d\.\d)*)")
+
+
+@cache
+def tokens(page: Path) -> tuple[Token, ...]:
+    return tuple(MARKDOWN.parse(page.read_text(encoding="utf-8")))
+
+
+def inline(page: Path, kind: str) -> Iterator[Token]:
+    """Links (``link_open``) or code (``code_inline``) in the text of a page."""
+    for token in tokens(page):
+        yield from (child for child in token.children or () if child.type == kind)
+
+
+def blocks(page: Path, language: str) -> Iterator[str]:
+    """The fenced blocks of a language."""
+    for token in tokens(page):
+        if token.type == "fence" and token.info == language:
+            yield token.content
+
+
+def rows(page: Path) -> Iterator[tuple[list[str], list[str]]]:
+    """Each row of each table, behind the head of its table."""
+    head: list[str] = []
+    row: list[str] = []
+    for token in tokens(page):
+        if token.type == "table_open":
+            head = []
+        elif token.type == "tr_open":
+            row = []
+        elif token.type == "inline":
+            row.append(token.content)
+        elif token.type == "tr_close":
+            if head:
+                yield head, row
+            head = head or row
+
+
+def anchors(page: Path) -> set[str]:
+    """What GitHub makes of the headings; a heading that stands twice gets no second anchor here."""
+    found = zip(tokens(page), tokens(page)[1:], strict=False)
+    headings = [after.content for token, after in found if token.type == "heading_open"]
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def shown(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=shown)
+def test_links_lead_to_what_is_there(page):
+    for link in inline(page, "link_open"):
+        target, _, anchor = str(link.attrs["href"]).partition("#")
+        if target.startswith("http"):
+            continue
+        linked = (page.parent / target).resolve() if target else page
+        assert linked.exists(), target
+        assert not anchor or anchor in anchors(linked), f"{target}#{anchor}"
+
+
+def test_every_page_is_linked_from_another():
+    linked = {
+        (page.parent / str(link.attrs["href"]).partition("#")[0]).resolve()
+        for page in PAGES
+        for link in inline(page, "link_open")
+    }
+    assert {page for page in DOCS.rglob("*.md") if page.resolve() not in linked} == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=shown)
+def test_tables_have_as_many_cells_in_each_row(page):
+    lines = page.read_text(encoding="utf-8").splitlines()
+    for token in tokens(page):
+        if token.type == "table_open" and token.map is not None:
+            rows = lines[slice(*token.map)]
+            assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1, rows[0]
+    rendered = sum(token.type == "table_open" for token in tokens(page))
+    assert rendered == sum(bool(re.match(r" *\| -", line)) for line in lines), "a table that is not rendered as one"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=shown)
+def test_fenced_blocks_are_closed_and_say_their_language(page):
+    fences = [token for token in tokens(page) if token.type == "fence"]
+    assert len(re.findall(r"^ *```", page.read_text(encoding="utf-8"), re.MULTILINE)) == 2 * len(fences)
+    assert all(token.info for token in fences)
+    for diagram in blocks(page, "mermaid"):
+        assert diagram.split()[0] in DIAGRAMS
+
+
+@pytest.mark.parametrize("page", PAGES, ids=shown)
+def test_settings_and_files_that_are_named_exist(page):
+    text = page.read_text(encoding="utf-8")
+    settings = {PREFIX + name.upper() for name in Settings.model_fields}
+    assert set(re.findall(rf"\b{PREFIX}[A-Z_]+[A-Z]\b", text)) <= settings
+    codes = [code.content for code in inline(page, "code_inline")]
+    named = {found for code in codes for found in PATH.findall(code) if "<" not in code and "*" not in code}
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+def test_sections_of_the_interface_that_docstrings_cite_are_there():
+    text = (DOCS / "specification.md").read_text(encoding="utf-8")
+    sections = set(re.findall(r"^#+ (\d+(?:\.\d+)?)\.? ", text, re.MULTILINE))
+    cited: set[str] = set()
+    for folder, kind in (("src", "py"), ("pipelines", "py"), ("tests", "py"), ("sql", "sql")):
+        for path in (ROOT / folder).rglob(f"*.{kind}"):
+            for numbers in CITED.findall(path.read_text(encoding="utf-8")):
+                cited.update(re.findall(r"\d+(?:\.\d+)?", numbers))
+    assert len(cited) > 20
+    assert cited <= sections
+
+
+def test_the_tables_of_the_analysts_page_are_those_that_there_are():
+    described = [row[0].strip("`") for head, row in rows(DOCS / "analyse.md") if head[0] in {"table", "view"}]
+    relations = [relation.name for relation in (*tables(), *ops_tables(), *marts())]
+    assert set(relations) - set(described) == set()
+    assert set(described) - set(relations) == set()
+
+
+def test_what_the_operators_page_says_one_can_start_exists():
+    webhook = "https://hooks.example.com/x"
+    built = definitions.build(Settings.load(_env_file=None, base_url=None, alert_webhook_url=webhook))
+    described = list(rows(DOCS / "operate.md"))
+    sensors = {row[0].strip("`") for head, row in described if head[0] == "sensor"}
+    assert sensors == {sensor.name for sensor in built.sensors or ()}
+    assets = {key.to_user_string() for key in built.resolve_asset_graph().get_all_asset_keys()}
+    jobs = {job.name for job in built.resolve_all_job_defs()}
+    schedules = {schedule.name for schedule in built.schedules or ()}
+    starts = [row[0] for head, row in described if head[0] == "you start"]
+    assert {name for start in starts for name in re.findall(r"`([^`]+)`", start)} <= assets | jobs | schedules
+
+
+def parsed(line: str) -> None:
+    """Parse a line of the command line without running it; raises what it would be refused with."""
+    arguments = shlex.split(line, comments=True)[1:]
+    command: click.Command = main
+    context = main.make_context(COMMAND, arguments.copy())
+    while isinstance(command, click.Group):
+        left = [*context._protected_args, *context.args]
+        name, found, rest = command.resolve_command(context, left)
+        assert found is not None
+        command, context = found, found.make_context(name, rest, parent=context)
+
+
+def commands(page: Path) -> Iterator[str]:
+    for block in (*blocks(page, "sh"), *blocks(page, "text")):
+        for line in block.splitlines():
+            if match := re.match(rf"(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?({COMMAND} .*)", line):
+                yield match[1]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=shown)
+def test_commands_in_examples_are_understood(page):
+    for line in commands(page):
+        parsed(line)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=shown)
+def test_commands_and_options_in_the_text_exist(page):
+    for code in inline(page, "code_inline"):
+        words = code.content.removeprefix(".venv/bin/").split()
+        if words[:1] != [COMMAND]:
+            continue
+        command: click.Command = main
+        for word in words[1:]:
+            if isinstance(command, click.Group) and word[0] != "-":
+                assert word in command.commands, code.content
+                command = command.commands[word]
+        options = {name for parameter in command.params for name in parameter.opts}
+        asked = {word for word in words if word.startswith("--")}
+        assert asked <= options | {"--help", "--version"}, code.content
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the published file of an installation that has read nothing yet."""
+    folder = tmp_path_factory.mktemp("analyst")
+    with opened(folder / "data" / "analytics.duckdb", memory_limit="500MB"):
+        pass
+    return folder
+
+
+@pytest.mark.parametrize("page", PAGES, ids=shown)
+def test_sql_in_examples_runs(page, published):
+    examples = list(blocks(page, "sql"))
+    with duckdb.connect(published / "data" / "analytics.duckdb", read_only=True) as connection:
+        for example in examples:
+            for statement in connection.extract_statements(example):
+                connection.execute(statement)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=shown)
+def test_python_in_examples_runs(page, published, monkeypatch, capsys):
+    monkeypatch.chdir(published)
+    for example in blocks(page, "python"):
+        names: dict[str, duckdb.DuckDBPyConnection] = {}
+        exec(compile(example, shown(page), "exec"), names)
+        names["db"].close()
+        assert capsys.readouterr().out
