@@ -16,6 +16,7 @@ from markdown_it.token import Token
 
 from pipelines import definitions
 from pipelines.cli.main import main
+from tests.test_conventions import STEPS
 from wms_sync.analytics.database import opened
 from wms_sync.catalogue import marts, ops_tables, tables
 from wms_sync.settings import PREFIX, Settings
@@ -136,6 +137,11 @@ def test_sections_of_the_interface_that_docstrings_cite_are_there():
                 cited.update(re.findall(r"\d+(?:\.\d+)?", numbers))
     assert len(cited) > 20
     assert cited <= sections
+
+
+def test_the_map_shows_the_packages_in_the_order_in_which_they_import():
+    packages = [row[0].strip("`") for head, row in rows(DOCS / "architecture.md") if head[0] == "package"]
+    assert packages == STEPS
 
 
 def test_the_tables_of_the_analysts_page_are_those_that_there_are():
