@@ -1,6 +1,6 @@
--- grain: one row a shipment or order whose rows in one table are not those of the slice
--- source: a table, and the slice's Parquet files of it; names in braces are identifiers of the catalogue
--- notes: compared are versions with the same updated_at, an order on two pages once; {incoming} is empty where the slice has no rows of the table
+-- grain: one row per shipment or order whose rows in one table differ from the slice
+-- source: a table, and the slice's Parquet files for it; names in braces are identifiers from the catalogue
+-- notes: only objects with the same updated_at on both sides are compared, and an order on two pages once; {incoming} is empty if the slice has no rows for the table
 select distinct {root_key} as id
 from (
     (

@@ -1,5 +1,5 @@
 -- source: ops.missing_shipments
--- notes: whoever was ever missing is marked, or not any more; a page read later than the proof proves the contrary
+-- notes: sets or clears the mark of every shipment that was ever proven missing; a page read after the proof disproves it
 update shipments
 set _missing_since = proven.missing_since
 from (

@@ -1,6 +1,6 @@
--- grain: one row an order of the slice that the tables have in the same version
+-- grain: one row per order of the slice that the tables hold in the same version
 -- source: the slice's Parquet files of orders, and the table before they are merged
--- notes: an order that was changed between two pages of the slice has moved on
+-- notes: leaves out orders that changed between two pages of the slice
 create or replace temp table audit_orders as
 with incoming as (
     select

@@ -1,4 +1,4 @@
--- grain: one row a page that shows a shipment of which it is known that it was missing
+-- grain: one row per page that contains one of the given shipments, which were proven missing before
 -- source: Parquet files of shipments
 select
     id,

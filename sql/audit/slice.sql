@@ -1,7 +1,7 @@
--- grain: one row a shipment of the slice, in the tables or on its pages, and what is to be said of it
+-- grain: one row per shipment of the slice, in the tables or on its pages, with a verdict
 -- keys: id
 -- source: the slice's Parquet files of shipments, and the table before they are merged
--- notes: {incoming} is empty where the slice holds no shipment; verdict is null where both have the same version, whose rows are then compared; that what is marked missing is not there is nothing new
+-- notes: {incoming} is empty if the slice holds no shipment; verdict is null if both sides have the same version, whose rows are then compared; shipments already marked missing are not reported as absent again
 create or replace temp table audit_slice as
 with incoming as (
     select

@@ -1,4 +1,4 @@
--- grain: one row a shipment in the table that a slice should hold
+-- grain: one row per shipment in the table that the slice should contain
 -- keys: id
 -- source: shipments, as the last load left them
 select id

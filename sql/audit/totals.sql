@@ -1,6 +1,6 @@
--- grain: one row: shipments in the table that were changed since the start date, up to a moment and up to an id
+-- grain: one row: counts of the shipments in the table changed since the start date, up to a time and up to an id
 -- source: the table before the slice is merged
--- notes: without what is known to be missing, also by this very audit
+-- notes: excludes shipments known to be missing, including those found by this audit
 select
     count(*) filter (where updated_at < $settled_at) as settled_in_tables,
     count(*) filter (where id <= $total_to_id) as total_in_tables

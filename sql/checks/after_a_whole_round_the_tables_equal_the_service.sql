@@ -1,8 +1,8 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_audits
--- description: When audits had last gone over all ids, the service counted what the tables hold and do not mark missing.
--- notes: what was deleted behind the round or came back there is found by the next one; unproven are absent shipments of the round that are not marked; what the last slice missed is healed
+-- description: At the end of the last complete audit round, the service counted exactly the shipments that the tables hold and do not mark missing.
+-- notes: the next round finds shipments that were deleted, or returned, after their slice was read; unproven counts absent shipments of the round that are not marked missing; the merge has already repaired what the last slice missed
 with numbered as (
     select
         *,

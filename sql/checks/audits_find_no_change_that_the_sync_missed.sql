@@ -1,8 +1,8 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_audits
--- description: The shipments that were read again last were in the tables as the service has them.
--- notes: changed ones did not touch updated_at, that of voided ones moved back; all that was found is healed, the rest comes with the next slices
+-- description: The shipments of the latest audit were in the tables exactly as the service has them.
+-- notes: changed counts changes without a new updated_at, voided an updated_at that moved back; the merge has repaired everything that was found, and the next slices check the rest
 select
     audits.window_id,
     audits.compared,

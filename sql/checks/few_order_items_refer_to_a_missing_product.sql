@@ -1,8 +1,8 @@
 -- severity: warn
 -- blocking: no
 -- table: order_items
--- description: At most one in a hundred order items names a product that the service did not send (kind Product, asked for by fields:order.items.product).
--- notes: a single dangling reference is normal; many mean that a kind is not selected any more
+-- description: At most 1 % of the order items refer to a product that the service did not send (kind Product, asked for by fields:order.items.product).
+-- notes: a few dangling references are normal; many mean that field selection no longer includes the kind
 with referring as (
     select
         count(*) as rows_with_a_reference,

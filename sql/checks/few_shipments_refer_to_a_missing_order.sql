@@ -1,8 +1,8 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
--- description: At most one in a hundred shipments names an order that the service did not send (kind Order, asked for by fields:order).
--- notes: a single dangling reference is normal; many mean that a kind is not selected any more
+-- description: At most 1 % of the shipments refer to a order that the service did not send (kind Order, asked for by fields:order).
+-- notes: a few dangling references are normal; many mean that field selection no longer includes the kind
 with referring as (
     select
         count(*) as rows_with_a_reference,

@@ -1,7 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
--- description: Of each kind that the pages loaded last refer to, most objects came with them; else field selection is ignored, or included was left out.
+-- description: For each kind that the pages of the latest load refer to, most objects came with them. If not, the service ignores field selection or leaves out included.
 with latest as (
     select window_id
     from ops.loads

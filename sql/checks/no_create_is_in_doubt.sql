@@ -1,8 +1,8 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_push_ledger
--- description: Of every create that was sent it is known whether the service did it.
--- notes: push the file again; products that stay in doubt need a look into the service, then --resend
+-- description: The outcome of every create that was sent is known.
+-- notes: push the file again; for products that stay in doubt look in the service, then use --resend if they are not there
 select
     push_ledger.kind,
     push_ledger.key,

@@ -1,7 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
--- description: The service takes all that field selection asks for; what it refuses is not brought up to date.
+-- description: The service accepts every field selection parameter; the data of a refused one is not updated.
 select
     parameter,
     asked,

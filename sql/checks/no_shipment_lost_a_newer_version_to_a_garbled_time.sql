@@ -1,8 +1,8 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
--- description: No shipment, order or retailer is shown as it was because the updated_at of a version that was read later could not be read.
--- notes: such a version ranks by when it was read, so what is shown has an updated_at in the future; an audit or a backfill mends it
+-- description: No shipment, order or retailer is outdated because a newer version of it had an unreadable updated_at.
+-- notes: such a version is ranked by the time it was read, so the stored one has an updated_at after that time; an audit or a backfill repairs it
 with stored as (
     select
         'Shipment' as object,

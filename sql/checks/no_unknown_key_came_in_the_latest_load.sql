@@ -1,7 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_schema_drift
--- description: With the pages loaded last the service sent no key that the types do not know, and no value that had to be cast.
+-- description: The pages of the latest load contain no key that the types do not know, and no value that had to be cast.
 with latest as (
     select window_id
     from ops.loads

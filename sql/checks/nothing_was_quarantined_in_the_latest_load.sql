@@ -1,7 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_quarantine
--- description: Every value of the pages loaded last fitted its type.
+-- description: Every value on the pages of the latest load fits its type.
 with latest as (
     select window_id
     from ops.loads

@@ -1,7 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: orders
--- description: No order was changed later than a day after it was read.
+-- description: No order was created or changed more than a day after it was read.
 select
     id,
     created_at,

@@ -1,7 +1,7 @@
 -- severity: error
 -- blocking: yes
 -- table: orders
--- description: Every row of orders names a window that has a receipt.
+-- description: Every row of orders comes from a window that has a receipt.
 with windows as (
     select distinct _window_id
     from orders

@@ -1,8 +1,8 @@
 -- severity: warn
 -- blocking: no
 -- table: products
--- description: What refers to a product names it as the kind that it is in products.
--- notes: the six kinds have one key; were an id given to two of them, one row would have taken the place of the other
+-- description: Every reference to a product gives the kind that products has for that id.
+-- notes: the six kinds share one key; if two kinds used the same id, one row would replace the other
 with referring as (
     select
         product_id as id,

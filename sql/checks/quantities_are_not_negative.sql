@@ -1,7 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: shipment_items
--- description: No shipment item has a quantity below zero.
+-- description: No shipment item has a negative quantity.
 select
     shipment_id,
     id,

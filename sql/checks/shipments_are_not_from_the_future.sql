@@ -1,7 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
--- description: No shipment was changed later than a day after it was read.
+-- description: No shipment was created or changed more than a day after it was read.
 select
     id,
     created_at,

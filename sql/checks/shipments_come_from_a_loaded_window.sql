@@ -1,7 +1,7 @@
 -- severity: error
 -- blocking: yes
 -- table: shipments
--- description: Every row of shipments names a window that has a receipt.
+-- description: Every row of shipments comes from a window that has a receipt.
 with windows as (
     select distinct _window_id
     from shipments

@@ -1,7 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
--- description: No shipment should leave more than two years away from the day it was created.
+-- description: Every target ship date is within two years of the shipment's creation.
 select
     id,
     created_at,

@@ -1,8 +1,8 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_audits
--- description: The service counts as many shipments as the tables hold, and sent each that it was asked for again.
--- notes: less in the service were deleted there: missing are marked now, the others when the round comes to them; absent and not missing is without proof; more in the service were never read, are there again although marked, or are in ops.quarantine
+-- description: The service counts as many shipments as the tables hold, and the latest audit found every shipment of its slice.
+-- notes: fewer in the service means that shipments were deleted there: those proven missing are marked now, the others when the audit round reaches them; absent but not missing means that there is no proof; more in the service means that shipments were never read, returned although marked, or are in ops.quarantine
 with newest as (
     select *
     from ops.audits

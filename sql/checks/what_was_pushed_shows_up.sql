@@ -1,8 +1,8 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_push_ledger
--- description: Every retailer and product that was created more than 30 days ago has been seen in the service's own data.
--- notes: the service shows what shipments refer to, so one that nobody uses yet is no error
+-- description: Every retailer and product that a push created more than 30 days ago has appeared on a page of the service.
+-- notes: pages show only what shipments refer to, so an unused retailer or product is not an error
 select
     push_ledger.kind,
     push_ledger.key,

@@ -1,4 +1,4 @@
--- grain: one row a time that the shipment was proven missing from the service, the oldest first
+-- grain: one row per occasion on which the shipment was proven missing from the service, oldest first
 -- source: ops.missing_shipments and ops.audits, as published
 select
     missing.window_id,

@@ -1,7 +1,7 @@
--- grain: one row a shipment that the name may mean, on whatever page it was seen
+-- grain: one row per shipment that the name may refer to, on any page
 -- keys: id
 -- source: every Parquet file of shipments
--- notes: bound are what is asked for as an id (null where it is none) and as a unique_id; a name that is the id of one shipment and the unique_id of another means the id
+-- notes: $id is the name as an id, or null if it is not a number; if the name is the id of one shipment and the unique_id of another, the id wins
 with named as (
     select
         id,

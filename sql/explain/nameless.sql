@@ -1,4 +1,4 @@
--- grain: how many records of shipments were put aside whole because their id could not be used, and pages that could not be read
+-- grain: one row: how many shipment records were quarantined whole for an unusable id, plus pages that could not be read
 -- source: ops.quarantine, as published
 select count(*) as records
 from ops.quarantine

@@ -1,4 +1,4 @@
--- grain: one row a page that rows of a shipment, or of what it refers to, came from; none is a row without a window
+-- grain: one row per part of a shipment, or object it refers to, and page that its rows came from; window_id is null if there are no rows
 -- source: the tables as published
 with shipment as (
     select *

@@ -1,4 +1,4 @@
--- grain: one row a value of the shipment that did not fit, or the whole record where it could not be used
+-- grain: one row per value of the shipment that did not fit its type, or the whole record if it could not be used
 -- source: ops.quarantine, as published
 select
     quarantine.path,

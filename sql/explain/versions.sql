@@ -1,7 +1,7 @@
--- grain: one row a version of a shipment on a page that was flattened, as it was read, the oldest first
+-- grain: one row per page that contains the shipment, with the version on it, oldest first
 -- keys: window_id, page
 -- source: every Parquet file of shipments, ops.loads and the shipments as published
--- notes: the reasons in verdict are the rules of merge/contest.sql, in words
+-- notes: verdict explains the rules of merge/contest.sql in words
 with seen as (
     select
         id,

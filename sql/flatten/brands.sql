@@ -1,4 +1,4 @@
--- grain: one row a brand
+-- grain: one row per brand
 -- keys: id
 -- source: included.Brand (spec 2.5)
 with stated as (

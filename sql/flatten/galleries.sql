@@ -1,4 +1,4 @@
--- grain: one row a photo gallery
+-- grain: one row per photo gallery
 -- keys: id
 -- source: included.Gallery, or the whole gallery inside a shipment or a package (spec 2.4)
 select

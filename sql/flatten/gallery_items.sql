@@ -1,6 +1,6 @@
--- grain: one row a photo of a gallery
+-- grain: one row per photo of a gallery
 -- keys: gallery_id, id
--- source: Gallery.items, with included.GalleryItem where it is there (spec 2.4)
+-- source: Gallery.items, merged with included.GalleryItem if present (spec 2.4)
 with stated as (
     select
         _page,

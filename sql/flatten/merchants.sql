@@ -1,4 +1,4 @@
--- grain: one row a merchant
+-- grain: one row per merchant
 -- keys: id
 -- source: included.Merchant (spec 2.5)
 with stated as (

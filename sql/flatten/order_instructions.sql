@@ -1,6 +1,6 @@
--- grain: one row an instruction of an order
+-- grain: one row per instruction of an order
 -- keys: order_id, position
--- source: Order.instructions, with included.OrderInstruction where it is there (spec 2.5, 4.5)
+-- source: Order.instructions, merged with included.OrderInstruction if present (spec 2.5, 4.5)
 with stated as (
     select
         _page,

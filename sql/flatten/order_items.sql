@@ -1,7 +1,7 @@
--- grain: one row an item of an order
+-- grain: one row per item of an order
 -- keys: order_id, id
--- source: Order.items, with included.OrderItem where it is there (spec 2.5)
--- notes: an order item does not name its order: the order's list of references does
+-- source: Order.items, merged with included.OrderItem if present (spec 2.5)
+-- notes: an order item does not refer to its order; the order's list of items gives order_id
 with stated as (
     select
         _page,

@@ -1,6 +1,6 @@
--- grain: one row a change of status of an order
+-- grain: one row per status change of an order
 -- keys: order_id, position
--- source: Order.status_history, with included.OrderStatusHistory where it is there (spec 2.5, 4.5)
+-- source: Order.status_history, merged with included.OrderStatusHistory if present (spec 2.5, 4.5)
 with stated as (
     select
         _page,

@@ -1,4 +1,4 @@
--- grain: one row an order
+-- grain: one row per order
 -- keys: id
 -- source: included.Order (spec 2.5)
 select

@@ -1,4 +1,4 @@
--- grain: one row a value collected while packing
+-- grain: one row per value collected while packing
 -- keys: shipment_id, package_position, position
 -- source: ShipmentPackage.collected_data (spec 2.4)
 with collected as (

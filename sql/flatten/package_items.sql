@@ -1,6 +1,6 @@
--- grain: one row an item in a package
+-- grain: one row per item in a package
 -- keys: shipment_id, package_position, position
--- source: ShipmentPackage.items, with included.ShipmentPackageItem where it is there (spec 2.4)
+-- source: ShipmentPackage.items, merged with included.ShipmentPackageItem if present (spec 2.4)
 with stated as (
     select
         _page,

@@ -1,4 +1,4 @@
--- grain: one row a packaging item used in a package
+-- grain: one row per packaging item used in a package
 -- keys: shipment_id, package_position, position
 -- source: ShipmentPackage.packaging (spec 2.4)
 with packaging as (

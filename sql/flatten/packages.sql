@@ -1,6 +1,6 @@
--- grain: one row a package of a shipment
+-- grain: one row per package of a shipment
 -- keys: shipment_id, position
--- source: Shipment.packages, with included.ShipmentPackage where it is there (spec 2.4, 4.5)
+-- source: Shipment.packages, merged with included.ShipmentPackage if present (spec 2.4, 4.5)
 select
     shipment_id,
     position,

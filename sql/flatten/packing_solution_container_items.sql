@@ -1,4 +1,4 @@
--- grain: one row an item in a container of a packing solution
+-- grain: one row per item in a container of a packing solution
 -- keys: shipment_id, container_position, position
 -- source: ShipmentPackingSolution.containers[].items (spec 2.4)
 with container as (

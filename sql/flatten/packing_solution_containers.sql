@@ -1,4 +1,4 @@
--- grain: one row a container of a packing solution
+-- grain: one row per container of a packing solution
 -- keys: shipment_id, position
 -- source: ShipmentPackingSolution.containers (spec 2.4)
 with placed as (

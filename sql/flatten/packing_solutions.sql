@@ -1,6 +1,6 @@
--- grain: one row a shipment that has a packing solution
+-- grain: one row per shipment that has a packing solution
 -- keys: shipment_id
--- source: Shipment.packing_solution, with included.ShipmentPackingSolution where it is there (spec 2.4)
+-- source: Shipment.packing_solution, merged with included.ShipmentPackingSolution if present (spec 2.4)
 select
     shipment_id,
     id,

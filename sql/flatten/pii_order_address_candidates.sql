@@ -1,6 +1,6 @@
--- grain: one row an address that was proposed for an order
+-- grain: one row per address proposed for an order
 -- keys: order_id, position
--- source: Order.address_candidates, with included.OrderAddressCandidate where it is there (spec 2.5, 4.5)
+-- source: Order.address_candidates, merged with included.OrderAddressCandidate if present (spec 2.5, 4.5)
 with stated as (
     select
         _page,

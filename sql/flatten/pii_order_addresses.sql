@@ -1,6 +1,6 @@
--- grain: one row an address of an order
+-- grain: one row per address of an order
 -- keys: order_id, role
--- source: Order.shipping_address and Order.original_address, with included.OrderAddress where it is there (spec 2.5)
+-- source: Order.shipping_address and Order.original_address, merged with included.OrderAddress if present (spec 2.5)
 with stated as (
     select
         _page,

@@ -1,4 +1,4 @@
--- grain: one row a place that a retailer is shipped to and that has a telephone number or an email address
+-- grain: one row per ship-to location of a retailer that has a telephone number or an email address
 -- keys: retailer_ship_to_location_id
 -- source: included.RetailerShipToLocation (spec 2.5)
 with stated as (

@@ -1,4 +1,4 @@
--- grain: one row a product or packaging item
+-- grain: one row per product or packaging item
 -- keys: id
 -- source: included.Product and the five packaging kinds (spec 2.3)
 select

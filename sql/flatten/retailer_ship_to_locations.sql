@@ -1,7 +1,7 @@
--- grain: one row a place that a retailer is shipped to
+-- grain: one row per ship-to location of a retailer
 -- keys: id
 -- source: included.RetailerShipToLocation (spec 2.5)
--- notes: street comes as one text or as a list of lines
+-- notes: the service sends street as one text or as a list of lines
 with stated as (
     select
         _page,

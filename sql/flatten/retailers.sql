@@ -1,4 +1,4 @@
--- grain: one row a retailer
+-- grain: one row per retailer
 -- keys: id
 -- source: included.Retailer (spec 2.2)
 with stated as (

@@ -1,4 +1,4 @@
--- grain: one row a reservation of stock for a shipment item
+-- grain: one row per reservation of stock for a shipment item
 -- keys: shipment_id, shipment_item_id, position
 -- source: ShipmentItem.reservations (spec 2.4)
 with stated as (

@@ -1,6 +1,6 @@
--- grain: one row a shipment item
+-- grain: one row per shipment item
 -- keys: shipment_id, id
--- source: Shipment.items, with included.ShipmentItem where it is there (spec 2.4)
+-- source: Shipment.items, merged with included.ShipmentItem if present (spec 2.4)
 with stated as (
     select
         _page,

@@ -1,4 +1,4 @@
--- grain: one row a shipment
+-- grain: one row per shipment
 -- keys: id
 -- source: collection of a page (spec 2.4)
 select

@@ -1,4 +1,4 @@
--- grain: one row a third-party billing group
+-- grain: one row per third-party billing group
 -- keys: id
 -- source: included.ThirdPartyBillingGroup (spec 2.5)
 with stated as (

@@ -1,4 +1,4 @@
--- grain: one row a warehouse
+-- grain: one row per warehouse
 -- keys: id
 -- source: included.Warehouse (spec 2.5)
 with stated as (

@@ -1,5 +1,5 @@
--- grain: one row a column of one database
--- source: the catalogue of DuckDB; the database's name is in braces
+-- grain: one row per column of one database
+-- source: DuckDB's catalogue; {database} is the name of the database as a literal
 select
     schema_name,
     table_name,

@@ -1,4 +1,4 @@
--- grain: one row a file, with the rows in it
+-- grain: one row per file, with its number of rows
 -- source: the Parquet files of a table of schema pii
 select
     parse_filename(filename) as part,

@@ -1,6 +1,6 @@
--- grain: one row a row of a table without what is personal of a forgotten order
+-- grain: the rows of a table without the personal data of forgotten orders
 -- source: a table that belongs to orders, as it is stored or as one of its Parquet files, and forgotten
--- notes: {key} is the table's column that holds the order, {kept} tells which rows stay; {columns} are its columns, with free-form values cleaned
+-- notes: {key} is the table's column with the order's id, {kept} the condition for rows that stay; {columns} are its columns, with personal data removed from free-form values
 select {columns}
 from {source} as held
 left join forgotten on held.{key} = forgotten.order_id

@@ -1,4 +1,4 @@
--- grain: one row a column
+-- grain: one row per column
 -- source: the Parquet files of a table
 select distinct "name"
 from parquet_schema($files)

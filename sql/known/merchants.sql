@@ -1,4 +1,4 @@
--- grain: one row a merchant that the service has shown, of those asked for
+-- grain: one row per merchant in the tables whose code is in $keys
 -- keys: id
 -- source: merchants
 select

@@ -1,7 +1,7 @@
--- grain: one row a product or packaging item that the service has shown, of those asked for
+-- grain: one row per product or packaging item in the tables whose sku is in $keys
 -- keys: id
 -- source: products, merchants
--- notes: two merchants may each have a product of the same sku
+-- notes: two merchants may each have a product with the same sku
 select
     products.sku as key,
     products.id,

@@ -1,8 +1,8 @@
--- grain: one row a thing of the ledger that the tables show and that was not seen before
+-- grain: one row per create in the ledger that the tables show for the first time
 -- keys: kind, key
 -- source: ops.push_ledger, retailers, products
--- notes: by id, or by natural key where no answer told the id; location tags are in no page; a code is one retailer's
---     alone, but a sku proves a product only where it is the only one that was made since the create was sent
+-- notes: matches by id, or by natural key if no answer gave the id; location tags appear on no page. A retailer's code
+--     is unique, but a sku proves a product only if exactly one with that sku was created since the create was sent
 with shown as (
     select
         'retailers' as kind,

@@ -1,4 +1,4 @@
--- grain: one row a retailer that the service has shown, of those asked for
+-- grain: one row per retailer in the tables whose code is in $keys
 -- keys: id
 -- source: retailers
 select

@@ -1,4 +1,4 @@
--- grain: one row a warehouse and word for it that was asked for, its name or its abbreviation
+-- grain: one row per warehouse and name or abbreviation of it in $keys
 -- keys: key, id
 -- source: warehouses
 with named as (

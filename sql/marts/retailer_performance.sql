@@ -1,8 +1,8 @@
--- grain: one row a retailer, with volumes and lateness of its shipments
+-- grain: one row per retailer, with the volume and lateness of its shipments
 -- keys: retailer_id
 -- source: main.retailers, marts.shipment_overview
--- notes: late means that a shipment left, or is still open, after its target day (UTC); retailers without shipments are there.
---     A shipment that the service has no longer is one of the shipments, shipped if it left, and not open
+-- notes: late means that a shipment left, or is still open, after its target day (UTC). Retailers without shipments are included.
+--     A shipment that the service no longer has still counts as a shipment, and as shipped if it left, but not as open
 create or replace view marts.retailer_performance as
 with totals as (
     select
@@ -23,17 +23,17 @@ with totals as (
 
 select
     coalesce(retailers.id, totals.retailer_id) as retailer_id, -- The retailer; joins retailers.id
-    retailers.code as retailer_code, -- Code of the retailer; null where the service did not send the retailer
+    retailers.code as retailer_code, -- Code of the retailer; null if the service did not send the retailer
     retailers."name" as retailer_name, -- Name of the retailer
     retailers.status as retailer_status, -- active or archived
-    coalesce(totals.shipments, 0) as shipments, -- Shipments
-    coalesce(totals.shipments_open, 0) as shipments_open, -- Shipments that are neither shipped nor canceled nor voided, nor missing from the service
-    coalesce(totals.shipments_shipped, 0) as shipments_shipped, -- Shipments that left
-    coalesce(totals.shipped_late, 0) as shipped_late, -- Shipments that left after their target day
-    totals.shipped_late / nullif(totals.shipments_shipped, 0) as share_shipped_late, -- Part of those that left which left late, 0 to 1
-    totals.average_days_late, -- Days by which the late ones that left were late, on average
-    coalesce(totals.open_late, 0) as open_late, -- Open shipments whose target day is over
-    totals.packages, -- Packages
+    coalesce(totals.shipments, 0) as shipments, -- Number of shipments
+    coalesce(totals.shipments_open, 0) as shipments_open, -- Number of shipments that are open: not shipped, canceled, voided or missing from the service
+    coalesce(totals.shipments_shipped, 0) as shipments_shipped, -- Number of shipments that left
+    coalesce(totals.shipped_late, 0) as shipped_late, -- Number of shipments that left after their target day
+    totals.shipped_late / nullif(totals.shipments_shipped, 0) as share_shipped_late, -- shipped_late divided by shipments_shipped, 0 to 1
+    totals.average_days_late, -- Average delay in days of the shipments that left late
+    coalesce(totals.open_late, 0) as open_late, -- Number of open shipments whose target day has passed
+    totals.packages, -- Number of packages
     totals.quantity, -- Quantity over all items, in pieces
     totals.last_shipped_at -- When a shipment of the retailer last left (UTC)
 from main.retailers

@@ -1,9 +1,9 @@
--- grain: one row a shipment, with its order, retailer, warehouse and totals of its items and packages
+-- grain: one row per shipment, with its order, retailer, warehouse and the totals of its items and packages
 -- keys: shipment_id
 -- source: shipments, orders, warehouses, merchants, retailers, retailer_ship_to_locations, shipment_items, packages
--- notes: the service does not say when a shipment left; shipped_at is the best that is known. Status sets are open:
---     shipped, canceled and voided are closed, all others open, but for a shipment that the service has no longer: it
---     is not open any more, and what left stays counted; days are UTC
+-- notes: the service does not say when a shipment left; shipped_at is the best estimate. The set of statuses is open:
+--     shipped, canceled and voided are closed, all others open. A shipment that the service no longer has is not
+--     open, and still counts as shipped if it left. Days are UTC
 create or replace view marts.shipment_overview as
 with item_totals as (
     select
@@ -49,52 +49,52 @@ shipment as (
 
 select
     shipment.id as shipment_id, -- The shipment; joins shipments.id
-    shipment.unique_id, -- Number of the shipment as people know it
+    shipment.unique_id, -- Human-readable number of the shipment
     shipment.status, -- Status of the shipment, an open set
-    shipment.is_open, -- Whether it is neither shipped nor canceled nor voided, and not missing from the service
-    shipment._missing_since as missing_since, -- Since when the service has it no longer, as an audit found (UTC); null while it is there
-    shipment.created_at, -- When it was created (UTC)
-    shipment.updated_at, -- When it was last changed (UTC)
-    shipment.packed_at, -- When it was packed (UTC)
-    shipment.shipped_at, -- When it left, where its status is shipped: packed_at, else the order's shipped_at, else updated_at (UTC)
+    shipment.is_open, -- Whether it is not shipped, canceled, voided or missing from the service
+    shipment._missing_since as missing_since, -- When an audit proved that the service no longer has it (UTC); null while the service has it
+    shipment.created_at, -- Time of creation (UTC)
+    shipment.updated_at, -- Time of the last change (UTC)
+    shipment.packed_at, -- Time of packing (UTC)
+    shipment.shipped_at, -- When it left, if its status is shipped: packed_at, else the order's shipped_at, else updated_at (UTC)
     shipment.target_ship_date, -- Day by which it should leave
     case
         when shipment.is_open or shipment.shipped_at is not null
             then date_diff(
                 'day', shipment.target_ship_date, (coalesce(shipment.shipped_at, now()) at time zone 'UTC')::date
             )
-    end as days_after_target, -- Days from target_ship_date to the day it left, or to today while it is open; negative when early
+    end as days_after_target, -- Days from target_ship_date to the day it left, or to today while it is open; negative if early
     shipment.shipping_carrier_code, -- Code of the carrier
     shipment.shipping_method, -- Code of the shipping method
     shipment.shipping_service_name, -- Name of the carrier's service
     shipment.is_international, -- Whether it crosses a border
-    shipment.carrier_shipping_cost, -- What the carrier charges; the service names no currency
+    shipment.carrier_shipping_cost, -- Amount charged by the carrier; the service sends no currency
     shipment.total_weight_value, -- Total weight, in total_weight_unit
     shipment.total_weight_unit, -- Unit of total_weight_value
     shipment.warehouse_id, -- The warehouse it leaves from; joins warehouses.id
     warehouses."name" as warehouse_name, -- Name of the warehouse
     shipment.order_id, -- The order it fulfills; joins orders.id
-    shipment.order_unique_id, -- Number of the order as people know it
-    shipment.order_ref, -- The merchant's own reference of the order
+    shipment.order_unique_id, -- Human-readable number of the order
+    shipment.order_ref, -- The merchant's own reference for the order
     shipment.order_state, -- State of the order, an open set
     shipment.order_status, -- Status of the order, an open set
     shipment.order_created_at, -- When the order was created (UTC)
-    shipment.requested_ship_date, -- Day on which the order asked for shipping
+    shipment.requested_ship_date, -- Ship date requested by the order
     shipment.merchant_id, -- The merchant of the order; joins merchants.id
     merchants."name" as merchant_name, -- Name of the merchant
     shipment.retailer_id, -- The retailer; joins retailers.id
     retailers.code as retailer_code, -- Code of the retailer
     retailers."name" as retailer_name, -- Name of the retailer
-    shipment.retailer_ship_to_location_id, -- Where it goes; joins retailer_ship_to_locations.id
-    ship_to.code as ship_to_code, -- Code of the place where it goes
-    ship_to.city as ship_to_city, -- City of the place where it goes
-    ship_to.country_id as ship_to_country_id, -- Country of the place where it goes
+    shipment.retailer_ship_to_location_id, -- Ship-to location; joins retailer_ship_to_locations.id
+    ship_to.code as ship_to_code, -- Code of the ship-to location
+    ship_to.city as ship_to_city, -- City of the ship-to location
+    ship_to.country_id as ship_to_country_id, -- Country of the ship-to location
     coalesce(item_totals.items, 0) as items, -- Number of shipment items
     item_totals.quantity, -- Quantity over all items, in pieces
     item_totals.qty_shipped, -- Quantity shipped over all items, in pieces
     coalesce(package_totals.packages, 0) as packages, -- Number of packages
-    package_totals.billable_weight_value, -- Weight that the carrier bills over all packages, in billable_weight_unit
-    package_totals.billable_weight_unit, -- Unit of billable_weight_value; null where packages have different units
+    package_totals.billable_weight_value, -- Weight that the carrier bills, over all packages, in billable_weight_unit
+    package_totals.billable_weight_unit, -- Unit of billable_weight_value; null if the packages have different units
     package_totals.tracking_refs -- Tracking numbers of the packages
 from shipment
 left join main.warehouses

@@ -1,12 +1,12 @@
--- grain: one row an object of the batch: its best version there, and how it stands against the stored one
+-- grain: one row per object of the batch: its best version in the batch, and the outcome against the stored version
 -- keys: key
 -- source: the root's Parquet files of the batch, the stored table, and ops.loads for why each window was read
--- notes: names in braces are identifiers of the catalogue; a version is named by the window and page it stood on.
---     A version without updated_at ranks by when it was read.
---     What was read before an audit or a backfill last read the object is void (sql/explain/versions.sql says it in
---     words). outcome is doubtful where only the versions before can decide: the order of reading is not the order of
---     updated_at, and either an earlier look may have made the incoming one void, or this look makes the stored one
---     void, and with it the reason for which others lost
+-- notes: names in braces are identifiers from the catalogue; window and page identify a version.
+--     A version without updated_at is ranked by the time it was read.
+--     Versions read before the latest audit or backfill that read the object are void (sql/explain/versions.sql
+--     explains this in words). outcome is doubtful if earlier versions are needed to decide: the order of reading
+--     differs from the order of updated_at, and either an earlier audit or backfill may have voided the incoming
+--     version, or this one voids the stored version, so that a version that lost to it may now win
 create or replace temp table contest as
 with occurrences as (
     select

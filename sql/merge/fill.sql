@@ -1,5 +1,5 @@
--- source: the stored table, kept rows of it, and narrow_roots
--- notes: what was not asked for keeps the value that it has in the kept row of the same key, where that is the same thing
+-- source: the stored table, its kept rows, and narrow_roots
+-- notes: columns that were not requested keep the value from the kept row with the same key, if {same} says it is the same object
 update {table} as present
 set {columns}
 from {kept} as kept

@@ -1,6 +1,6 @@
--- grain: one row a window: how many of the objects of a kind that it refers to came with it
--- source: the Parquet files of what refers and of what is referred to
--- notes: names in braces are identifiers of the catalogue, {came} is the query of what came; a column that older files lack is null
+-- grain: one row per window: how many of the objects of a kind that its rows refer to came with it
+-- source: the Parquet files of the referring table and of the referenced kind
+-- notes: names in braces are identifiers from the catalogue, {came} is the query for the objects that came; columns that older files lack are null
 insert into ops.included_kinds
 with referring as (
     select

@@ -1,5 +1,5 @@
 -- source: the table's Parquet files of the batch and winners
--- notes: names in braces are identifiers of the catalogue; a column that older files lack is null for their rows
+-- notes: names in braces are identifiers from the catalogue; columns that older files lack are null
 insert into {table} ({columns})
 select {columns}
 from (

@@ -1,6 +1,6 @@
--- grain: one row a stored row that the winners are about to replace
+-- grain: the stored rows that the winners are about to replace
 -- source: the stored table and winners
--- notes: only where the batch was not asked for all that the table has; names in braces are identifiers of the catalogue
+-- notes: used only if the batch was read with a narrowed field selection; names in braces are identifiers from the catalogue
 create or replace temp table {kept} as
 select *
 from {table}

@@ -1,7 +1,7 @@
--- grain: one row an object of the batch whose stored version is newer and was read narrower: its newest occurrence
+-- grain: one row per object of the batch whose stored version is newer but was read with a narrowed field selection: its newest occurrence
 -- keys: key
 -- source: the root's Parquet files of the batch, and the stored table
--- notes: names in braces are identifiers of the catalogue
+-- notes: names in braces are identifiers from the catalogue
 create or replace temp table late as
 with incoming as (
     select

@@ -1,4 +1,4 @@
--- grain: one row a window that was not given all that it was asked for: the names of what, and whether nothing came
+-- grain: one row per window that lacks a whole kind it requested: the parameters of those kinds, and whether no kind came at all
 -- keys: window_id
 -- source: ops.included_kinds
 select

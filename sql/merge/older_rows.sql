@@ -1,6 +1,6 @@
--- grain: one row a row of an occurrence that came late: what is stored is newer, and was read narrower
+-- grain: the batch's rows of the objects in late, whose stored version is newer but was read with a narrowed field selection
 -- source: the table's Parquet files of the batch, and late
--- notes: names in braces are identifiers of the catalogue
+-- notes: names in braces are identifiers from the catalogue
 create or replace temp table {kept} as
 select {columns}
 from (

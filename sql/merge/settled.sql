@@ -1,8 +1,8 @@
--- grain: one row a doubtful object that takes effect, in whichever window it stood
+-- grain: one row per doubtful object of which a version wins, from any window
 -- keys: key
 -- source: the root's Parquet files of every merged window, the stored table, and ops.loads
--- notes: names in braces are identifiers of the catalogue; what was read before $first_read cannot win: the stored one
---     was better, or is void and so is that
+-- notes: names in braces are identifiers from the catalogue; versions read before $first_read cannot win:
+--     the stored version beat them, or was voided together with them
 insert into winners
 with seen as (
     select

@@ -1,5 +1,5 @@
--- source: kept rows of a child table, the stored table, and narrow_roots
--- notes: rows of a set that did not come stay, below a parent that is still the same thing
+-- source: the kept rows of a child table, the stored table, and narrow_roots
+-- notes: child rows that were not sent stay, if their parent is still the same object
 insert into {table} ({columns})
 select {kept_columns}
 from {kept} as kept

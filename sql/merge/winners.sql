@@ -1,4 +1,4 @@
--- grain: one row an object of the batch that takes effect
+-- grain: one row per object of the batch whose version wins
 -- keys: key
 -- source: contest
 create or replace temp table winners as

@@ -1,25 +1,25 @@
--- grain: one row a slice of old shipments that was read again and compared with the tables before it was merged
+-- grain: one row per slice of old shipments that was read again and compared with the tables before the merge
 -- keys: window_id
 -- source: the state store
--- notes: what differed was healed by the merge, but for absent shipments, which stay and are marked when proven missing; counts are null until compared
+-- notes: the merge repairs every difference except absent shipments, which stay and are marked when proven missing; counts are null until compared
 create table ops.audits (
-    window_id varchar not null, -- The slice's window; the folder name under raw/shipments.
-    run_id varchar not null, -- Run that read the slice (Dagster's run id).
-    read_at timestamptz not null, -- When it was read, by this machine's clock, UTC.
-    after_id bigint not null, -- The slice begins behind this shipment id.
-    to_id bigint not null, -- The slice ends with this shipment id; the largest BIGINT when it reaches the end.
-    settled_at timestamptz not null, -- What was last changed before this must be in the tables, UTC.
-    settled_counted bigint not null, -- Shipments last changed before settled_at that the service counted.
-    total_to_id bigint not null, -- The highest shipment id that was read so far.
-    total_counted bigint not null, -- Shipments up to total_to_id that the service counted, of those changed since the start date.
-    compared bigint, -- Shipments of the slice that the tables had in the same version.
-    changed bigint, -- Of those compared, the ones whose rows differed: changed without touching updated_at.
-    missed bigint, -- Shipments of the slice whose version, older than settled_at, the tables did not have.
-    absent bigint, -- Shipments in the tables, not yet marked missing, that the slice should hold and does not.
-    missing bigint not null, -- Of those absent, the ones that the service did not have either when asked for them by id: marked _missing_since.
-    orders_changed bigint, -- Orders of the slice with the same updated_at and other rows.
-    settled_in_tables bigint, -- Shipments last changed before settled_at in the tables and not marked missing.
-    total_in_tables bigint, -- Shipments up to total_to_id in the tables, changed since the start date and not marked missing.
-    voided bigint, -- Shipments, orders and others of the slice that the tables had with a later updated_at: it moved back, and what was read before is void.
-    examples varchar -- Some ids of shipments and orders that were found, by what was found, as JSON.
+    window_id varchar not null, -- Window of the slice; folder name under raw/shipments.
+    run_id varchar not null, -- Run that read the slice (Dagster run id).
+    read_at timestamptz not null, -- When the slice was read (UTC, by this machine's clock).
+    after_id bigint not null, -- The slice starts after this shipment id.
+    to_id bigint not null, -- Last shipment id of the slice; the largest BIGINT if the slice reaches the end.
+    settled_at timestamptz not null, -- Shipments last changed before this time must be in the tables (UTC).
+    settled_counted bigint not null, -- Number of shipments last changed before settled_at, counted by the service.
+    total_to_id bigint not null, -- Highest shipment id read so far.
+    total_counted bigint not null, -- Number of shipments up to total_to_id and changed since the start date, counted by the service.
+    compared bigint, -- Number of shipments of the slice that the tables held in the same version.
+    changed bigint, -- Number of compared shipments whose rows differed: the service changed them without changing updated_at.
+    missed bigint, -- Number of shipments of the slice whose version, older than settled_at, was not in the tables.
+    absent bigint, -- Number of shipments in the tables, not yet marked missing, that the slice should contain but does not.
+    missing bigint not null, -- Number of absent shipments that the service did not have when asked for them by id; marked _missing_since.
+    orders_changed bigint, -- Number of orders of the slice with the same updated_at but different rows.
+    settled_in_tables bigint, -- Number of shipments in the tables last changed before settled_at and not marked missing.
+    total_in_tables bigint, -- Number of shipments in the tables up to total_to_id, changed since the start date and not marked missing.
+    voided bigint, -- Number of shipments, orders and other objects of the slice that the tables held with a later updated_at: it moved back, so earlier versions are void.
+    examples varchar -- Examples of the ids of differing shipments and orders by kind of difference, as JSON.
 )

@@ -1,17 +1,17 @@
--- grain: one receipt a window that was merged into the tables, written in the transaction that merged it
+-- grain: one row per window merged into the tables: its receipt, written in the transaction that merged it
 -- keys: window_id
 -- source: the load step
--- notes: the receipt decides after a crash whether a window is in the tables
+-- notes: after a crash the receipt decides whether a window is in the tables
 create table ops.loads (
-    window_id varchar not null, -- Window whose rows were merged; the folder name under raw/shipments.
-    from_at timestamptz not null, -- Start of the window of Shipment.updated_at, inclusive, UTC.
-    to_at timestamptz not null, -- End of the window, exclusive, UTC.
+    window_id varchar not null, -- Window whose rows were merged; folder name under raw/shipments.
+    from_at timestamptz not null, -- Start of the window of Shipment.updated_at, inclusive (UTC).
+    to_at timestamptz not null, -- End of the window, exclusive (UTC).
     reason varchar not null, -- Why the window was read: sync, backfill or audit.
-    run_id varchar not null, -- Run that read the window (Dagster's run id).
-    load_run_id varchar, -- Run that merged it into the tables; null in receipts from before this column.
-    pages integer not null, -- Pages of the window.
-    records bigint not null, -- Shipments on those pages.
-    quarantined bigint not null, -- Values and records of the window that did not fit; see ops.quarantine.
-    rows_flattened bigint not null, -- Rows that the pages became, over all tables.
-    loaded_at timestamptz not null -- When the window was merged, by this machine's clock, UTC.
+    run_id varchar not null, -- Run that read the window (Dagster run id).
+    load_run_id varchar, -- Run that merged the window into the tables; null in receipts older than this column.
+    pages integer not null, -- Number of pages in the window.
+    records bigint not null, -- Number of shipments on those pages.
+    quarantined bigint not null, -- Number of values and records of the window that did not fit their type; see ops.quarantine.
+    rows_flattened bigint not null, -- Number of rows that the pages were flattened into, over all tables.
+    loaded_at timestamptz not null -- When the window was merged (UTC, by this machine's clock).
 )

@@ -1,10 +1,10 @@
--- grain: one row a time that a shipment was proven missing from the service, also when it returned later
+-- grain: one row per occasion on which a shipment was proven missing from the service, including those that returned later
 -- keys: shipment_id, window_id
 -- source: the state store
--- notes: those without returned_at are marked shipments._missing_since
+-- notes: shipments._missing_since is set while returned_at is null
 create table ops.missing_shipments (
     shipment_id bigint not null, -- The shipment; joins shipments.id.
-    window_id varchar not null, -- The audit that did not find it; joins audits.window_id.
-    missing_since timestamptz not null, -- When the service was asked for it by id and did not have it, by its own clock, UTC.
-    returned_at timestamptz -- When a page of the service showed it again, UTC; null while it is missing.
+    window_id varchar not null, -- Window of the audit that did not find it; joins audits.window_id.
+    missing_since timestamptz not null, -- When the service, asked for the shipment by id, did not have it (UTC, by the service's clock).
+    returned_at timestamptz -- When a page contained the shipment again (UTC); null while it is missing.
 )

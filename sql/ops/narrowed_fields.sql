@@ -1,12 +1,12 @@
--- grain: one row a name of field selection that the service refuses
+-- grain: one row per field selection parameter that the service refuses
 -- keys: parameter
 -- source: the state store
--- notes: what it would bring is not brought up to date; it is tried again once a day
+-- notes: the data it would bring is not updated; wms-sync tries the parameter again once a day
 create table ops.narrowed_fields (
-    parameter varchar not null, -- The query parameter, as fields:order.brand.
-    asked varchar not null, -- What is asked for instead, comma-separated; empty where it is left out.
-    lost varchar not null, -- The tables, or the columns of one, that it does not bring.
-    said varchar not null, -- The service's words.
-    since timestamptz not null, -- When it was refused first, UTC.
-    tried_at timestamptz not null -- When it was tried last, UTC.
+    parameter varchar not null, -- Query parameter, such as fields:order.brand.
+    asked varchar not null, -- Value requested instead, comma-separated; empty if the parameter is left out.
+    lost varchar not null, -- Tables, or columns of a table, that are not updated because of it.
+    said varchar not null, -- Error message of the service.
+    since timestamptz not null, -- When the service first refused it (UTC).
+    tried_at timestamptz not null -- When it was last tried (UTC).
 )

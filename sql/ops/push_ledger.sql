@@ -1,19 +1,19 @@
--- grain: one row a thing that was sent to be created, as the state store knew it when the file was published
+-- grain: one row per create that was sent, as recorded in the state store when the file was published
 -- keys: service, kind, key
 -- source: the state store
--- notes: state intended means that a push was killed, or runs; it counts as doubt
+-- notes: state intended means that a push is running or was killed; it counts as in doubt
 create table ops.push_ledger (
-    service varchar not null, -- Address of the instance that it was sent to.
-    kind varchar not null, -- What it is: location-tags, retailers or products.
-    key varchar not null, -- Its natural key: name, code or sku.
-    state varchar not null, -- intended, created, exists (was there before), refused, undone (the service failed), doubt (no answer came) or unproven (no answer came, and sent again it was refused without a reason).
-    body json not null, -- What the file said of it, references by natural key.
+    service varchar not null, -- Address of the instance that the create was sent to.
+    kind varchar not null, -- Kind of master data: location-tags, retailers or products.
+    key varchar not null, -- Natural key: name, code or sku.
+    state varchar not null, -- intended, created, exists (was there before), refused, undone (the service failed and created nothing), doubt (no answer came) or unproven (no answer came, and the service refused the second attempt without a reason).
+    body json not null, -- Fields from the CSV file; references by natural key.
     body_sha256 varchar not null, -- SHA-256 of body, hexadecimal.
-    remote_id bigint, -- Its id in the service; null where no answer told it and no shipment has shown it.
-    run_id varchar not null, -- Run that sent it last (Dagster's run id).
-    attempts integer not null, -- Pushes that sent it, or were about to when they ended.
-    message varchar, -- What the service said, or how it was settled.
-    intended_at timestamptz not null, -- When it was about to be sent, by this machine's clock, UTC.
-    settled_at timestamptz, -- When its outcome was known, UTC.
-    seen_at timestamptz -- When a page of the service first showed it, UTC.
+    remote_id bigint, -- Id in the service; null if no answer gave it and no page has shown it.
+    run_id varchar not null, -- Run that last sent it (Dagster run id).
+    attempts integer not null, -- Number of pushes that sent it, or were about to when they ended.
+    message varchar, -- Message of the service, or how the doubt was settled.
+    intended_at timestamptz not null, -- When the intent was recorded, just before sending (UTC, by this machine's clock).
+    settled_at timestamptz, -- When the outcome was known (UTC).
+    seen_at timestamptz -- When a page first showed it (UTC).
 )

@@ -1,4 +1,4 @@
--- grain: What was pushed, and whether shipments show it
+-- grain: Pushed master data, and whether shipments already refer to it
 -- source: ops.push_ledger
 select
     push_ledger.kind,

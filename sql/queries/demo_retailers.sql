@@ -1,4 +1,4 @@
--- grain: Retailers by volume, with lateness
+-- grain: Retailers by number of shipments, with late shipments
 -- source: marts.retailer_performance
 select
     retailer_code as code,

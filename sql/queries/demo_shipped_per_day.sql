@@ -1,4 +1,4 @@
--- grain: Shipped a day, carrier and warehouse: the last days
+-- grain: Shipments and packages per day, carrier and warehouse, newest first
 -- source: marts.shipped_per_day
 select
     day,

@@ -1,4 +1,4 @@
--- grain: Rows a table
+-- grain: Rows per table
 -- source: the tables themselves
 select
     'shipments' as table_name,

@@ -1,6 +1,6 @@
--- grain: the newest audit that was compared, and how far its round is
+-- grain: one row: the newest audit that was compared, and the progress of its round
 -- source: ops.audits, shipments
--- notes: a round ends with the slice that reaches the largest BIGINT; files of earlier releases tell of nothing voided
+-- notes: a round ends with the slice that reaches the largest BIGINT; files written by earlier releases have no column voided
 with known as (
     select *
     from ops.audits

@@ -1,4 +1,4 @@
--- grain: the newest receipts
+-- grain: one row per receipt, the five newest
 -- keys: window_id
 -- source: ops.loads
 select

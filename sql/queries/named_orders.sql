@@ -1,4 +1,4 @@
--- grain: one row an order and a name that means it: its id, unique_id or order_ref
+-- grain: one row per order and name in $names that is its id, unique_id or order_ref
 -- source: orders
 select
     names.name,

@@ -1,4 +1,4 @@
--- grain: one row a column of the open database
+-- grain: one row per column of the open database
 -- keys: schema_name, table_name, column_name
 -- source: DuckDB's catalogue
 select

@@ -1,4 +1,4 @@
--- grain: one row: the shipments that stand in quarantine as a whole
+-- grain: one row: number of shipment records that are quarantined whole
 -- source: a window's Parquet files of ops.quarantine
 select count(*) as records
 from read_parquet($files, union_by_name = true)

@@ -1,6 +1,6 @@
--- grain: one row a window that is in the tables, with all that the published file says of it
+-- grain: one row per window that is in the tables, with all that the published file records about it
 -- source: ops.loads, ops.windows
--- notes: the receipt proves the window; what is told beside it is as of the publishing
+-- notes: the receipt proves the window; the columns from ops.windows are as of publishing
 select
     loads.window_id as id,
     loads.from_at,

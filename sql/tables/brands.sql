@@ -1,4 +1,4 @@
--- grain: one row a brand
+-- grain: one row per brand
 -- keys: id
 -- root: brands by id
 -- newer: _extracted_at
@@ -9,8 +9,8 @@ create table brands (
     "name" varchar, -- Name. Source: Brand.name
     is_active boolean, -- Whether it is in use. Source: Brand.is_active
     is_deleted boolean, -- Whether it was deleted. Source: Brand.is_deleted
-    sort_order bigint, -- Place in lists. Source: Brand.sort_order
-    _window_id varchar, -- The window that this row was read in. Source: wms-sync
-    _page integer, -- The page of the window that this row was read from. Source: wms-sync
+    sort_order bigint, -- Position in lists. Source: Brand.sort_order
+    _window_id varchar, -- Window in which this row was read. Source: wms-sync
+    _page integer, -- Number of the page in that window. Source: wms-sync
     _extracted_at timestamptz -- When that page was received (UTC). Source: wms-sync
 )

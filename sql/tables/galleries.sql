@@ -1,15 +1,15 @@
--- grain: one row a photo gallery
+-- grain: one row per photo gallery
 -- keys: id
 -- root: galleries by id
 -- newer: updated_at
 -- source: included.Gallery, or the whole gallery inside a shipment or a package (spec 2.4)
--- notes: one whose shipment or package is gone stays; join shipments.gallery_id and packages.gallery_id for those in use
+-- notes: a gallery stays when its shipment or package is gone; join shipments.gallery_id and packages.gallery_id for the galleries in use
 create table galleries (
     id bigint, -- The gallery. Source: Gallery.id
-    "type" varchar, -- The kind of object, as the service names it. Source: Gallery.type
+    "type" varchar, -- Kind of object, as the service names it. Source: Gallery.type
     photo_count bigint, -- Number of photos. Source: Gallery.photo_count
-    updated_at timestamptz, -- When it was last changed (UTC). Source: Gallery.updated_at
-    _window_id varchar, -- The window that this row was read in. Source: wms-sync
-    _page integer, -- The page of the window that this row was read from. Source: wms-sync
+    updated_at timestamptz, -- Time of the last change (UTC). Source: Gallery.updated_at
+    _window_id varchar, -- Window in which this row was read. Source: wms-sync
+    _page integer, -- Number of the page in that window. Source: wms-sync
     _extracted_at timestamptz -- When that page was received (UTC). Source: wms-sync
 )

@@ -1,18 +1,18 @@
--- grain: one row a value or a record that did not fit its type
+-- grain: one row per value or record that did not fit its type
 -- keys: page_key, position
 -- root: quarantine by page_key
 -- newer: _extracted_at
--- source: wms-sync, while it read the page
--- notes: the value is null in its table, or the record is not there; raw has it as it came
+-- source: wms-sync, while reading the page
+-- notes: the value is null in its table, or the record is not in the tables; the raw page keeps it as received
 create table ops.quarantine (
-    page_key varchar, -- Window and page, as in raw: the rows of a page are replaced together. Source: wms-sync
-    position integer, -- Number of the row in its page, from 1. Source: wms-sync
-    object varchar, -- Kind of the object that holds the value, as the service names it; Page for a page that could not be read. Source: wms-sync
-    object_id bigint, -- Id of that object, where it has one. Source: id
-    path varchar, -- Where in the page the value stands, as a JSON path. Source: wms-sync
-    text varchar, -- The value as JSON, cut at 2,000 characters. Source: the page
-    why varchar, -- Why it was put aside. Source: wms-sync
-    _window_id varchar, -- The window that the value was read in. Source: wms-sync
-    _page integer, -- The page of the window that the value was read from. Source: wms-sync
+    page_key varchar, -- Window and page, as under raw/shipments; all rows of a page are replaced together. Source: wms-sync
+    position integer, -- Number of the row within its page, from 1. Source: wms-sync
+    object varchar, -- Kind of the object with the value, as the service names it; Page if the whole page could not be read. Source: wms-sync
+    object_id bigint, -- Id of that object, if it has one. Source: id
+    path varchar, -- JSON path of the value in the page. Source: wms-sync
+    text varchar, -- The value as JSON, truncated to 2,000 characters. Source: the page
+    why varchar, -- Why the value or record was quarantined. Source: wms-sync
+    _window_id varchar, -- Window in which the value was read. Source: wms-sync
+    _page integer, -- Number of the page in that window. Source: wms-sync
     _extracted_at timestamptz -- When that page was received (UTC). Source: wms-sync
 )

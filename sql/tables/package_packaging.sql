@@ -1,4 +1,4 @@
--- grain: one row a packaging item used in a package
+-- grain: one row per packaging item used in a package
 -- keys: shipment_id, package_position, position
 -- root: shipments by shipment_id
 -- parent: packages by shipment_id, package_position
@@ -7,11 +7,11 @@
 create table package_packaging (
     shipment_id bigint, -- The shipment; joins shipments.id. Source: Shipment.id
     package_position integer, -- The package; joins packages.position. Source: order of Shipment.packages
-    position integer, -- Place in the list, from 1. Source: order of ShipmentPackage.packaging
+    position integer, -- Position in the list, from 1. Source: order of ShipmentPackage.packaging
     product_id bigint, -- The packaging item; joins products.id. Source: ShipmentPackage.packaging[].product.id
-    product_type varchar, -- Kind of the object that product_id names: Product or a packaging kind. Source: ShipmentPackage.packaging[].product.type
+    product_type varchar, -- Kind of the object that product_id refers to: Product or a packaging kind. Source: ShipmentPackage.packaging[].product.type
     quantity decimal(18, 4), -- Quantity used, in pieces. Source: ShipmentPackage.packaging[].quantity
-    _window_id varchar, -- The window that this row was read in. Source: wms-sync
-    _page integer, -- The page of the window that this row was read from. Source: wms-sync
+    _window_id varchar, -- Window in which this row was read. Source: wms-sync
+    _page integer, -- Number of the page in that window. Source: wms-sync
     _extracted_at timestamptz -- When that page was received (UTC). Source: wms-sync
 )

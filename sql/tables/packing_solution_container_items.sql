@@ -1,4 +1,4 @@
--- grain: one row an item in a container of a packing solution
+-- grain: one row per item in a container of a packing solution
 -- keys: shipment_id, container_position, position
 -- root: shipments by shipment_id
 -- parent: packing_solution_containers by shipment_id, container_position
@@ -7,9 +7,9 @@
 create table packing_solution_container_items (
     shipment_id bigint, -- The shipment; joins packing_solutions.shipment_id. Source: Shipment.id
     container_position integer, -- The container; joins packing_solution_containers.position. Source: order of ShipmentPackingSolution.containers
-    position integer, -- Place of the item in the container, from 1. Source: order of ShipmentPackingSolution.containers[].items
-    id bigint, -- The item, where the service gives it an id. Source: ShipmentPackingSolution.containers[].items[].id
-    "type" varchar, -- The kind of object, as the service names it. Source: ShipmentPackingSolution.containers[].items[].type
+    position integer, -- Position of the item in the container, from 1. Source: order of ShipmentPackingSolution.containers[].items
+    id bigint, -- Id of the item, if the service sends one. Source: ShipmentPackingSolution.containers[].items[].id
+    "type" varchar, -- Kind of object, as the service names it. Source: ShipmentPackingSolution.containers[].items[].type
     sku varchar, -- Stock keeping unit. Source: ShipmentPackingSolution.containers[].items[].sku
     quantity decimal(18, 4), -- Quantity in the container, in pieces. Source: ShipmentPackingSolution.containers[].items[].quantity
     order_item_id bigint, -- The order item; joins order_items.id. Source: ShipmentPackingSolution.containers[].items[].order_item_id
@@ -17,8 +17,8 @@ create table packing_solution_container_items (
     order_item_quantity decimal(18, 4), -- Quantity of the order item. Source: ShipmentPackingSolution.containers[].items[].order_item_qty
     shipment_item_id bigint, -- The shipment item; joins shipment_items.id. Source: ShipmentPackingSolution.containers[].items[].shipment_item_id
     weight_value double, -- Weight, in weight_unit. Source: ShipmentPackingSolution.containers[].items[].weight.value
-    weight_unit varchar, -- Unit of weight_value; the service answers in lb. Source: ShipmentPackingSolution.containers[].items[].weight.unit
-    _window_id varchar, -- The window that this row was read in. Source: wms-sync
-    _page integer, -- The page of the window that this row was read from. Source: wms-sync
+    weight_unit varchar, -- Unit of weight_value; the service uses lb. Source: ShipmentPackingSolution.containers[].items[].weight.unit
+    _window_id varchar, -- Window in which this row was read. Source: wms-sync
+    _page integer, -- Number of the page in that window. Source: wms-sync
     _extracted_at timestamptz -- When that page was received (UTC). Source: wms-sync
 )

@@ -1,13 +1,13 @@
--- grain: one row a shipment that has a packing solution
+-- grain: one row per shipment that has a packing solution
 -- keys: shipment_id
 -- root: shipments by shipment_id
 -- newer: _extracted_at
--- source: Shipment.packing_solution, with included.ShipmentPackingSolution where it is there (spec 2.4)
+-- source: Shipment.packing_solution, merged with included.ShipmentPackingSolution if present (spec 2.4)
 create table packing_solutions (
     shipment_id bigint, -- The shipment; joins shipments.id. Source: Shipment.id
     id bigint, -- The packing solution. Source: ShipmentPackingSolution.id
-    "type" varchar, -- The kind of object, as the service names it. Source: ShipmentPackingSolution.type
-    _window_id varchar, -- The window that this row was read in. Source: wms-sync
-    _page integer, -- The page of the window that this row was read from. Source: wms-sync
+    "type" varchar, -- Kind of object, as the service names it. Source: ShipmentPackingSolution.type
+    _window_id varchar, -- Window in which this row was read. Source: wms-sync
+    _page integer, -- Number of the page in that window. Source: wms-sync
     _extracted_at timestamptz -- When that page was received (UTC). Source: wms-sync
 )

@@ -1,9 +1,9 @@
--- grain: one row an address of an order
+-- grain: one row per address of an order
 -- keys: order_id, role
 -- root: orders by order_id
 -- newer: _extracted_at
--- source: Order.shipping_address and Order.original_address, with included.OrderAddress where it is there (spec 2.5)
--- notes: personal data: read and stored only with WMS_INCLUDE_ADDRESSES
+-- source: Order.shipping_address and Order.original_address, merged with included.OrderAddress if present (spec 2.5)
+-- notes: personal data, requested and stored only with WMS_INCLUDE_ADDRESSES
 create table pii.order_addresses (
     order_id bigint, -- The order; joins orders.id. Source: Order.id
     role varchar, -- Which address of the order: shipping or original. Source: name of the field in Order
@@ -19,8 +19,8 @@ create table pii.order_addresses (
     telephone varchar, -- Telephone number. Source: OrderAddress.telephone
     email varchar, -- Email address. Source: OrderAddress.email
     classification varchar, -- Residential, commercial and the like. Source: OrderAddress.classification
-    is_valid boolean, -- Whether the address was found valid. Source: OrderAddress.is_valid
-    _window_id varchar, -- The window that this row was read in. Source: wms-sync
-    _page integer, -- The page of the window that this row was read from. Source: wms-sync
+    is_valid boolean, -- Whether the service validated the address. Source: OrderAddress.is_valid
+    _window_id varchar, -- Window in which this row was read. Source: wms-sync
+    _page integer, -- Number of the page in that window. Source: wms-sync
     _extracted_at timestamptz -- When that page was received (UTC). Source: wms-sync
 )

@@ -1,15 +1,15 @@
--- grain: one row a shipment
+-- grain: one row per shipment
 -- keys: id
 -- root: shipments by id
 -- newer: updated_at
 -- source: collection of a page (spec 2.4)
--- notes: status is an open set; item, package and gallery rows are in tables of their own; what the service deletes stays, marked _missing_since
+-- notes: status is an open set; items, packages and galleries have their own tables; a shipment that the service deletes stays, marked by _missing_since
 create table shipments (
     id bigint, -- The shipment. Source: Shipment.id
-    "type" varchar, -- The kind of object, as the service names it. Source: Shipment.type
-    unique_id varchar, -- Number of the shipment as people know it. Source: Shipment.unique_id
-    external_id varchar, -- Number of the shipment in another system. Source: Shipment.external_id
-    status varchar, -- Status, an open set: new, picking, picked, packing, packed, shipped, canceled, voided were seen. Source: Shipment.status
+    "type" varchar, -- Kind of object, as the service names it. Source: Shipment.type
+    unique_id varchar, -- Human-readable number of the shipment. Source: Shipment.unique_id
+    external_id varchar, -- Identifier of the shipment in another system. Source: Shipment.external_id
+    status varchar, -- Status, an open set; values seen: new, picking, picked, packing, packed, shipped, canceled, voided. Source: Shipment.status
     shipping_carrier_code varchar, -- Code of the carrier. Source: Shipment.shipping_carrier_code
     shipping_method varchar, -- Code of the shipping method, carrier and service. Source: Shipment.shipping_method
     shipping_method_name varchar, -- Name of the shipping method. Source: Shipment.shipping_method_name
@@ -17,38 +17,38 @@ create table shipments (
     shipping_service_name varchar, -- Name of the carrier's service. Source: Shipment.shipping_service_name
     warehouse_id bigint, -- The warehouse it leaves from; joins warehouses.id. Source: Shipment.warehouse.id
     order_id bigint, -- The order it fulfills; joins orders.id. Source: Shipment.order.id
-    shipping_account_id bigint, -- The carrier account that is billed. Source: Shipment.shipping_account.id
+    shipping_account_id bigint, -- The billed carrier account. Source: Shipment.shipping_account.id
     target_ship_date date, -- Day by which it should leave. Source: Shipment.target_ship_date
     item_weight_value double, -- Weight of the items, in item_weight_unit. Source: Shipment.item_weight.value
-    item_weight_unit varchar, -- Unit of item_weight_value; the service answers in lb. Source: Shipment.item_weight.unit
+    item_weight_unit varchar, -- Unit of item_weight_value; the service uses lb. Source: Shipment.item_weight.unit
     shipped_weight_value double, -- Weight that was shipped, in shipped_weight_unit. Source: Shipment.shipped_weight.value
-    shipped_weight_unit varchar, -- Unit of shipped_weight_value; the service answers in lb. Source: Shipment.shipped_weight.unit
+    shipped_weight_unit varchar, -- Unit of shipped_weight_value; the service uses lb. Source: Shipment.shipped_weight.unit
     total_weight_value double, -- Total weight, in total_weight_unit. Source: Shipment.total_weight.value
-    total_weight_unit varchar, -- Unit of total_weight_value; the service answers in lb. Source: Shipment.total_weight.unit
-    max_package_weight_value double, -- Greatest weight that one package may have, in max_package_weight_unit. Source: Shipment.max_package_weight.value
-    max_package_weight_unit varchar, -- Unit of max_package_weight_value; the service answers in lb. Source: Shipment.max_package_weight.unit
-    packing_solution_id bigint, -- The computed way to pack it; joins packing_solutions.id. Source: Shipment.packing_solution.id
+    total_weight_unit varchar, -- Unit of total_weight_value; the service uses lb. Source: Shipment.total_weight.unit
+    max_package_weight_value double, -- Maximum weight of one package, in max_package_weight_unit. Source: Shipment.max_package_weight.value
+    max_package_weight_unit varchar, -- Unit of max_package_weight_value; the service uses lb. Source: Shipment.max_package_weight.unit
+    packing_solution_id bigint, -- The computed packing solution; joins packing_solutions.id. Source: Shipment.packing_solution.id
     gallery_id bigint, -- Its photo gallery; joins galleries.id. Source: Shipment.gallery.id
-    picking_class_id varchar, -- The picking class, as text. Source: Shipment.picking_class_id
-    is_cutoff_date_exception boolean, -- Whether it is an exception from the cutoff date. Source: Shipment.is_cutoff_date_exception
-    is_manually_processed boolean, -- Whether it was processed by hand. Source: Shipment.is_manually_processed
+    picking_class_id varchar, -- Id of the picking class, as text. Source: Shipment.picking_class_id
+    is_cutoff_date_exception boolean, -- Whether the shipment is an exception to the cutoff date. Source: Shipment.is_cutoff_date_exception
+    is_manually_processed boolean, -- Whether the shipment was processed manually. Source: Shipment.is_manually_processed
     label_print_target varchar, -- Where its labels are printed. Source: Shipment.label_print_target
     scac varchar, -- Standard Carrier Alpha Code. Source: Shipment.scac
-    carrier_shipping_cost decimal(18, 4), -- What the carrier charges; the service names no currency. Source: Shipment.carrier_shipping_cost
+    carrier_shipping_cost decimal(18, 4), -- Amount charged by the carrier; the service sends no currency. Source: Shipment.carrier_shipping_cost
     is_international boolean, -- Whether it crosses a border. Source: Shipment.is_international
-    is_documents_required boolean, -- Whether it needs documents. Source: Shipment.is_documents_required
-    is_electronic_customs boolean, -- Whether customs are declared electronically. Source: Shipment.is_electronic_customs
-    infill_product_id varchar, -- The infill product, as text. Source: Shipment.infill_product_id
-    packing_solution_providers varchar[], -- Who may compute the packing solution. Source: Shipment.packing_solution_providers
+    is_documents_required boolean, -- Whether documents are required. Source: Shipment.is_documents_required
+    is_electronic_customs boolean, -- Whether customs declarations are electronic. Source: Shipment.is_electronic_customs
+    infill_product_id varchar, -- Id of the infill product, as text. Source: Shipment.infill_product_id
+    packing_solution_providers varchar[], -- Providers that may compute the packing solution. Source: Shipment.packing_solution_providers
     tpb_group varchar, -- Label of the third-party billing group. Source: Shipment.tpb_group
     retailer_id bigint, -- The retailer; joins retailers.id. Source: Shipment.retailer.id
-    retailer_ship_to_location_id bigint, -- Where it goes; joins retailer_ship_to_locations.id. Source: Shipment.retailer_ship_to_location.id
-    mark_for_location_id bigint, -- The place it is marked for; joins retailer_ship_to_locations.id. Source: Shipment.mark_for_location.id
-    created_at timestamptz, -- When it was created (UTC). Source: Shipment.created_at
-    updated_at timestamptz, -- When it was last changed (UTC). Source: Shipment.updated_at
-    packed_at timestamptz, -- When it was packed (UTC). Source: Shipment.packed_at
-    _missing_since timestamptz, -- Since when the service has it no longer: when an audit had asked for it by id in vain (UTC); null while it is there. Source: wms-sync
-    _window_id varchar, -- The window that this row was read in. Source: wms-sync
-    _page integer, -- The page of the window that this row was read from. Source: wms-sync
+    retailer_ship_to_location_id bigint, -- Ship-to location; joins retailer_ship_to_locations.id. Source: Shipment.retailer_ship_to_location.id
+    mark_for_location_id bigint, -- Mark-for location; joins retailer_ship_to_locations.id. Source: Shipment.mark_for_location.id
+    created_at timestamptz, -- Time of creation (UTC). Source: Shipment.created_at
+    updated_at timestamptz, -- Time of the last change (UTC). Source: Shipment.updated_at
+    packed_at timestamptz, -- Time of packing (UTC). Source: Shipment.packed_at
+    _missing_since timestamptz, -- When an audit proved, by asking for the id, that the service no longer has the shipment (UTC); null while the service has it. Source: wms-sync
+    _window_id varchar, -- Window in which this row was read. Source: wms-sync
+    _page integer, -- Number of the page in that window. Source: wms-sync
     _extracted_at timestamptz -- When that page was received (UTC). Source: wms-sync
 )

@@ -1,5 +1,5 @@
--- Values that many objects share (spec 2.0).
--- A reference to another object: its kind and its id.
+-- Value types shared by many objects (spec 2.0).
+-- A reference to another object: its kind and id.
 create type reference as struct("type" varchar, id bigint);
 -- A weight, a volume or a length with its unit (lb, in^3, in).
 create type measure as struct("value" double, unit varchar);

@@ -1,5 +1,5 @@
--- Products, the five packaging kinds, and who owns and stores them (spec 2.3, 2.5).
--- The options object of a packaging kind has a different name and other fields in each kind: it stays JSON.
+-- Products, the five packaging kinds, and their brands, merchants and warehouses (spec 2.3, 2.5).
+-- The options object has a different name and different fields in each packaging kind, so it stays JSON.
 create type brand as struct(
     "type" varchar,
     id bigint,

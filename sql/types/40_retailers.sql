@@ -1,4 +1,4 @@
--- Retailers, the places they are shipped to, and billing groups (spec 2.2, 2.5).
+-- Retailers, their ship-to locations, and third-party billing groups (spec 2.2, 2.5).
 create type retailer as struct(
     "type" varchar,
     id bigint,
@@ -17,7 +17,7 @@ create type retailer as struct(
     created_at timestamptz,
     updated_at timestamptz
 );
--- The shape of street is not specified here: one text or a list of lines, so it is read as JSON.
+-- The specification does not say whether street is one text or a list of lines, so it is read as JSON.
 create type retailer_ship_to_location as struct(
     "type" varchar,
     id bigint,

@@ -1,4 +1,4 @@
--- Orders and what hangs on them (spec 2.5, 4.5). A part stands inline as a whole object or as a reference; one type reads both.
+-- Orders and their parts (spec 2.5, 4.5). A part comes inline as a whole object or as a reference; one type reads both.
 create type order_address as struct(
     "type" varchar,
     id bigint,
@@ -32,7 +32,7 @@ create type order_item as struct(
     qty_canceled decimal(18, 4),
     row_weight measure
 );
--- The shape of user is not specified: it is read as JSON.
+-- The shape of user is not specified, so it is read as JSON.
 create type order_status_history as struct(
     "type" varchar,
     id bigint,

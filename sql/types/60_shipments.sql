@@ -1,4 +1,4 @@
--- Shipments and what hangs on them (spec 2.4, 4.5). A part stands inline as a whole object or as a reference; one type reads both.
+-- Shipments and their parts (spec 2.4, 4.5). A part comes inline as a whole object or as a reference; one type reads both.
 create type shipment_item as struct(
     "type" varchar,
     id bigint,
@@ -12,7 +12,7 @@ create type shipment_item as struct(
     order_item reference,
     reservations struct("location" reference, quantity decimal(18, 4))[]
 );
--- Two names of one thing: order_item_quantity where the item is selected, order_item_qty inside a package.
+-- One field has two names: order_item_quantity if the item is selected, order_item_qty inside a package.
 create type shipment_package_item as struct(
     "type" varchar,
     id bigint,
@@ -29,7 +29,7 @@ create type shipment_package_item as struct(
     order_item_qty decimal(18, 4),
     shipment_item_id bigint
 );
--- The shapes of container and infill are not specified: they are read as JSON.
+-- The shapes of container and infill are not specified, so they are read as JSON.
 create type shipment_package as struct(
     "type" varchar,
     id bigint,

@@ -1,4 +1,4 @@
--- The kinds under `included` of a page, by kind name (spec 2.5). A kind that is known and not used stays JSON.
+-- The objects under `included` of a page, by kind (spec 2.5). A known kind that no table uses stays JSON.
 create type included as struct(
     "Brand" brand[],
     "Gallery" gallery[],

@@ -1,4 +1,4 @@
--- grain: one object, of which a page says something in two places
+-- grain: one object that a page describes in two places
 -- source: flatten/shape.py
--- notes: a field that the preferred one has no value for is the other's; names in braces are those of a type of sql/types
+-- notes: a field that is null in the preferred place is taken from the other; names in braces come from a type in sql/types
 create macro completed_{type}(preferred, other) as struct_pack({fields})

@@ -1,7 +1,7 @@
--- grain: one row an object of one kind, as it stands in the pages of the batch
--- keys: none: an object may stand on several pages
--- source: the kind's file of flatten/objects.py, a line an object
--- notes: strict: a value that does not fit fails the read loudly; names in braces are identifiers and literals
+-- grain: one row per object of one kind on the pages of the batch
+-- keys: none: several pages may contain the same object
+-- source: the kind's file written by flatten/objects.py, one object per line
+-- notes: strict: a value that does not fit its type makes the read fail; names in braces are quoted identifiers and literals
 create or replace view {schema}.{kind} as
 select
     page as _page,

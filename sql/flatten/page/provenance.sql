@@ -1,6 +1,6 @@
--- grain: one row a row of a table
--- source: one of sql/flatten, in braces
--- notes: where the row came from, beside the number of its page: the window, and when the page was served
+-- grain: the rows of a table
+-- source: a query from sql/flatten, in braces
+-- notes: adds where the row came from, besides its page number: the window, and when the page was received
 select
     * exclude (_page),
     $window_id as _window_id,

@@ -1,4 +1,4 @@
--- grain: one row a misfit of a page
+-- grain: one row per value or record of a page that does not fit its type
 -- source: flatten/repair.py
 insert into ops.quarantine by name
 select

@@ -1,4 +1,4 @@
--- grain: one row a page: the shipments that it became
+-- grain: one row per page: the number of shipments flattened from it
 -- source: the batch's Parquet file of shipments
 select
     _page,

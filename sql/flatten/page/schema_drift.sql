@@ -1,4 +1,4 @@
--- grain: one row an unknown key of a page, or a known one whose values were cast
+-- grain: one row per unknown key of a page, or known key whose values were cast
 -- source: flatten/repair.py
 insert into ops.schema_drift by name
 select

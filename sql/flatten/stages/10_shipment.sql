@@ -1,7 +1,7 @@
--- grain: one row a shipment of a page
+-- grain: one row per shipment of a page
 -- kept: yes
 -- source: collection of a page
--- notes: the columns are the fields of the type shipment
+-- notes: the columns are the fields of type shipment
 with record as (
     select
         _page,

@@ -1,7 +1,7 @@
--- grain: one row a package of a shipment
+-- grain: one row per package of a shipment
 -- kept: yes
--- source: Shipment.packages, with included.ShipmentPackage where it is there
--- notes: the columns are the place and the fields of the type shipment_package
+-- source: Shipment.packages, merged with included.ShipmentPackage if present
+-- notes: the columns are the position and the fields of type shipment_package
 with stated as (
     select
         _page,

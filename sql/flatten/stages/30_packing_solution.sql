@@ -1,7 +1,7 @@
--- grain: one row a shipment that has a packing solution
+-- grain: one row per shipment that has a packing solution
 -- kept: yes
--- source: Shipment.packing_solution, with included.ShipmentPackingSolution where it is there
--- notes: an empty object is no packing solution
+-- source: Shipment.packing_solution, merged with included.ShipmentPackingSolution if present
+-- notes: an empty object does not count as a packing solution
 with included as (
     select
         _page,

@@ -1,7 +1,7 @@
--- grain: one row an order of a page
+-- grain: one row per order of a page
 -- kept: yes
 -- source: included.Order
--- notes: the columns are the fields of the type order
+-- notes: the columns are the fields of type order
 with record as (
     select
         _page,

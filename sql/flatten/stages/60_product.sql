@@ -1,6 +1,6 @@
--- grain: one row a product or packaging item of a page
+-- grain: one row per product or packaging item of a page
 -- source: included.Product and the five packaging kinds
--- notes: the options object has another name in each packaging kind and becomes one column
+-- notes: the options object has a different name in each packaging kind; all become one column
 with product as (
     select
         _page,
