@@ -15,7 +15,6 @@ from typing import Generic, TypeVar
 from wms_sync.errors import OutOfMemory
 from wms_sync.extract.progress import Progress, Watcher
 from wms_sync.extract.read import ReadReport
-from wms_sync.layout import Layout
 from wms_sync.load.refresh import RefreshReport
 from wms_sync.master_data.plan.steps import Plan
 from wms_sync.master_data.push.file import PushReport
@@ -69,7 +68,7 @@ class Operation:
     @contextmanager
     def writing(self, purpose: str, log: logging.Logger, run_id: str | None = None) -> Iterator[StateStore]:
         """Be the only writer, with the state store open, and in it what is on disk."""
-        url, layout = self.settings.database_url, Layout(self.settings.data_dir)
+        url, layout = self.settings.database_url, self.settings.layout
         with taking_turn(url, layout, purpose, self.say(log), run_id=run_id) as turn, StateStore(url, turn) as store:
             try:
                 recover(self.settings, store, self.say(log))

@@ -135,7 +135,7 @@ def run_job(
     """
     job = build(operation.settings, operation).resolve_job_def(job_name)
     config = {**SILENT, **(run_config(mode) if days is not None else config or {})}
-    layout, run_id = Layout(operation.settings.data_dir), str(uuid4())
+    layout, run_id = operation.settings.layout, str(uuid4())
     with _instance(instance) as used, sigterm_interrupts(), _marked(used, layout, run_id):
         try:
             result = job.execute_in_process(

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 
 from pipelines import coverage, dead_runs, jobs
-from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.queue import writer
 from wms_sync.state.store import StateStore
@@ -77,7 +76,7 @@ def dead_runs_are_marked(settings: Settings) -> dg.SensorDefinition:
         description="Marks runs of the command line as failed when their process was killed.",
     )
     def dead_runs_are_marked(context: dg.SensorEvaluationContext) -> dg.SkipReason:
-        marked = dead_runs.mark_dead(context.instance, Layout(settings.data_dir))
+        marked = dead_runs.mark_dead(context.instance, settings.layout)
         return dg.SkipReason(f"marked as failed: {', '.join(marked)}" if marked else "every run is alive")
 
     return dead_runs_are_marked
@@ -85,7 +84,7 @@ def dead_runs_are_marked(settings: Settings) -> dg.SensorDefinition:
 
 def _busy(instance: dg.DagsterInstance, settings: Settings) -> str | None:
     """Why the tables need no run of their own now: someone else will load what is landed."""
-    if (holder := writer(Layout(settings.data_dir))) is not None:
+    if (holder := writer(settings.layout)) is not None:
         return f"{holder} is writing"
     since = datetime.now(UTC) - FORGOTTEN_AFTER
     if instance.get_runs_count(dg.RunsFilter(statuses=UNFINISHED, created_after=since)):

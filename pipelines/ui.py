@@ -22,6 +22,7 @@ from pipelines.instance import HOME_VARIABLE, prepare_home
 from pipelines.local_sandbox import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, local_sandbox
 from wms_sync.durable import keep_private
 from wms_sync.errors import WmsSyncError
+from wms_sync.layout import Layout
 from wms_sync.master_data.file.folder import SAMPLES
 from wms_sync.settings import PREFIX, Settings
 
@@ -41,7 +42,7 @@ def main(port: int) -> None:
         click.echo(f"wms-sync: {error}", err=True)
         sys.exit(error.exit_code)
     if settings.base_url is not None:
-        home = os.environ.get(HOME_VARIABLE) or str(settings.data_dir / "dagster")
+        home = os.environ.get(HOME_VARIABLE) or str(settings.layout.dagster_home)
         sys.exit(_serve({**os.environ, HOME_VARIABLE: home}, Path.cwd(), port))
     with sandbox() as (environment, folder):
         sys.exit(_serve(environment, folder, port))
@@ -69,7 +70,7 @@ def sandbox() -> Iterator[tuple[Mapping[str, str], Path]]:
             "WMS_MASTER_DATA_DIR": str(files),
             "WMS_DATA_DIR": str(data),
             "WMS_START_DATE": str(start),
-            HOME_VARIABLE: str(data / "dagster"),
+            HOME_VARIABLE: str(Layout(data).dagster_home),
         }
         yield environment, data
 

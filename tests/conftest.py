@@ -84,7 +84,7 @@ class Bench:
 
     @property
     def layout(self) -> Layout:
-        return Layout(self.settings.data_dir)
+        return self.settings.layout
 
     def api(self) -> GlobalApi:
         return GlobalApi.from_settings(self.settings, policy=IMPATIENT)

@@ -18,7 +18,7 @@ from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import taking_turn
 settings = Settings.load(_env_file=None, data_dir=sys.argv[1])
-url, layout = settings.database_url, Layout(settings.data_dir)
+url, layout = settings.database_url, settings.layout
 with taking_turn(url, layout, "rebuild", print) as turn, StateStore(url, turn) as store:
     assert rebuild(settings, store, run_id="test", say=print).published
 """

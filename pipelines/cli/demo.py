@@ -24,7 +24,6 @@ from pipelines.local_sandbox import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, 
 from wms_sync import sql_files
 from wms_sync.durable import make_private
 from wms_sync.errors import SettingsError
-from wms_sync.layout import Layout
 from wms_sync.master_data.file.folder import SAMPLES, files_of
 from wms_sync.master_data.kinds import Kind
 from wms_sync.master_data.push.file import plan_file
@@ -61,7 +60,7 @@ def run_demo(data_dir: Path) -> int:
         _title("5. Shipments of what was pushed, and a third sync that brings it back")
         _let_time_pass(base_url, USES)
         codes.append(run_sync(settings, instance=instance))
-    published = Layout(settings.data_dir).published
+    published = settings.layout.published
     _title("6. What an analyst sees")
     _show(published)
     _title("What to look at next")

@@ -1,9 +1,16 @@
-"""Where things live under the data folder; the one place that knows the names."""
+"""Where things live under the data folder: every name of a file or folder there stands in this module alone."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+
+MANIFEST = "manifest.json"
+"""In a window's folder of raw pages: what the state store knows of the window, once it is complete."""
+PAGES_DROPPED = "pages-dropped.json"
+"""In a window's folder: its raw pages were deleted on purpose, and when."""
+SET_ASIDE = ".of-an-earlier-file"
+"""The end of the name of a log that was found beside the published file."""
 
 
 @dataclass(frozen=True)
@@ -12,15 +19,80 @@ class Layout:
 
     root: Path
 
+    # --- raw pages ---
+
     @property
     def raw(self) -> Path:
         """Raw pages, a folder a window; written once."""
         return self.root / "raw" / "shipments"
 
+    def window(self, window_id: str) -> Path:
+        """The folder of a window's raw pages."""
+        return self.raw / window_id
+
+    def windows(self) -> list[Path]:
+        """The folders of all windows, in order."""
+        return sorted(self.raw.glob("*"))
+
+    def pages(self, window_id: str) -> list[Path]:
+        """The raw pages of a window that are on disk, in order."""
+        return sorted(self.window(window_id).glob("page-*"))
+
+    def page(self, window_id: str, number: int) -> Path | None:
+        """One raw page, however it is compressed; None when it is not on disk."""
+        return next(iter(self.window(window_id).glob(f"page-{number:05d}.*")), None)
+
+    def manifests(self) -> list[Path]:
+        """The manifests of all windows that are complete on disk; each folder is named for its window."""
+        return sorted(self.raw.glob(f"*/{MANIFEST}"))
+
+    # --- Parquet ---
+
     @property
     def parquet(self) -> Path:
         """Flattened batches, a folder a table; written once."""
         return self.root / "parquet"
+
+    @property
+    def flattened_manifests(self) -> Path:
+        """Which Parquet files each window has, a file a window."""
+        return self.parquet / "_windows"
+
+    def flattened_manifest(self, window_id: str) -> Path:
+        """Which Parquet files a window has, written after the last of them; without it the window is flattened."""
+        return self.flattened_manifests / f"{window_id}.json"
+
+    def parquet_files(self, slug: str) -> list[Path]:
+        """All files of a table, named by its ``slug``."""
+        return sorted((self.parquet / slug).glob("*.parquet"))
+
+    # --- the analytics database ---
+
+    @property
+    def published(self) -> Path:
+        """What analysts open: always whole, never locked by us."""
+        return self.root / "analytics.duckdb"
+
+    @property
+    def published_log(self) -> Path:
+        """DuckDB's log beside the published file; never ours, since that is always checkpointed."""
+        return _log_of(self.published)
+
+    def logs_set_aside(self) -> list[Path]:
+        """Logs that were found beside the published file, renamed."""
+        return sorted(self.root.glob(f"{self.published_log.name}*{SET_ASIDE}"))
+
+    @property
+    def working_database(self) -> Path:
+        """What the writer changes; analysts never open it."""
+        return self.work / "analytics.duckdb"
+
+    @property
+    def working_log(self) -> Path:
+        """DuckDB's log beside the working file; a kill leaves one."""
+        return _log_of(self.working_database)
+
+    # --- the writer's own ---
 
     @property
     def work(self) -> Path:
@@ -32,15 +104,30 @@ class Layout:
         """A folder for each turn that goes on: what is made in it is put in place by a rename."""
         return self.work / "turns"
 
-    @property
-    def working_database(self) -> Path:
-        """What the writer changes; analysts never open it."""
-        return self.work / "analytics.duckdb"
+    def lock(self, what: str) -> Path:
+        """The lock on something that only one process may do."""
+        return self.work / f"{what}.lock"
+
+    def queue(self, what: str) -> Path:
+        """The tickets of those who wait for that lock."""
+        return self.work / "queue" / what
 
     @property
-    def published(self) -> Path:
-        """What analysts open: always whole, never locked by us."""
-        return self.root / "analytics.duckdb"
+    def alive(self) -> Path:
+        """A mark for each run of the command line that goes on."""
+        return self.work / "alive"
+
+    # --- state ---
+
+    @property
+    def state(self) -> Path:
+        """The state store, unless ``WMS_STATE_URL`` says otherwise."""
+        return self.root / "state.db"
+
+    @property
+    def forgotten_orders(self) -> Path:
+        """Ids of the orders that were forgotten, for the day on which the state store is lost."""
+        return self.root / "forgotten-orders.json"
 
     @property
     def rejects(self) -> Path:
@@ -48,10 +135,25 @@ class Layout:
         return self.root / "rejects"
 
     @property
-    def forgotten_orders(self) -> Path:
-        """Ids of the orders that were forgotten, for the day on which the state store is lost."""
-        return self.root / "forgotten-orders.json"
+    def dagster_home(self) -> Path:
+        """Dagster's home where ``DAGSTER_HOME`` names none."""
+        return self.root / "dagster"
 
-    def window(self, window_id: str) -> Path:
-        """The folder of a window's raw pages."""
-        return self.raw / window_id
+
+def page_name(number: int, suffix: str) -> str:
+    """The name of a raw page: ``page-00001.json.gz``."""
+    return f"page-{number:05d}.{suffix}"
+
+
+def parquet_name(window_id: str, part: int) -> str:
+    """The name of a window's Parquet file in the folder of a table."""
+    return f"{window_id}-{part:05d}.parquet"
+
+
+def spill(folder: Path) -> Path:
+    """Where DuckDB spills to while it works on files of this folder."""
+    return folder / "spill"
+
+
+def _log_of(database: Path) -> Path:
+    return database.with_name(f"{database.name}.wal")

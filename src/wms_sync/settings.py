@@ -18,6 +18,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from wms_sync.cron import checked_cron
 from wms_sync.errors import SettingsError
+from wms_sync.layout import Layout
 
 PREFIX = "WMS_"
 EARLIEST = date(1970, 1, 1)
@@ -128,11 +129,16 @@ class Settings(BaseSettings):
         return datetime(self.start_date.year, self.start_date.month, self.start_date.day, tzinfo=UTC)
 
     @property
+    def layout(self) -> Layout:
+        """Where things live below the data folder."""
+        return Layout(self.data_dir)
+
+    @property
     def database_url(self) -> str:
         """The SQLAlchemy URL of the state store; SQLite in the data folder unless set."""
         if self.state_url is not None:
             return self.state_url.get_secret_value()
-        return f"sqlite:///{quote(str(self.data_dir / 'state.db'))}"  # a path may hold what means something in a URL
+        return f"sqlite:///{quote(str(self.layout.state))}"  # a path may hold what means something in a URL
 
     @property
     def clock_tolerance(self) -> timedelta:

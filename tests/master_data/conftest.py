@@ -40,7 +40,7 @@ class Desk:
     def sync_has_shown(self, shown: Path) -> Path:
         """As if this desk had synced: only the published file is read."""
         self.settings.data_dir.mkdir()
-        return Path(shutil.copyfile(shown, Layout(self.settings.data_dir).published))
+        return Path(shutil.copyfile(shown, self.settings.layout.published))
 
     def file(self, *lines: str, name: str = "given.csv") -> Path:
         path = self.folder / name

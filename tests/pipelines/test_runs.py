@@ -24,7 +24,6 @@ from wms_sync.api.errors import Unauthorized
 from wms_sync.durable import make_private
 from wms_sync.errors import SettingsError
 from wms_sync.extract.progress import Progress
-from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.queue import alive, dead
 from wms_sync.state.store import StateStore
@@ -34,7 +33,7 @@ DAYS = DayRange(date(2026, 3, 3), date(2026, 3, 5))
 
 
 def published(settings: Settings) -> int:
-    with duckdb.connect(str(Layout(settings.data_dir).published), read_only=True) as connection:
+    with duckdb.connect(str(settings.layout.published), read_only=True) as connection:
         row = connection.execute("select count(*) from shipments").fetchone()
     assert row is not None
     return int(row[0])
@@ -42,7 +41,7 @@ def published(settings: Settings) -> int:
 
 def spoil(settings: Settings) -> None:
     """Make a blocking check fail: a row of the working file twice."""
-    with duckdb.connect(str(Layout(settings.data_dir).working_database)) as connection:
+    with duckdb.connect(str(settings.layout.working_database)) as connection:
         connection.execute("insert into shipments select * from shipments limit 1")
 
 
@@ -102,13 +101,13 @@ def test_a_run_without_days_says_what_to_choose(settings, instance):
 
 def test_a_blocking_check_that_fails_publishes_nothing_and_fails_the_run(settings, instance):
     run_sync(settings, instance=instance)
-    before = Layout(settings.data_dir).published.stat()
+    before = settings.layout.published.stat()
     spoil(settings)
 
     with pytest.raises(NotPublished, match="shipments_have_unique_keys") as refused:
         run_backfill(settings, date(2026, 3, 3), date(2026, 3, 6), instance=instance)
     assert refused.value.exit_code == 1
-    assert Layout(settings.data_dir).published.stat() == before
+    assert settings.layout.published.stat() == before
 
     [run, *_] = instance.get_runs()
     assert run.status == dg.DagsterRunStatus.FAILURE
@@ -125,7 +124,7 @@ def test_a_blocking_check_that_fails_publishes_nothing_and_fails_the_run(setting
     # the tables' step on its own refuses in the same way
     with pytest.raises(NotPublished, match="Nothing was published"):
         run_tables(settings, instance=instance)
-    assert Layout(settings.data_dir).published.stat() == before
+    assert settings.layout.published.stat() == before
 
     # and a rebuild makes sound tables from the pages
     rebuilt = run_rebuild(settings, instance=instance)
@@ -228,7 +227,7 @@ def test_a_run_that_was_killed_outright_is_marked_by_the_next(
 
 
 def test_a_run_is_not_taken_for_dead_while_its_process_lives(settings, instance):
-    layout, job = Layout(settings.data_dir), definitions.build(settings).resolve_job_def("tables")
+    layout, job = settings.layout, definitions.build(settings).resolve_job_def("tables")
     run = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED)
     with alive(layout, run.run_id):
         assert mark_dead(instance, layout) == []
@@ -236,7 +235,7 @@ def test_a_run_is_not_taken_for_dead_while_its_process_lives(settings, instance)
 
 
 def test_a_dead_run_of_another_history_is_left_to_that(settings, instance):
-    layout = Layout(settings.data_dir)
+    layout = settings.layout
     make_private(layout.work / "alive").joinpath("run-of-another-home").touch()
     assert mark_dead(instance, layout) == []
     assert [mark.name for mark in dead(layout)] == ["run-of-another-home"]

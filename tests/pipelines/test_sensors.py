@@ -5,7 +5,6 @@ import pytest
 
 from pipelines import coverage, definitions, sensors
 from tests.conftest import opened_store
-from wms_sync.layout import Layout
 from wms_sync.state.queue import writing
 
 MARCH = datetime(2026, 3, 1, tzinfo=UTC)
@@ -55,7 +54,7 @@ def test_it_waits_for_a_run_that_begins_or_goes_on(follow, land, instance, setti
 
 def test_it_waits_for_a_writer_that_is_no_run_of_dagster(follow, land, settings):
     land(MARCH, MARCH + DAY)
-    with writing(Layout(settings.data_dir), "a rebuild by hand", waiting=print):
+    with writing(settings.layout, "a rebuild by hand", waiting=print):
         assert "a rebuild by hand" in follow()
     assert isinstance(follow(), dg.RunRequest)
 

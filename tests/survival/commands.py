@@ -21,7 +21,6 @@ from wms_sync.api.client import GlobalApi
 from wms_sync.audit.compare import stored_shipments
 from wms_sync.audit.slice import AuditReading
 from wms_sync.extract.read import Reading
-from wms_sync.layout import Layout
 from wms_sync.load.refresh import rebuild as rebuild_tables
 from wms_sync.load.refresh import refresh
 from wms_sync.settings import Settings
@@ -67,7 +66,7 @@ def run(values: Values, command: Command) -> None:
     settings = Settings.load(_env_file=None, **values)
     url = settings.database_url
     with (
-        taking_turn(url, Layout(settings.data_dir), RUN, _silent, run_id=RUN) as turn,
+        taking_turn(url, settings.layout, RUN, _silent, run_id=RUN) as turn,
         StateStore(url, turn) as store,
     ):
         recover(settings, store, _silent)

@@ -22,7 +22,7 @@ import pytest
 from tests.survival.counts import ORDERS_OF_VERSIONS
 from wms_sync.analytics.merge import Merger
 from wms_sync.catalogue import marts, ops_tables, quote, tables
-from wms_sync.flatten.window import MANIFESTS, FlattenedWindow, flattened_window
+from wms_sync.flatten.window import FlattenedWindow, flattened_window
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
 from wms_sync.state.store import Reason, Window
@@ -118,8 +118,8 @@ def landed(layout: Layout, versions: Sequence[Version]) -> list[Window]:
             quarantined=0,
             drift=0,
         )
-        (layout.parquet / MANIFESTS).mkdir(parents=True, exist_ok=True)
-        (layout.parquet / MANIFESTS / f"{name}.json").write_bytes(msgspec.json.encode(flattened))
+        layout.flattened_manifests.mkdir(parents=True, exist_ok=True)
+        layout.flattened_manifest(name).write_bytes(msgspec.json.encode(flattened))
         windows.append(begun(name, of_window[0].reason))
     return windows
 
@@ -218,7 +218,7 @@ def test_a_clock_that_goes_on_needs_no_look_at_what_is_merged(connection, tmp_pa
     windows = landed(layout, versions)
     merged(connection, layout, [windows[:3]])
     for window in windows[:3]:
-        (layout.parquet / MANIFESTS / f"{window.id}.json").unlink()
+        layout.flattened_manifest(window.id).unlink()
     merger = Merger(connection, layout, run_id="load", include_addresses=False, narrow={})
     for window in windows[3:]:
         merger.merge([(window, flattened_window(layout, window.id))])

@@ -15,8 +15,7 @@ from tests.survival.installation import rows
 from tests.test_sync import synced
 from tests.upgrades.lives import LIVES, RELEASES, SETTINGS, first_order, relived, unpacked
 from wms_sandbox.server import SandboxServer
-from wms_sync.extract.raw import DROPPED
-from wms_sync.layout import Layout
+from wms_sync.layout import PAGES_DROPPED, Layout
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.settings import Settings
 from wms_sync.upkeep.recovery import recover
@@ -103,7 +102,7 @@ def test_a_page_that_an_earlier_release_lost_is_asked_for_again_where_it_is_not_
     for page in bench.layout.raw.glob("*/page-*"):
         page.unlink()
     for window in bench.layout.raw.glob("*"):
-        (window / DROPPED).write_bytes(b"{}")
+        (window / PAGES_DROPPED).write_bytes(b"{}")
     recover(bench.settings, bench.store, print)
     synced(bench)
     recover(bench.settings, bench.store, print)

@@ -18,7 +18,8 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.errors import UnknownOrderError
-from wms_sync.extract.raw import MANIFEST, damage, read_manifest
+from wms_sync.extract.raw import damage, read_manifest
+from wms_sync.layout import MANIFEST
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.settings import Settings
 from wms_sync.upkeep.forget import Forgotten, forget, orders_named

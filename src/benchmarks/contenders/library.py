@@ -9,7 +9,6 @@ from pathlib import Path
 from wms_sync.api.client import GlobalApi
 from wms_sync.extract.read import Reading
 from wms_sync.flatten.workers import Flattening
-from wms_sync.layout import Layout
 from wms_sync.load.refresh import refresh
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
@@ -21,7 +20,7 @@ RUN = "benchmark"
 def main(result: Path) -> None:
     """One sync; its phases go to `result`."""
     settings = Settings.load()
-    layout = Layout(settings.data_dir)
+    layout = settings.layout
     url = settings.database_url
     with taking_turn(url, layout, RUN, waiting=print) as turn, StateStore(url, turn) as store:
         with GlobalApi.from_settings(settings) as api, Flattening(settings, store) as ahead:

@@ -22,7 +22,7 @@ from wms_sync.analytics.errors import DatabaseOpenError, SchemaChangedError
 from wms_sync.analytics.foreign_log import set_aside_log
 from wms_sync.catalogue import Table, literal, marts, ops_tables, quote, tables
 from wms_sync.durable import make_private, make_private_file
-from wms_sync.layout import Layout
+from wms_sync.layout import Layout, spill
 from wms_sync.settings import memory_bytes
 
 TableColumns = dict[str, tuple[str, str | None]]
@@ -91,7 +91,7 @@ def _settings(path: Path, memory_limit: str) -> dict[str, str]:
     return {
         "memory_limit": memory_limit,
         "threads": str(THREADS),
-        "temp_directory": str(make_private(path.parent / "spill")),
+        "temp_directory": str(make_private(spill(path.parent))),
         "preserve_insertion_order": "false",
         "checkpoint_threshold": "64MB",  # a commit as large as this goes straight into the file, without the log
         "autoinstall_known_extensions": "false",

@@ -13,15 +13,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from wms_sync.durable import accessing
-from wms_sync.layout import Layout
+from wms_sync.layout import SET_ASIDE, Layout
 
-SET_ASIDE = ".of-an-earlier-file"
 HOW_TO_WRITE = "connect with read_only=True; to write, write into a copy"
 
 
 def set_aside_log(layout: Layout) -> Path | None:
     """Rename the log beside the published file, where there is one; its new name. Raises ``Inaccessible``."""
-    log = layout.published.with_name(f"{layout.published.name}.wal")
+    log = layout.published_log
     if not log.exists():
         return None
     names = itertools.chain([log.name], (f"{log.name}.{number}" for number in itertools.count(2)))
@@ -29,11 +28,6 @@ def set_aside_log(layout: Layout) -> Path | None:
     with suppress(FileNotFoundError), accessing(log):  # another process may have been faster
         return log.rename(kept)
     return None
-
-
-def logs_set_aside(layout: Layout) -> tuple[Path, ...]:
-    """The logs that were set aside and that nobody has taken away."""
-    return tuple(sorted(layout.root.glob(f"{layout.published.name}.wal*{SET_ASIDE}")))
 
 
 def told_of_log(kept: Path, published: Path) -> str:

@@ -36,7 +36,7 @@ _MORE_NUMBERS = ("absent", "missing", "orders_changed", "settled_in_tables", "to
 
 def stored_shipments(settings: Settings, after_id: int, to_id: int) -> frozenset[int]:
     """The shipments that a slice of ids ``(after_id, to_id]`` should hold. The caller holds the writer's lock."""
-    layout = Layout(settings.data_dir)
+    layout = settings.layout
     path = layout.working_database if layout.working_database.exists() else layout.published
     bounds = {"after_id": after_id, "to_id": to_id, "start": settings.start}
     try:

@@ -31,7 +31,6 @@ from wms_sync.extract.progress import Tally
 from wms_sync.extract.warnings import Warnings
 from wms_sync.extract.window import WindowReader
 from wms_sync.intervals import Interval
-from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.audits import Audit, Audits, Missing
 from wms_sync.state.store import StateStore, Window
@@ -117,7 +116,7 @@ class AuditReading:
         try:
             with ThreadPoolExecutor(1, "ahead") as ahead:
                 cleaned = Cleaner(self._store.forgotten(), include_addresses=self._settings.include_addresses)
-                layout = Layout(self._settings.data_dir)
+                layout = self._settings.layout
                 WindowReader(piece, self._store, layout, ahead, Tally(), cleaned, self._counts).read(window)
             missing = tuple(self._prove_missing(window.id, piece, known_missing))
             # counted last, so that nothing is counted that was just proven missing

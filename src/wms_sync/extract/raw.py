@@ -7,7 +7,6 @@ the window is complete; it says all that the state store knows of the window, so
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -16,12 +15,9 @@ import msgspec
 
 from wms_sync.api.shipments import Page
 from wms_sync.durable import make_private
-from wms_sync.layout import Layout
+from wms_sync.layout import MANIFEST, PAGES_DROPPED, page_name
 from wms_sync.state.store import LandedPage, Window
 from wms_sync.state.turns import Turn
-
-MANIFEST = "manifest.json"
-DROPPED = "pages-dropped.json"
 
 
 @dataclass(frozen=True)
@@ -34,7 +30,7 @@ class Manifest:
 
 def land(turn: Turn, folder: Path, number: int, page: Page, next_cursor: int | None) -> LandedPage:
     """Write a page of the folder's window durably; returns what is to be recorded of it."""
-    name = f"page-{number:05d}.{page.body.suffix}"
+    name = page_name(number, page.body.suffix)
     turn.write_whole(make_private(folder) / name, page.body.landed)
     return LandedPage(
         window_id=folder.name,
@@ -74,11 +70,6 @@ def write_manifest(turn: Turn, folder: Path, manifest: Manifest) -> None:
     turn.write_whole(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(asdict(manifest)), indent=1))
 
 
-def manifests(layout: Layout) -> Iterator[Path]:
-    """The manifests of all windows that are complete on disk; the folder is named for the window."""
-    return layout.raw.glob(f"*/{MANIFEST}")
-
-
 def read_manifest(path: Path) -> Manifest:
     """What ``write_manifest`` wrote."""
     return msgspec.json.decode(path.read_bytes(), type=Manifest)
@@ -102,7 +93,7 @@ def rewrite_manifest(turn: Turn, folder: Path, window: Window, pages: tuple[Land
 
 def drop_pages(turn: Turn, folder: Path, when: datetime) -> int:
     """Delete the pages of a window, on purpose and for good; returns their bytes. Its manifest stays."""
-    turn.write_whole(folder / DROPPED, msgspec.json.encode({"dropped_at": when}))
+    turn.write_whole(folder / PAGES_DROPPED, msgspec.json.encode({"dropped_at": when}))
     dropped = 0
     for path in folder.glob("page-*"):
         dropped += path.stat().st_size
@@ -112,4 +103,4 @@ def drop_pages(turn: Turn, folder: Path, when: datetime) -> int:
 
 def is_dropped(folder: Path) -> bool:
     """Whether the pages of a window were deleted on purpose; what is missing otherwise is damage."""
-    return (folder / DROPPED).exists()
+    return (folder / PAGES_DROPPED).exists()

@@ -30,7 +30,6 @@ from wms_sync.extract.progress import Progress, Tally, Watcher
 from wms_sync.extract.warnings import Warnings
 from wms_sync.extract.window import WindowReader
 from wms_sync.intervals import Interval, intersect, interval, subtract, union
-from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.store import KNOWN, Reason, StateStore, Window
 
@@ -198,9 +197,7 @@ class Reading:
         rest = union((*unread, *(late for window in resumed for late in self._late(window))))
         cut = [part for one in rest for part in self._cutting.cut(one, count if rest == tuple(needed) else None)]
         unread_yet = sum((window.count_reported or 0) - window.records for window in resumed)
-        refuse_without_room(
-            Layout(self._settings.data_dir), self._store, sum(expected for _, expected in cut) + unread_yet
-        )
+        refuse_without_room(self._settings.layout, self._store, sum(expected for _, expected in cut) + unread_yet)
         begun = tuple(self._begin(reason, part) for part, _ in cut)
         self._store.begin_windows(begun)
         windows = (*resumed, *begun)
@@ -273,7 +270,7 @@ class Reading:
         parallel = self._settings.max_parallel_requests
         with ThreadPoolExecutor(parallel, "ahead") as ahead, ThreadPoolExecutor(parallel, "window") as pool:
             cleaned = Cleaner(self._store.forgotten(), include_addresses=self._settings.include_addresses)
-            layout = Layout(self._settings.data_dir)
+            layout = self._settings.layout
             reader = WindowReader(self._listing, self._store, layout, ahead, self._tally, cleaned, self._counts)
             futures = [pool.submit(self._read_window, reader, window) for window in windows]
             try:

@@ -24,6 +24,7 @@ from wms_sync.flatten.page import Page
 from wms_sync.flatten.read import PageReader, Read
 from wms_sync.flatten.shape import create_types
 from wms_sync.flatten.write import Batch, create_stages, drop_kept_stages, write_tables
+from wms_sync.layout import parquet_name, spill
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Flattener:
             config={
                 "memory_limit": memory_limit,
                 "threads": "1",
-                "temp_directory": str(make_private(work_dir) / "spill"),
+                "temp_directory": str(spill(make_private(work_dir))),
                 "preserve_insertion_order": "false",
                 "autoinstall_known_extensions": "false",
             }
@@ -91,7 +92,7 @@ class Flattener:
     def flatten(self, pages: Sequence[Page], *, window_id: str, part: int, parquet_dir: Path) -> Flattened:
         """Write ``<parquet_dir>/<slug>/<window>-<part>.parquet`` for each table that has rows."""
         started = time.monotonic()
-        batch = Batch(pages, window_id, parquet_dir, f"{window_id}-{part:05d}.parquet", self._work_dir)
+        batch = Batch(pages, window_id, parquet_dir, parquet_name(window_id, part), self._work_dir)
         try:
             read, rows, files = self._flatten(batch)
         finally:

@@ -13,18 +13,17 @@ from pathlib import Path
 import msgspec
 
 from wms_sync.durable import make_private
-from wms_sync.extract.raw import MANIFEST, damage
+from wms_sync.extract.raw import damage
 from wms_sync.flatten.batch import Flattened, Flattener
 from wms_sync.flatten.errors import PageDamagedError, PageUnreadableError
 from wms_sync.flatten.page import Page
 from wms_sync.intervals import intersect
-from wms_sync.layout import Layout
+from wms_sync.layout import MANIFEST, Layout
 from wms_sync.state.store import LandedPage, StateStore, Window
 from wms_sync.state.turns import Turn
 
 PAGES_PER_BATCH = 10
 BYTES_PER_BATCH = 80 * 1024 * 1024
-MANIFESTS = "_windows"
 _UNREADABLE = "unreadable"
 
 
@@ -53,12 +52,12 @@ class FlattenedWindow:
 
 def is_flattened(layout: Layout, window_id: str) -> bool:
     """Whether all Parquet files of the window are there."""
-    return flattened_manifest(layout, window_id).exists()
+    return layout.flattened_manifest(window_id).exists()
 
 
 def flattened_window(layout: Layout, window_id: str) -> FlattenedWindow:
     """The Parquet files of a window that is flattened."""
-    return msgspec.json.decode(flattened_manifest(layout, window_id).read_bytes(), type=FlattenedWindow)
+    return msgspec.json.decode(layout.flattened_manifest(window_id).read_bytes(), type=FlattenedWindow)
 
 
 def flatten_window(layout: Layout, store: StateStore, flattener: Flattener, window_id: str) -> None:
@@ -67,7 +66,7 @@ def flatten_window(layout: Layout, store: StateStore, flattener: Flattener, wind
     if len(landed) != store.window(window_id).pages:
         raise PageDamagedError(layout.window(window_id) / MANIFEST, "it is missing with the pages that it lists")
     refuse_damaged(layout, landed)
-    manifest = flattened_manifest(layout, window_id)
+    manifest = layout.flattened_manifest(window_id)
     store.turn.take_away(manifest)
     rows: dict[str, int] = {}
     parts: dict[str, list[str]] = {}
@@ -111,12 +110,12 @@ def _share(left: Window, right: Window) -> bool:
 
 def write_flattened(turn: Turn, layout: Layout, window_id: str, flattened: FlattenedWindow) -> None:
     """Remember what a window's Parquet files hold, once they are all there."""
-    turn.write_whole(flattened_manifest(layout, window_id), msgspec.json.encode(flattened))
+    turn.write_whole(layout.flattened_manifest(window_id), msgspec.json.encode(flattened))
 
 
 def flattened_windows(layout: Layout) -> tuple[str, ...]:
     """The windows that have all their Parquet files."""
-    return tuple(sorted(path.stem for path in (layout.parquet / MANIFESTS).glob("*.json")))
+    return tuple(sorted(path.stem for path in layout.flattened_manifests.glob("*.json")))
 
 
 def refuse_damaged(layout: Layout, landed: Sequence[LandedPage]) -> None:
@@ -125,11 +124,6 @@ def refuse_damaged(layout: Layout, landed: Sequence[LandedPage]) -> None:
         folder = layout.window(page.window_id)
         if (reason := damage(folder, page)) is not None:
             raise PageDamagedError(folder / page.file, reason)
-
-
-def flattened_manifest(layout: Layout, window_id: str) -> Path:
-    """What is remembered beside a window's Parquet files; without it the window is flattened."""
-    return layout.parquet / MANIFESTS / f"{window_id}.json"
 
 
 def _batches(pages: Sequence[LandedPage]) -> Iterator[list[LandedPage]]:

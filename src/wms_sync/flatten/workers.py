@@ -17,7 +17,6 @@ from wms_sync.durable import PRIVATE_FOLDER
 from wms_sync.flatten.batch import Flattener
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.window import flatten_window
-from wms_sync.layout import Layout
 from wms_sync.settings import Settings, memory_bytes
 from wms_sync.state.store import StateStore
 
@@ -38,7 +37,7 @@ class Flattening:
     def __init__(self, settings: Settings, store: StateStore, done: Callable[[str], object] = _silent) -> None:
         self.trouble: Exception | None = None
         self.damaged: dict[str, PageDamagedError] = {}
-        self._layout = Layout(settings.data_dir)
+        self._layout = settings.layout
         self._memory_limit = f"{memory_bytes(settings.memory_limit) // WORKERS}B"
         self._store = store
         self._done = done

@@ -31,7 +31,6 @@ from wms_sync.extract.raw import is_dropped
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.window import flattened_window, is_flattened
 from wms_sync.flatten.workers import Flattening
-from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.audits import Audits
 from wms_sync.state.ledger import PushLedger
@@ -79,7 +78,7 @@ class Refresh:
         self._run_id = run_id
         self._say = say
         self._turn = store.turn
-        self._layout = Layout(settings.data_dir)
+        self._layout = settings.layout
         self._started = monotonic()
         self._merged: dict[str, int] = {}
         self._windows: list[str] = []
@@ -158,7 +157,7 @@ class Refresh:
             absent = absent_kinds(connection) if self._windows else ()
             rows = database.row_counts(connection)
         # a log that a kill left belongs to the file that goes; what it held is in the new one
-        self._turn.take_away(self._layout.working_database.with_name("analytics.duckdb.wal"))
+        self._turn.take_away(self._layout.working_log)
         self._turn.put_in_place(path, self._layout.working_database)
         say_what_is_set_aside(self._layout, self._say)
         accepted = not any(outcome.refuses for outcome in outcomes)

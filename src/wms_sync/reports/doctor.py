@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from wms_sync.analytics.database import opened, published, row_counts
-from wms_sync.analytics.foreign_log import logs_set_aside, told_of_log
+from wms_sync.analytics.foreign_log import told_of_log
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.clock import Heard
 from wms_sync.api.errors import AccessDenied, ApiError, CallFailed, SessionExpired, Unauthorized
@@ -156,7 +156,7 @@ def _ask_merchant(settings: Settings) -> Iterable[str]:
 
 
 def _disk(settings: Settings) -> Iterator[Finding]:
-    layout = Layout(settings.data_dir)
+    layout = settings.layout
     for folder in (layout.root, layout.work, layout.raw, layout.parquet):
         refuse_unwritable(folder)
     folder = next(path for path in (layout.root, *layout.root.parents) if path.exists())
@@ -167,7 +167,7 @@ def _disk(settings: Settings) -> Iterator[Finding]:
 
 
 def _state(settings: Settings) -> Iterator[Finding]:
-    layout = Layout(settings.data_dir)
+    layout = settings.layout
     with StateStore(settings.database_url) as store:
         windows, behind = store.windows(), is_behind(layout, store)
         dropped = dropped_windows(layout, store)
@@ -206,7 +206,7 @@ def _service(settings: Settings) -> Iterator[Finding]:
 
 
 def _forgotten(settings: Settings) -> Iterator[Finding]:
-    layout = Layout(settings.data_dir)
+    layout = settings.layout
     with StateStore(settings.database_url) as store:
         refuse_lost(layout, behind=is_behind(layout, store))
         known = len(store.forgotten())
@@ -214,7 +214,7 @@ def _forgotten(settings: Settings) -> Iterator[Finding]:
 
 
 def _lock(settings: Settings) -> Iterator[Finding]:
-    holder = writer(Layout(settings.data_dir))
+    holder = writer(settings.layout)
     yield Finding("lock", "ok", f"held by {holder}" if holder else "nobody writes")
     for kind in Kind:
         if (holder := pusher(settings, kind)) is not None:
@@ -224,19 +224,19 @@ def _lock(settings: Settings) -> Iterator[Finding]:
 
 
 def _published(settings: Settings) -> Iterator[Finding]:
-    layout = Layout(settings.data_dir)
+    layout = settings.layout
     if not layout.published.exists():
         yield Finding("published", "ok", "nothing yet")
         return
     with published(layout) as connection:
         rows = row_counts(connection)
-    for kept in logs_set_aside(layout):
+    for kept in layout.logs_set_aside():
         yield Finding("published", "warn", told_of_log(kept, layout.published))
     yield Finding("published", "ok", f"the published file opens; {rows['shipments']} shipments in it")
 
 
 def _tables(settings: Settings) -> Iterator[Finding]:
-    layout = Layout(settings.data_dir)
+    layout = settings.layout
     if not layout.working_database.exists():
         yield Finding("tables", "ok", "not made yet")
         return
@@ -252,7 +252,7 @@ def _ledger(settings: Settings) -> Iterator[Finding]:
     with PushLedger(settings.database_url) as ledger:
         sent, doubtful, unseen = sum(ledger.counts().values()), len(ledger.unsure()), ledger.unseen()
     with StateStore(settings.database_url) as store:
-        behind = is_behind(Layout(settings.data_dir), store)
+        behind = is_behind(settings.layout, store)
     if behind:
         yield Finding("ledger", "warn", f"{sent} creates remembered, which may be too few: see state")
     elif doubtful:

@@ -98,7 +98,7 @@ class Explanation:
 
 def explain(settings: Settings, store: StateStore, name: str) -> Explanation:
     """Explain the shipment with this id or unique_id; ``UnknownShipmentError`` says where it may be."""
-    layout = Layout(settings.data_dir)
+    layout = settings.layout
     if not layout.published.exists():
         raise UnknownShipmentError(f"Shipment {name}: nothing is published yet. Run `wms-sync sync` first.")
     with published(layout) as connection:
@@ -115,7 +115,7 @@ class _Explaining:
         self._store = store
         self._layout = layout
         self._connection = connection
-        self._files = [str(path) for path in sorted((layout.parquet / "shipments").glob("*.parquet"))]
+        self._files = [str(path) for path in layout.parquet_files("shipments")]
         self._windows = {window.id: window for window in store.windows()}
 
     def explain(self, name: str) -> Explanation:
@@ -196,8 +196,8 @@ class _Explaining:
         return Origin(window_id, page, self._file(window_id, page), run_id, row["extracted_at"])
 
     def _file(self, window_id: str, number: int) -> str | None:
-        paths = self._layout.window(window_id).glob(f"page-{number:05d}.*")
-        return next((str(path.relative_to(self._layout.root)) for path in paths), None)
+        page = self._layout.page(window_id, number)
+        return None if page is None else str(page.relative_to(self._layout.root))
 
     def _rows(self, query: str, **parameters: object) -> list[dict[str, Any]]:
         if parameters.get("files") == []:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from wms_sync import sql_files
 from wms_sync.analytics.database import published, records, row_counts
 from wms_sync.analytics.errors import AnotherServiceError
-from wms_sync.analytics.foreign_log import logs_set_aside, told_of_log
+from wms_sync.analytics.foreign_log import told_of_log
 from wms_sync.analytics.included import absent_kinds, knows_included
 from wms_sync.audit.missing import knows_missing
 from wms_sync.durable import accessing
@@ -110,7 +110,7 @@ class Status:
 
 def status(settings: Settings, store: StateStore) -> Status:
     """Collect the status from the state store and the published file; ``Inaccessible`` for a folder that is closed."""
-    layout = Layout(settings.data_dir)
+    layout = settings.layout
     with accessing(layout.root):
         return _collected(settings, store, layout)
 
@@ -233,8 +233,8 @@ def _needs_a_hand(found: Status, settings: Settings, store: StateStore) -> Itera
     else:
         yield from _coverage_needs(found)
     yield from store.warnings()
-    layout = Layout(settings.data_dir)
-    yield from (told_of_log(kept, layout.published) for kept in logs_set_aside(layout))
+    layout = settings.layout
+    yield from (told_of_log(kept, layout.published) for kept in layout.logs_set_aside())
     if (off := what_is_off(store, settings.clock_tolerance)) is not None:
         yield off
     yield from found.absent_kinds

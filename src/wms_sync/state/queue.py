@@ -49,37 +49,33 @@ UNKNOWN = Holder("a process that has just begun", 0, socket.gethostname(), "now"
 def writing(layout: Layout, purpose: str, waiting: Callable[[str], None], *, what: str = WRITER) -> Iterator[Holder]:
     """Be the only one who does ``what`` inside the block; ``waiting`` is told for whom, at once and every minute."""
     me = _me(purpose)
-    queue = make_private(layout.work / "queue" / what)
+    queue = make_private(layout.queue(what))
     ticket = queue / f"{time.time_ns():020d}-{me.process}"
-    with _held(ticket, me), _open(_file(layout, what)) as lock:
-        _wait_for_turn(_file(layout, what), ticket, lock, waiting)
+    with _held(ticket, me), _open(layout.lock(what)) as lock:
+        _wait_for_turn(layout.lock(what), ticket, lock, waiting)
         _sign(lock, me)
         yield me
 
 
 def writer(layout: Layout, *, what: str = WRITER) -> Holder | None:
     """Who does it now, for ``status`` and ``doctor``."""
-    return _holder(_file(layout, what))
+    return _holder(layout.lock(what))
 
 
 @contextmanager
 def alive(layout: Layout, name: str) -> Iterator[None]:
     """Leaves a mark of this name among the ``dead`` if the process does not come to the end of the block."""
-    with _held(make_private(layout.work / "alive") / name, _me(name)):
+    with _held(make_private(layout.alive) / name, _me(name)):
         yield
 
 
 def dead(layout: Layout) -> Iterator[Path]:
     """The marks whose process is gone, by name; each is told until who knows the name takes it away."""
-    return (mark for mark in sorted((layout.work / "alive").glob("*")) if _holder(mark) is None)
+    return (mark for mark in sorted(layout.alive.glob("*")) if _holder(mark) is None)
 
 
 def _me(purpose: str) -> Holder:
     return Holder(purpose, os.getpid(), socket.gethostname(), f"{datetime.now(UTC):%Y-%m-%d %H:%M:%SZ}")
-
-
-def _file(layout: Layout, what: str) -> Path:
-    return layout.work / f"{what}.lock"
 
 
 def _wait_for_turn(path: Path, ticket: Path, lock: IO[bytes], waiting: Callable[[str], None]) -> None:

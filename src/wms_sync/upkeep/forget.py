@@ -20,7 +20,6 @@ import duckdb
 from wms_sync import sql_files
 from wms_sync.analytics import database
 from wms_sync.analytics.errors import UnknownOrderError
-from wms_sync.analytics.foreign_log import logs_set_aside
 from wms_sync.analytics.publish import publish
 from wms_sync.api.body import packed
 from wms_sync.catalogue import Table, literal, ops_tables, quote, tables
@@ -29,7 +28,7 @@ from wms_sync.extract.raw import damage, rewrite_manifest
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.page import read_raw
 from wms_sync.flatten.window import flattened_window, flattened_windows, write_flattened
-from wms_sync.layout import Layout
+from wms_sync.layout import Layout, spill
 from wms_sync.privacy.fields import COMPANYS_OWN
 from wms_sync.privacy.scrub import scrubbed, without_orders
 from wms_sync.settings import Settings
@@ -64,7 +63,7 @@ def orders_named(settings: Settings, names: Sequence[str], say: Say) -> tuple[in
     """
     found: dict[str, list[str]] = {}
     ids: set[int] = set()
-    layout = Layout(settings.data_dir)
+    layout = settings.layout
     tables = next((path for path in (layout.working_database, layout.published) if path.exists()), None)
     if names and tables is not None:
         with database.reading(layout, tables) as connection:
@@ -91,7 +90,7 @@ def orders_named(settings: Settings, names: Sequence[str], say: Say) -> tuple[in
 
 def forget(settings: Settings, store: StateStore, order_ids: Collection[int], say: Say) -> Forgotten:
     """Remove everything personal of these orders, and of those that were asked for before. Needs the writer's lock."""
-    layout = Layout(settings.data_dir)
+    layout = settings.layout
     everyone = remember(layout, store, order_ids)
     _remove_leftovers(store.turn, layout)
     pages = _clean_pages(layout, store, everyone, say)
@@ -123,16 +122,16 @@ def _free_form(table: Table) -> list[str]:
 def _remove_leftovers(turn: Turn, layout: Layout) -> None:
     """What a killed run may have left outside of its turn's folder: nobody else writes now, so none of it is needed."""
     others = [path for path in layout.work.glob("*.duckdb*") if path != layout.working_database]
-    for path in (*others, layout.work / "spill", *logs_set_aside(layout)):
+    for path in (*others, spill(layout.work), *layout.logs_set_aside()):
         turn.take_away(path)
 
 
 def _clean_pages(layout: Layout, store: StateStore, everyone: Collection[int], say: Say) -> int:
     rewritten = 0
-    folders = sorted(layout.raw.glob("*"))
+    folders = layout.windows()
     for number, folder in enumerate(folders, start=1):
         landed = {page.file: page for page in store.pages(folder.name)}
-        for path in sorted(folder.glob("page-*")):
+        for path in layout.pages(folder.name):
             try:
                 rewritten += _clean_page(store, path, landed.get(path.name), everyone)
             except PageDamagedError as error:  # nobody can tell whom it is about: it goes, and is asked for again
@@ -225,7 +224,7 @@ def _cleaned(table: Table, column: str) -> str:
 
 
 def _files(layout: Layout, table: Table) -> list[str]:
-    return sorted(str(path) for path in (layout.parquet / table.slug).glob("*.parquet"))
+    return [str(path) for path in layout.parquet_files(table.slug)]
 
 
 def _clean_file(turn: Turn, connection: duckdb.DuckDBPyConnection, table: Table, path: Path) -> None:
@@ -262,7 +261,7 @@ def _clean_database(settings: Settings, turn: Turn, path: Path, everyone: Collec
     """
     if not path.exists():
         return 0
-    layout = Layout(settings.data_dir)
+    layout = settings.layout
     source = path
     if path == layout.published:  # an analyst may have it open
         source = turn.temporary("published.duckdb")

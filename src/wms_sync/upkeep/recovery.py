@@ -19,9 +19,9 @@ from wms_sync.analytics.errors import AnotherServiceError
 from wms_sync.analytics.foreign_log import say_what_is_set_aside
 from wms_sync.analytics.push_ledger import restore_push_ledger
 from wms_sync.audit.compare import restore_audits
-from wms_sync.extract.raw import manifests, read_manifest
+from wms_sync.extract.raw import read_manifest
 from wms_sync.flatten.errors import PageDamagedError
-from wms_sync.flatten.window import flattened_manifest, is_flattened, refuse_damaged
+from wms_sync.flatten.window import is_flattened, refuse_damaged
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings, is_same_service
 from wms_sync.state.audits import Audits
@@ -37,7 +37,7 @@ Say = Callable[[str], None]
 
 def recover(settings: Settings, store: StateStore, say: Say) -> None:
     """Bring the state store to what is on disk. The caller holds the writer's lock."""
-    layout = Layout(settings.data_dir)
+    layout = settings.layout
     say_what_is_set_aside(layout, say)
     known = {window.id for window in store.windows()}
     unknown = _unknown(layout, known)
@@ -86,7 +86,7 @@ def _is_behind(layout: Layout, known: set[str], unknown: Sequence[Path]) -> bool
 
 
 def _unknown(layout: Layout, known: set[str]) -> list[Path]:
-    return sorted(path for path in manifests(layout) if path.parent.name not in known)
+    return sorted(path for path in layout.manifests() if path.parent.name not in known)
 
 
 def _from_manifests(store: StateStore, unknown: Sequence[Path]) -> int:
@@ -112,7 +112,7 @@ def _from_receipts(layout: Layout, store: StateStore) -> int:
 def _take_half_read_away(layout: Layout, store: StateStore) -> int:
     """Pages of windows that neither the state store nor a manifest knows: nobody goes on with them."""
     known = {window.id for window in store.windows()}
-    left = [folder for folder in layout.raw.glob("*") if folder.name not in known and any(folder.glob("page-*"))]
+    left = [folder for folder in layout.windows() if folder.name not in known and layout.pages(folder.name)]
     for folder in left:
         store.turn.take_away(folder)
     return len(left)
@@ -122,8 +122,8 @@ def _find_lost_records(layout: Layout, store: StateStore, say: Say) -> None:
     """Windows that an earlier release flattened with a loss are flattened and merged again, or asked for again."""
     for window, lost in tuple(lossy_windows(layout, store)):
         told = f"window {window.id} was brought into the tables by an earlier release without {lost} of its shipments"
-        if any(layout.window(window.id).glob("page-*")):
-            store.turn.take_away(flattened_manifest(layout, window.id))
+        if layout.pages(window.id):
+            store.turn.take_away(layout.flattened_manifest(window.id))
             say(f"{told}: it is brought in again from its raw pages")
         elif window.reason != "audit":  # which covers no time: the sync reads what it found
             give_up(layout, store, window.id)

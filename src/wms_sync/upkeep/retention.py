@@ -21,7 +21,7 @@ ABANDONED_FOR = timedelta(days=1)
 
 def drop_old_pages(settings: Settings, store: StateStore, say: Callable[[str], object]) -> None:
     """Drop what is due. The caller holds the writer's lock, and the tables are published."""
-    layout, now = Layout(settings.data_dir), datetime.now(UTC)
+    layout, now = settings.layout, datetime.now(UTC)
     for window in store.windows("abandoned"):
         folder = layout.window(window.id)
         if now - window.started_at > ABANDONED_FOR and folder.exists():
@@ -46,5 +46,5 @@ def _due(settings: Settings, store: StateStore, layout: Layout, now: datetime) -
     oldest = now - timedelta(days=settings.raw_retention_days)
     for window in store.windows("loaded"):
         old = window.landed_at is not None and window.landed_at < oldest
-        if old and any(layout.window(window.id).glob("page-*")) and is_flattened(layout, window.id):
+        if old and layout.pages(window.id) and is_flattened(layout, window.id):
             yield window

@@ -18,7 +18,6 @@ from wms_sync.analytics.push_ledger import restore_push_ledger
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.merchant import MerchantApi
 from wms_sync.api.retrying import RetryPolicy
-from wms_sync.layout import Layout
 from wms_sync.master_data.check.rows import check
 from wms_sync.master_data.errors import TooManyCreates, UnreadableFile
 from wms_sync.master_data.file.csv_file import read_csv
@@ -144,7 +143,7 @@ def push_file(
     asking the Merchant API, is in the report.
     """
     _refuse_odd_name(path)
-    url, layout = settings.database_url, Layout(settings.data_dir)
+    url, layout = settings.database_url, settings.layout
     with (
         taking_turn(url, layout, f"push of {path.name}", say, what=push_lock(kind), run_id=run_id) as turn,
         PushLedger(url, turn) as ledger,
@@ -186,7 +185,7 @@ def push_file(
 
 def pusher(settings: Settings, kind: Kind) -> Holder | None:
     """Who pushes this kind now."""
-    return writer(Layout(settings.data_dir), what=push_lock(kind))
+    return writer(settings.layout, what=push_lock(kind))
 
 
 def push_lock(kind: Kind) -> str:
@@ -207,7 +206,7 @@ def _plan(
     service = settings.require_base_url()
     with StateStore(settings.database_url) as store:
         refuse_another_service(settings, store)  # whose tables would tell what this one has, and by which id
-    layout = Layout(settings.data_dir)
+    layout = settings.layout
     restore_push_ledger(layout, layout.published, ledger)
     checked = check(read_csv(path), kind)
     known = read_known(checked, service=service, ledger=ledger, layout=layout, lookup=lookup)
