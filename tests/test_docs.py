@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 from collections.abc import Iterator
@@ -137,6 +138,23 @@ def test_sections_of_the_interface_that_docstrings_cite_are_there():
                 cited.update(re.findall(r"\d+(?:\.\d+)?", numbers))
     assert len(cited) > 20
     assert cited <= sections
+
+
+def said() -> Iterator[str]:
+    """Every text in the code that may be part of a message; what is filled in ends a text."""
+    for folder in ("src/wms_sync", "pipelines"):
+        for path in (ROOT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    yield " ".join(node.value.split())
+
+
+def test_messages_that_are_explained_are_said_in_the_code():
+    texts = tuple(said())
+    messages = [row[0] for head, row in rows(DOCS / "troubleshooting.md") if head[0] == "message"]
+    parts = [part.strip() for cell in messages for code in re.findall(r"`([^`]+)`", cell) for part in code.split("…")]
+    assert len(parts) > 100
+    assert [part for part in parts if not any(part in text for text in texts)] == []
 
 
 def test_the_map_shows_the_packages_in_the_order_in_which_they_import():
