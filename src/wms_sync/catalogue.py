@@ -69,6 +69,11 @@ class Relation:
         return f"{quote(self.schema)}.{quote(self.name)}"
 
     @property
+    def place(self) -> tuple[str, str]:
+        """Schema and name."""
+        return self.schema, self.name
+
+    @property
     def slug(self) -> str:
         """The name of its files and folders: ``orders``, ``pii_order_addresses``."""
         return self.name if self.schema == "main" else f"{self.schema}_{self.name}"

@@ -11,6 +11,8 @@ import secrets
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,20 @@ from wms_sync.settings import memory_bytes
 
 TableColumns = dict[str, tuple[str, str | None]]
 """Type and comment by column."""
-Columns = dict[tuple[str, str], TableColumns]
+
+
+@dataclass(frozen=True)
+class _Relation:
+    """A table or view that is there; ``definition`` is a view's query, empty for a table."""
+
+    definition: str
+    comment: str | None
+    columns: TableColumns
+
+
+Relations = dict[tuple[str, str], _Relation]
+"""By schema and name."""
+
 WIDENED = ("BIGINT", "DECIMAL(18,4)")
 """Quantities that release 0.1.0 had as whole numbers."""
 SCHEMAS = ("main", "pii", "ops", "marts")
@@ -181,35 +196,55 @@ def _complete(connection: duckdb.DuckDBPyConnection) -> None:
     connection.begin()
     for schema in SCHEMAS:
         connection.execute(f"create schema if not exists {quote(schema)}")
-    present, wanted = _columns(connection), _defined()
+    present, wanted = _present(connection), _defined()
     for table in (*tables(), *ops_tables()):
-        name = (table.schema, table.name)
-        if name in present:
-            _adapt_columns(connection, table, present[name], wanted[name])
+        if table.place in present:
+            _adapt_columns(connection, table, present[table.place].columns, wanted[table.place].columns)
         else:
             connection.execute(table.create)
     for mart in marts():
-        connection.execute(mart.create)
-    _comment(connection)
+        if not _is_same_view(present.get(mart.place), wanted[mart.place]):
+            connection.execute(mart.create)
+            present.pop(mart.place, None)  # it has lost its comments
+    if missing := [*_missing_comments(present)]:
+        connection.execute(";\n".join(missing))
     connection.commit()
 
 
-def _defined() -> Columns:
-    """The columns as ``sql/`` defines them, with DuckDB's own names of types."""
+@cache
+def _defined() -> Relations:
+    """The tables and views as ``sql/`` defines them, in DuckDB's own words."""
     with duckdb.connect() as scratch:
         for schema in SCHEMAS:
             scratch.execute(f"create schema if not exists {quote(schema)}")
-        for table in (*tables(), *ops_tables()):
-            scratch.execute(table.create)
-        return _columns(scratch)
+        for relation in (*tables(), *ops_tables(), *marts()):
+            scratch.execute(relation.create)
+        return _present(scratch)
 
 
-def _columns(connection: duckdb.DuckDBPyConnection) -> Columns:
-    found: Columns = {}
+def _present(connection: duckdb.DuckDBPyConnection) -> Relations:
+    found: Relations = {}
+    rows = connection.execute(sql_files.read("queries/present_relations.sql")).fetchall()
+    for schema, name, definition, comment in rows:
+        found[schema, name] = _Relation(definition, comment, {})
     rows = connection.execute(sql_files.read("queries/present_columns.sql")).fetchall()
-    for schema, table, column, kind, comment in rows:
-        found.setdefault((schema, table), {})[column] = (kind, comment)
+    for schema, name, column, kind, comment in rows:
+        found[schema, name].columns[column] = (kind, comment)
     return found
+
+
+def _is_same_view(present: _Relation | None, wanted: _Relation) -> bool:
+    """Whether it is the same query with the same columns, of the same types.
+
+    Until the file is opened again, DuckDB writes some names in quotes that it writes without them afterwards.
+    """
+    if present is None:
+        return False
+    one, other = (
+        (relation.definition.replace('"', ""), [(name, kind) for name, (kind, _) in relation.columns.items()])
+        for relation in (present, wanted)
+    )
+    return one == other
 
 
 def _adapt_columns(
@@ -227,14 +262,14 @@ def _adapt_columns(
             )
 
 
-def _comment(connection: duckdb.DuckDBPyConnection) -> None:
-    """Bring the comments of tables, marts and columns to what the catalogue says; most are there already."""
-    present = _columns(connection)
+def _missing_comments(present: Relations) -> Iterator[str]:
+    """The statements that bring the comments of tables, marts and columns to what the catalogue says."""
     for kind, relations in (("table", (*tables(), *ops_tables())), ("view", marts())):
         for relation in relations:
-            connection.execute(f"comment on {kind} {relation.qualified} is {literal(relation.comment)}")
-            commented = present[relation.schema, relation.name]
+            there = present.get(relation.place, _Relation("", None, {}))
+            if there.comment != relation.comment:
+                yield f"comment on {kind} {relation.qualified} is {literal(relation.comment)}"
             for column in relation.columns:
-                if commented[column.name][1] != column.comment:
+                if there.columns.get(column.name, ("", None))[1] != column.comment:
                     name = f"{relation.qualified}.{quote(column.name)}"
-                    connection.execute(f"comment on column {name} is {literal(column.comment)}")
+                    yield f"comment on column {name} is {literal(column.comment)}"
