@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -10,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.beginnings import BEGINNINGS
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.server import SandboxServer
@@ -29,6 +32,17 @@ IMPATIENT = RetryPolicy(attempts=4, total_seconds=5, first_wait=0.01, longest_wa
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--soak", action="store_true", help="Full counts of seeds and kills instead of a small share.")
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: the collector need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _beginnings(tmp_path_factory: pytest.TempPathFactory) -> None:
+    BEGINNINGS.root = tmp_path_factory.mktemp("beginnings")
 
 
 @pytest.fixture(scope="session")
@@ -92,10 +106,17 @@ class Bench:
     def reading(self, api: GlobalApi) -> Reading:
         return Reading(self.settings, self.store, api, run_id="test")
 
+    def begin_like(self, made: Path) -> None:
+        """Take the place of a data folder, which nobody has open, with all that is in it."""
+        self.store.close()
+        shutil.rmtree(self.settings.data_dir, ignore_errors=True)
+        shutil.copytree(made, self.settings.data_dir)
+        self.store = opened_store(self.settings)
+
 
 @pytest.fixture
 def bench(sandbox: SandboxServer, settings_for: Callable[..., Settings]) -> Iterator[Bench]:
     settings = settings_for(sandbox)
-    store = opened_store(settings)
-    yield Bench(settings, store)
-    store.close()
+    bench = Bench(settings, opened_store(settings))
+    yield bench
+    bench.store.close()

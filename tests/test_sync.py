@@ -5,14 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import duckdb
 import pytest
 
+from tests.beginnings import BEGINNINGS, alike
 from tests.conftest import NOW, Bench, opened_store
 from tests.oracle import differences, expected_tables
+from wms_sandbox.server import SandboxServer
 from wms_sync.extract.read import ReadReport
 from wms_sync.load.refresh import RefreshReport, rebuild, refresh
 from wms_sync.reports.doctor import examine
@@ -30,6 +33,20 @@ def synced(bench: Bench) -> tuple[ReadReport, RefreshReport]:
     with bench.api() as api:
         read = bench.reading(api).sync()
     return read, refresh(bench.settings, bench.store, run_id="test", say=say)
+
+
+def first_synced(bench: Bench, server: SandboxServer) -> tuple[ReadReport, RefreshReport]:
+    """As ``synced`` on an empty data folder, with a service to which nothing happened yet."""
+    assert bench.store.windows() == ()
+
+    def make(folder: Path) -> tuple[ReadReport, RefreshReport]:
+        settings = bench.settings.model_copy(update={"data_dir": folder})
+        with closing(opened_store(settings)) as store:
+            return synced(Bench(settings, store))
+
+    made, reports = BEGINNINGS.made(alike(server, bench.settings), make)
+    bench.begin_like(made)
+    return reports
 
 
 @contextmanager
@@ -60,7 +77,7 @@ def test_after_a_first_sync_every_table_equals_the_service(bench, sandbox):
 
 
 def test_after_changes_every_table_equals_the_service_again(bench, sandbox):
-    synced(bench)
+    first_synced(bench, sandbox)
     for _ in range(3):
         sandbox.sandbox.advance(seconds=7200, changed=60, new=20, packages_added=15, packages_removed=15, orders=20)
         sandbox.sandbox.advance(seconds=10)
@@ -69,7 +86,7 @@ def test_after_changes_every_table_equals_the_service_again(bench, sandbox):
 
 
 def test_with_nothing_new_a_sync_changes_no_row(bench, sandbox):
-    synced(bench)
+    first_synced(bench, sandbox)
     before = shipments_as_published(bench)
     sandbox.sandbox.advance(seconds=3600)
     read, _ = synced(bench)
@@ -94,7 +111,7 @@ def test_a_late_backfill_never_overwrites_fresher_rows(bench, sandbox):
 
 
 def test_a_backfill_ends_in_the_tables_of_the_service_also_where_its_clock_was_put_back(bench, sandbox):
-    synced(bench)
+    first_synced(bench, sandbox)
     sandbox.sandbox.advance(seconds=7200, changed=200, packages_removed=50, orders=50)
     sandbox.sandbox.advance(seconds=10)
     synced(bench)
@@ -110,7 +127,7 @@ def test_a_backfill_ends_in_the_tables_of_the_service_also_where_its_clock_was_p
 
 
 def test_a_rebuild_makes_the_same_tables_without_a_call_to_the_service(bench, sandbox):
-    synced(bench)
+    first_synced(bench, sandbox)
     sandbox.sandbox.advance(seconds=7200, changed=60, packages_removed=20)
     sandbox.sandbox.advance(seconds=10)
     synced(bench)
@@ -122,7 +139,7 @@ def test_a_rebuild_makes_the_same_tables_without_a_call_to_the_service(bench, sa
 
 
 def test_a_refresh_without_a_working_file_goes_on_from_the_published_one(bench, sandbox):
-    synced(bench)
+    first_synced(bench, sandbox)
     bench.layout.working_database.unlink()
     sandbox.sandbox.advance(seconds=3600, changed=30)
     sandbox.sandbox.advance(seconds=10)
@@ -132,7 +149,7 @@ def test_a_refresh_without_a_working_file_goes_on_from_the_published_one(bench, 
 
 
 def test_without_any_database_the_receipts_decide_and_all_is_merged_again(bench, sandbox):
-    synced(bench)
+    first_synced(bench, sandbox)
     bench.layout.working_database.unlink()
     bench.layout.published.unlink()
     report = refresh(bench.settings, bench.store, run_id="test", say=say)
@@ -140,8 +157,8 @@ def test_without_any_database_the_receipts_decide_and_all_is_merged_again(bench,
     assert_equal(bench, sandbox)
 
 
-def test_every_column_that_an_analyst_sees_has_a_comment(bench):
-    synced(bench)
+def test_every_column_that_an_analyst_sees_has_a_comment(bench, sandbox):
+    first_synced(bench, sandbox)
     with published(bench) as connection:
         silent = connection.execute(
             "select schema_name, table_name, column_name from duckdb_columns() "
@@ -154,8 +171,8 @@ def test_every_column_that_an_analyst_sees_has_a_comment(bench):
     assert tables == []
 
 
-def test_rows_can_be_traced_to_their_page(bench):
-    synced(bench)
+def test_rows_can_be_traced_to_their_page(bench, sandbox):
+    first_synced(bench, sandbox)
     with published(bench) as connection:
         window, page, shipment = connection.execute(
             "select _window_id, _page, id from shipments order by id desc limit 1"
@@ -183,7 +200,7 @@ os._exit(9)
 
 
 def test_a_rebuild_is_not_disturbed_by_the_log_of_a_killed_writer(bench, sandbox):
-    synced(bench)
+    first_synced(bench, sandbox)
     subprocess.run([sys.executable, "-c", KILLED, str(bench.layout.working_database)], check=False)
     assert bench.layout.working_database.with_name("analytics.duckdb.wal").exists()
     assert rebuild(bench.settings, bench.store, run_id="test", say=say).published

@@ -1,0 +1,49 @@
+"""How many tests begin: with a data folder after a first sync, which takes most of such a test's time.
+
+It is made once in a process and copied to each test that begins alike: with the same service, to which nothing happened
+yet, read with the same settings. The service is a function of its configuration and its clock stands still, so the copy
+is what the test would have made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from wms_sandbox.app import Sandbox
+from wms_sandbox.server import SandboxServer
+from wms_sync.settings import Settings
+
+T = TypeVar("T")
+
+
+class Beginnings:
+    """Data folders that were made once, and what making them told. Nobody writes into them later."""
+
+    root: Path
+    """Where they lie, as long as this process runs."""
+
+    def __init__(self) -> None:
+        self._made: dict[Hashable, tuple[Path, Any]] = {}
+
+    def made(self, key: Hashable, make: Callable[[Path], T]) -> tuple[Path, T]:
+        """The folder of this key and what ``make`` returned, which is called with it where it is not there yet."""
+        if key not in self._made:
+            folder = self.root / str(len(self._made))
+            self._made[key] = folder, make(folder)
+        return self._made[key]
+
+
+BEGINNINGS = Beginnings()
+
+
+def alike(server: SandboxServer, settings: Settings) -> Hashable:
+    """The key of a service to which nothing happened yet and of the settings it is read with, wherever the data is."""
+    sandbox, new = server.sandbox, Sandbox(server.sandbox.config)
+    assert type(sandbox) is Sandbox
+    assert sandbox.config.now is not None, "its clock must stand still"
+    assert (sandbox._store.version, sandbox.clock.now()) == (new._store.version, new.clock.now())
+    assert (sandbox.intercept, sandbox.rewrite, sandbox.redate) == (None, None, None)
+    assert sandbox.field_treatment == new.field_treatment
+    return server.base_url, sandbox.config, settings.model_dump_json(exclude={"data_dir"})
