@@ -5,6 +5,9 @@ Used by `make ui`, the command line and the tests. A `dagster.yaml` of your own 
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
@@ -74,6 +77,25 @@ def prepare_home(home: Path) -> Path:
     if not configuration.exists():
         write_whole(configuration, CONFIGURATION.encode())
     return home
+
+
+def home_of_user() -> Path | None:
+    """What ``DAGSTER_HOME`` names, if anything."""
+    named = os.environ.get(HOME_VARIABLE)
+    return Path(named) if named else None
+
+
+@contextmanager
+def used_instance(given: dg.DagsterInstance | None) -> Iterator[dg.DagsterInstance]:
+    """The instance that a run belongs to: the given one, that of ``DAGSTER_HOME``, or one in memory."""
+    if given is not None:
+        yield given
+        return
+    home = home_of_user()
+    if home is not None:
+        os.environ[HOME_VARIABLE] = str(prepare_home(home))  # Dagster accepts only an absolute path
+    with dg.DagsterInstance.get() if home else without_history() as instance:
+        yield instance
 
 
 def without_history() -> dg.DagsterInstance:

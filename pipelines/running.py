@@ -5,7 +5,6 @@ With `DAGSTER_HOME` the run is in Dagster's history, where its UI shows it; with
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from pipelines import jobs, master_data
 from pipelines.days import DayRange
 from pipelines.dead_runs import mark_dead
 from pipelines.definitions import build
-from pipelines.instance import HOME_VARIABLE, prepare_home, without_history
+from pipelines.instance import used_instance
 from pipelines.operation import Operation, Say
 from pipelines.shipment_pages import Mode, run_config
 from pipelines.stopping import sigterm_interrupts
@@ -82,11 +81,6 @@ def run_backfill(
     return run_job(operation, jobs.SHIPMENTS, days=DayRange.until(start, end), instance=instance)
 
 
-def run_tables(settings: Settings, *, say: Say | None = None, instance: dg.DagsterInstance | None = None) -> RunOutcome:
-    """Load what is landed, without a call to the service."""
-    return run_job(Operation(settings, say=say), jobs.TABLES, instance=instance)
-
-
 def run_rebuild(
     settings: Settings, *, say: Say | None = None, instance: dg.DagsterInstance | None = None
 ) -> RunOutcome:
@@ -136,7 +130,7 @@ def run_job(
     job = build(operation.settings, operation).resolve_job_def(job_name)
     config = {**SILENT, **(run_config(mode) if days is not None else config or {})}
     layout, run_id = operation.settings.layout, str(uuid4())
-    with _instance(instance) as used, sigterm_interrupts(), _marked(used, layout, run_id):
+    with used_instance(instance) as used, sigterm_interrupts(), _marked(used, layout, run_id):
         try:
             result = job.execute_in_process(
                 run_config=config, instance=used, run_id=run_id, tags=dict(days.tags) if days is not None else None
@@ -152,18 +146,6 @@ def _cause(failure: dg.Failure) -> BaseException:
     if isinstance(failure.__cause__, WmsSyncError):
         return failure.__cause__
     return NotPublished(failure.description or "The run failed.")
-
-
-@contextmanager
-def _instance(given: dg.DagsterInstance | None) -> Iterator[dg.DagsterInstance]:
-    if given is not None:
-        yield given
-        return
-    home = os.environ.get(HOME_VARIABLE)
-    if home:
-        os.environ[HOME_VARIABLE] = str(prepare_home(Path(home)))  # Dagster takes nothing but an absolute path
-    with dg.DagsterInstance.get() if home else without_history() as instance:
-        yield instance
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import click
 
-from pipelines.instance import HOME_VARIABLE, prepare_home
+from pipelines.instance import HOME_VARIABLE, home_of_user, prepare_home
 from pipelines.local_sandbox import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, local_sandbox
 from wms_sync.durable import keep_private
 from wms_sync.errors import WmsSyncError
@@ -28,7 +28,6 @@ from wms_sync.settings import PREFIX, Settings
 
 SHIPMENTS, SEED, DAYS = 5000, 7, 30
 SANDBOX_DATA = Path("data/ui-sandbox")
-WORKSPACE = Path(__file__).parents[1] / "workspace.yaml"
 
 
 @click.command()
@@ -42,7 +41,7 @@ def main(port: int) -> None:
         click.echo(f"wms-sync: {error}", err=True)
         sys.exit(error.exit_code)
     if settings.base_url is not None:
-        home = os.environ.get(HOME_VARIABLE) or str(settings.layout.dagster_home)
+        home = str(home_of_user() or settings.layout.dagster_home)
         sys.exit(_serve({**os.environ, HOME_VARIABLE: home}, Path.cwd(), port))
     with sandbox() as (environment, folder):
         sys.exit(_serve(environment, folder, port))
@@ -82,7 +81,7 @@ def _is_no_setting(name: str) -> bool:
 def _serve(environment: Mapping[str, str], folder: Path, port: int) -> int:
     home = prepare_home(Path(environment[HOME_VARIABLE]))
     click.echo(f"Dagster at http://127.0.0.1:{port} (home {home}); Ctrl-C ends it.")
-    command = [str(Path(sys.executable).with_name("dagster")), "dev", "-w", str(WORKSPACE)]
+    command = [str(Path(sys.executable).with_name("dagster")), "dev", "-m", "pipelines.definitions"]
     command += ["-h", "127.0.0.1", "-p", str(port)]
     with subprocess.Popen(command, env={**environment, HOME_VARIABLE: str(home)}, cwd=folder) as dagster:  # noqa: S603
         # Ctrl-C reaches Dagster by itself; a polite kill reaches this process alone

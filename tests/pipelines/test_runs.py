@@ -16,7 +16,7 @@ from pipelines import coverage, definitions, jobs, tables
 from pipelines.days import PAGES, DayRange
 from pipelines.dead_runs import KILLED, mark_dead
 from pipelines.operation import Operation
-from pipelines.running import NotPublished, run_backfill, run_job, run_rebuild, run_sync, run_tables
+from pipelines.running import NotPublished, run_backfill, run_job, run_rebuild, run_sync
 from pipelines.shipment_pages import Mode, run_config
 from tests.pipelines.conftest import TOKEN
 from wms_sandbox.server import SandboxServer
@@ -123,7 +123,7 @@ def test_a_blocking_check_that_fails_publishes_nothing_and_fails_the_run(setting
 
     # the tables' step on its own refuses in the same way
     with pytest.raises(NotPublished, match="Nothing was published"):
-        run_tables(settings, instance=instance)
+        run_job(Operation(settings), jobs.TABLES, instance=instance)
     assert settings.layout.published.stat() == before
 
     # and a rebuild makes sound tables from the pages
@@ -211,7 +211,7 @@ def test_a_run_that_was_killed_outright_is_marked_by_the_next(
     settings, home = make_settings(page_size=5), tmp_path / "home"
     killed(settings, store, home, signal.SIGKILL)
     slow_service.sandbox.intercept = None
-    run_tables(settings)  # without a history, so it cannot know of that one
+    run_job(Operation(settings), jobs.TABLES)  # without a history, so it cannot know of that one
 
     monkeypatch.setenv("DAGSTER_HOME", str(home))
     with dg.DagsterInstance.get() as instance:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -20,29 +20,21 @@ from wms_sync.analytics import database
 from wms_sync.analytics.checks import CheckOutcome, run_checks
 from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
 from wms_sync.analytics.foreign_log import say_what_is_set_aside
-from wms_sync.analytics.included import absent_kinds, count_included, not_given
-from wms_sync.analytics.merge import PERSONAL, Batch, Merger, receipts
-from wms_sync.analytics.mirrors import write_narrowed, write_windows
+from wms_sync.analytics.included import absent_kinds
+from wms_sync.analytics.merge import PERSONAL
 from wms_sync.analytics.publish import publish
-from wms_sync.analytics.push_ledger import write_push_ledger
-from wms_sync.audit.compare import compare, write_audits
-from wms_sync.audit.missing import mark_missing, note_returned
 from wms_sync.extract.raw import is_dropped
 from wms_sync.flatten.errors import PageDamagedError
-from wms_sync.flatten.window import flattened_window, is_flattened
+from wms_sync.flatten.window import is_flattened
 from wms_sync.flatten.workers import Flattening
+from wms_sync.load.pending import PendingWindows
 from wms_sync.settings import Settings
-from wms_sync.state.audits import Audits
-from wms_sync.state.ledger import PushLedger
 from wms_sync.state.store import KNOWN, StateStore, Window
 from wms_sync.upkeep.damaged import give_up
-from wms_sync.upkeep.lost_records import loaded_with_fewer, note_proven
+from wms_sync.upkeep.lost_records import note_proven
 from wms_sync.upkeep.retention import drop_old_pages
 
-RECORDS_PER_TRANSACTION = 100_000
 Say = Callable[[str], None]
-Narrow = Mapping[str, tuple[str, ...]]
-"""What windows lack, by id, as ``Window.lost`` tells it."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +72,6 @@ class Refresh:
         self._turn = store.turn
         self._layout = settings.layout
         self._started = monotonic()
-        self._merged: dict[str, int] = {}
-        self._windows: list[str] = []
-        self._narrow: Narrow | None = None
-        self._quarantined = self._drift = 0
 
     def run(self) -> RefreshReport:
         """Bring the working file up to date, check it and publish it."""
@@ -146,15 +134,15 @@ class Refresh:
         )
 
     def _finish(self, path: Path) -> RefreshReport:
-        landed = None
-        while landed is None:
-            shown, limit = self._layout.working_database, self._settings.memory_limit
+        merged = PendingWindows(self._settings, self._store, self._run_id, self._say)
+        shown, limit = self._layout.working_database, self._settings.memory_limit
+        while not merged.is_complete:
             with database.opened(path, memory_limit=limit, called=shown) as connection:
-                landed = self._load(connection)
+                merged.merge_into(connection)
         reopened = partial(database.reopened, path, memory_limit=self._settings.memory_limit)
         outcomes = run_checks(reopened)
         with reopened() as connection:
-            absent = absent_kinds(connection) if self._windows else ()
+            absent = absent_kinds(connection) if merged.windows else ()
             rows = database.row_counts(connection)
         # a log that a kill left belongs to the file that goes; what it held is in the new one
         self._turn.take_away(self._layout.working_log)
@@ -163,87 +151,22 @@ class Refresh:
         accepted = not any(outcome.refuses for outcome in outcomes)
         size = publish(self._turn, self._layout, self._layout.working_database) if accepted else 0
         # not before: what is landed is gone on with by whoever runs next, a backfill of the same days too
-        self._store.loaded(landed)
+        self._store.loaded(merged.landed)
         if accepted:
             note_proven(self._store)
             drop_old_pages(self._settings, self._store, self._say)
         return RefreshReport(
-            windows=tuple(self._windows),
+            windows=tuple(merged.windows),
             rows=rows,
-            merged=self._merged,
+            merged=merged.rows,
             checks=outcomes,
             published=accepted,
-            quarantined=self._quarantined,
-            drift=self._drift,
+            quarantined=merged.quarantined,
+            drift=merged.drift,
             bytes=size,
             seconds=monotonic() - self._started,
             warnings=absent,
         )
-
-    def _load(self, connection: duckdb.DuckDBPyConnection) -> list[str] | None:
-        """Merge what has no receipt yet; returns the windows that are loaded once this load has come to its end.
-
-        None where memory is to be given back before more is merged: what was changed stays there until the file is
-        closed. Then open it and call this again.
-        """
-        known = receipts(connection)
-        windows = self._store.windows(*KNOWN)
-        known -= loaded_with_fewer(connection, self._layout, self._store, known)
-        pending = [window for window in windows if window.id not in known]
-        total = len(self._windows) + len(pending)
-        if self._narrow is None:
-            self._narrow = self._count_what_came(connection, windows, pending)
-        narrow = self._narrow
-        merger = Merger(
-            connection,
-            self._layout,
-            run_id=self._run_id,
-            include_addresses=self._settings.include_addresses,
-            narrow=narrow,
-        )
-        with Audits(self._settings.database_url, self._turn) as audits:
-            for part in _batches(pending, narrow, alone=audits.open()):
-                batch = [(window, flattened_window(self._layout, window.id)) for window in part]
-                note_returned(connection, self._layout.parquet, audits, batch)
-                compare(connection, self._layout.parquet, audits, batch, narrow, start=self._settings.start)
-                self._note(batch, merger.merge(batch))
-                self._say(f"merged {len(self._windows)} of {total} windows")
-                if len(self._windows) < total and database.is_filled(connection, self._settings.memory_limit):
-                    self._say_voided(merger)
-                    return None
-            write_audits(connection, audits)
-            mark_missing(connection, audits)
-        self._say_voided(merger)
-        landed = [window.id for window in windows if window.state == "landed"]
-        write_windows(connection, self._store, landed)
-        with PushLedger(self._settings.database_url, self._turn) as ledger:
-            write_push_ledger(connection, ledger, self._settings.base_url)
-        write_narrowed(connection, self._settings)
-        return landed
-
-    def _count_what_came(
-        self, connection: duckdb.DuckDBPyConnection, windows: Sequence[Window], pending: Sequence[Window]
-    ) -> Narrow:
-        """What each window was not asked for, or was asked for and not given."""
-        flattened = [(window, flattened_window(self._layout, window.id)) for window in pending]
-        count_included(connection, self._layout.parquet, flattened)
-        lacking = not_given(connection)
-        lost = {window.id: {*window.lost, *lacking.get(window.id, ())} for window in windows}
-        return {window: tuple(sorted(names)) for window, names in lost.items() if names}
-
-    def _say_voided(self, merger: Merger) -> None:
-        for table, count in merger.voided.items():
-            self._say(
-                f"{count} rows of {table} went back to an earlier updated_at: an audit or a backfill read them so"
-            )
-
-    def _note(self, batch: Batch, rows: Mapping[str, int]) -> None:
-        for window, flattened in batch:
-            self._windows.append(window.id)
-            self._quarantined += flattened.quarantined
-            self._drift += flattened.drift
-        for table, count in rows.items():
-            self._merged[table] = self._merged.get(table, 0) + count
 
 
 def refresh(settings: Settings, store: StateStore, *, run_id: str, say: Say) -> RefreshReport:
@@ -275,22 +198,3 @@ def _explained() -> Iterator[None]:
             f"The tables could not be refreshed ({type(error).__name__}: {error}). Nothing was published; what is "
             "landed is not asked for again. Look at the disk (`wms-sync doctor`) and run again."
         ) from error
-
-
-def _batches(pending: Sequence[Window], narrow: Narrow, *, alone: Container[str]) -> Iterator[list[Window]]:
-    """Windows to merge in one transaction: a commit costs much more than merging some more rows in it.
-
-    What is compared with the tables first, stands alone; windows that were not asked for the same are apart.
-    """
-    batch: list[Window] = []
-    for window in pending:
-        full = sum(one.records for one in batch) + window.records > RECORDS_PER_TRANSACTION
-        apart = batch and (
-            window.id in alone or batch[-1].id in alone or narrow.get(window.id) != narrow.get(batch[-1].id)
-        )
-        if batch and (full or apart):
-            yield batch
-            batch = []
-        batch.append(window)
-    if batch:
-        yield batch

@@ -1,0 +1,138 @@
+"""The windows that are flattened and not in the tables: merged transaction by transaction into an open working file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+
+import duckdb
+
+from wms_sync.analytics import database
+from wms_sync.analytics.included import count_included, not_given
+from wms_sync.analytics.merge import Batch, Merger, receipts
+from wms_sync.analytics.mirrors import write_narrowed, write_windows
+from wms_sync.analytics.push_ledger import write_push_ledger
+from wms_sync.audit.compare import compare, write_audits
+from wms_sync.audit.missing import mark_missing, note_returned
+from wms_sync.flatten.window import flattened_window
+from wms_sync.settings import Settings
+from wms_sync.state.audits import Audits
+from wms_sync.state.ledger import PushLedger
+from wms_sync.state.store import KNOWN, StateStore, Window
+from wms_sync.upkeep.lost_records import loaded_with_fewer
+
+RECORDS_PER_TRANSACTION = 100_000
+Say = Callable[[str], None]
+Narrow = Mapping[str, tuple[str, ...]]
+"""What each window lacks, by id, as ``Window.lost`` names it."""
+
+
+class PendingWindows:
+    """Merges the windows without a receipt, and counts what it merged.
+
+    ``merge_into`` is called again, on the file opened anew, until ``is_complete``. Then ``landed`` are the windows that
+    the state store may record as loaded.
+    """
+
+    def __init__(self, settings: Settings, store: StateStore, run_id: str, say: Say) -> None:
+        self.is_complete = False
+        self.windows: list[str] = []
+        self.rows: dict[str, int] = {}
+        self.quarantined = self.drift = 0
+        self.landed: list[str] = []
+        self._settings = settings
+        self._layout = settings.layout
+        self._store = store
+        self._run_id = run_id
+        self._say = say
+        self._narrow: Narrow | None = None
+
+    def merge_into(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Merge until nothing is left, or until DuckDB has filled its memory, which it frees only with the file."""
+        known = receipts(connection)
+        windows = self._store.windows(*KNOWN)
+        known -= loaded_with_fewer(connection, self._layout, self._store, known)
+        pending = [window for window in windows if window.id not in known]
+        with Audits(self._settings.database_url, self._store.turn) as audits:
+            if self._merge(connection, audits, windows, pending):
+                write_audits(connection, audits)
+                mark_missing(connection, audits)
+                self.landed = [window.id for window in windows if window.state == "landed"]
+                self._mirror(connection)
+                self.is_complete = True
+
+    def _merge(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        audits: Audits,
+        windows: Sequence[Window],
+        pending: Sequence[Window],
+    ) -> bool:
+        """Merge transaction by transaction; return whether all are merged."""
+        if self._narrow is None:
+            self._narrow = self._count_what_came(connection, windows, pending)
+        narrow = self._narrow
+        total = len(self.windows) + len(pending)
+        merger = Merger(
+            connection,
+            self._layout,
+            run_id=self._run_id,
+            include_addresses=self._settings.include_addresses,
+            narrow=narrow,
+        )
+        for part in _batches(pending, narrow, alone=audits.open()):
+            batch = [(window, flattened_window(self._layout, window.id)) for window in part]
+            note_returned(connection, self._layout.parquet, audits, batch)
+            compare(connection, self._layout.parquet, audits, batch, narrow, start=self._settings.start)
+            self._note(batch, merger.merge(batch))
+            self._say(f"merged {len(self.windows)} of {total} windows")
+            if len(self.windows) < total and database.is_filled(connection, self._settings.memory_limit):
+                break
+        for table, count in merger.voided.items():
+            self._say(
+                f"{count} rows of {table} went back to an earlier updated_at: an audit or a backfill read them so"
+            )
+        return len(self.windows) == total
+
+    def _count_what_came(
+        self, connection: duckdb.DuckDBPyConnection, windows: Sequence[Window], pending: Sequence[Window]
+    ) -> Narrow:
+        """What each window was not asked for, or was asked for and not given."""
+        flattened = [(window, flattened_window(self._layout, window.id)) for window in pending]
+        count_included(connection, self._layout.parquet, flattened)
+        lacking = not_given(connection)
+        lost = {window.id: {*window.lost, *lacking.get(window.id, ())} for window in windows}
+        return {window: tuple(sorted(names)) for window, names in lost.items() if names}
+
+    def _mirror(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Bring into the file what the state store knows."""
+        write_windows(connection, self._store, self.landed)
+        with PushLedger(self._settings.database_url, self._store.turn) as ledger:
+            write_push_ledger(connection, ledger, self._settings.base_url)
+        write_narrowed(connection, self._settings)
+
+    def _note(self, batch: Batch, rows: Mapping[str, int]) -> None:
+        for window, flattened in batch:
+            self.windows.append(window.id)
+            self.quarantined += flattened.quarantined
+            self.drift += flattened.drift
+        for table, count in rows.items():
+            self.rows[table] = self.rows.get(table, 0) + count
+
+
+def _batches(pending: Sequence[Window], narrow: Narrow, *, alone: Container[str]) -> Iterator[list[Window]]:
+    """Split into transactions: a commit costs much more than merging some more rows in it.
+
+    A window that is compared with the tables first stands alone; windows that lack different things are apart.
+    """
+    batch: list[Window] = []
+    for window in pending:
+        full = sum(one.records for one in batch) + window.records > RECORDS_PER_TRANSACTION
+        apart = batch and (
+            window.id in alone or batch[-1].id in alone or narrow.get(window.id) != narrow.get(batch[-1].id)
+        )
+        if batch and (full or apart):
+            yield batch
+            batch = []
+        batch.append(window)
+    if batch:
+        yield batch
