@@ -17,7 +17,7 @@ from pipelines.operation import Operation
 from pipelines.shipment_pages import shipment_pages
 from pipelines.tables import analytics_tables
 from wms_sync.durable import keep_private
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.settings import Settings
 
 
@@ -28,7 +28,7 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
         # backfill policies are used as documented; that they are called beta tells an operator nothing
         warnings.simplefilter("ignore", dg.BetaWarning)
         pages, analytics = shipment_pages(settings), analytics_tables()
-        pushed = {kind: master_data(settings, kind) for kind in Kind}
+        pushed = {kind: master_data(settings, kind) for kind in KINDS}
     shipments = jobs.shipments(pages)
     tables_only = jobs.tables_only(analytics)
     pushes = {kind: jobs.push(kind, asset) for kind, asset in pushed.items()}

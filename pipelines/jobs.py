@@ -13,7 +13,7 @@ from pipelines.failures import explained
 from pipelines.master_data import push_name
 from pipelines.operation import Operation
 from wms_sync.load.refresh import rebuild as rebuild_report
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.kind import Kind
 
 SHIPMENTS, TABLES, REBUILD = "shipments", "tables", "rebuild"
 

@@ -19,8 +19,8 @@ from pipelines.stopping import Stopping
 from wms_sync.errors import WmsSyncError
 from wms_sync.master_data.check.rows import Checked
 from wms_sync.master_data.errors import MasterDataError
-from wms_sync.master_data.file.folder import files_of, folder_of
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.folder import files_of, folder_of
+from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.plan.steps import WRONG_USAGE, Plan
 from wms_sync.master_data.push.file import PushReport, plan_file, push_file
 from wms_sync.settings import Settings
@@ -84,19 +84,14 @@ class PushConfig(dg.Config):
     resend: bool = False
 
 
-def slug(kind: Kind) -> str:
-    """The kind as the name of an asset: `location_tags`."""
-    return kind.many.replace(" ", "_")
-
-
 def push_name(kind: Kind) -> str:
     """The kind's job, `push_location_tags`: the only one that sends."""
-    return f"push_{slug(kind)}"
+    return f"push_{kind.slug}"
 
 
 def key(kind: Kind) -> dg.AssetKey:
     """`master_data/retailers`."""
-    return dg.AssetKey([GROUP, slug(kind)])
+    return dg.AssetKey([GROUP, kind.slug])
 
 
 def run_config(kind: Kind, files: Sequence[GivenFile], *, resend: bool = False) -> dict[str, object]:

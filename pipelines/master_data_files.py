@@ -23,8 +23,10 @@ import dagster as dg
 from pipelines.jobs import AssetJob
 from pipelines.master_data import GivenFile, push_name, run_config
 from pipelines.sensors import UNFINISHED
-from wms_sync.master_data.file.folder import digest_of, files_of, folder_of
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.file.csv_file import digest_of
+from wms_sync.master_data.kinds.folder import files_of, folder_of
+from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.master_data.push.file import pusher
 from wms_sync.settings import Settings
 from wms_sync.state.push_files import PushedFile, PushFiles
@@ -82,7 +84,7 @@ def master_data_files(settings: Settings, pushes: Mapping[Kind, AssetJob]) -> dg
         if settings.master_data_dir is None:
             return dg.SensorResult(skip_reason="WMS_MASTER_DATA_DIR is not set")
         before: Marks = {name: Mark.read(kept) for name, kept in json.loads(context.cursor or "{}").items()}
-        looks = [_Look(settings, kind, before, context.instance) for kind in Kind]
+        looks = [_Look(settings, kind, before, context.instance) for kind in KINDS]
         requests = [request for look in looks if (request := look.request()) is not None]
         after = {name: asdict(mark) for look in looks for name, mark in look.after.items()}
         reason = None if requests else "no file is new or has changed, and no push is due again"
@@ -161,7 +163,7 @@ class _Look:
     @cached_property
     def _pushed(self) -> Mapping[str, PushedFile]:
         with PushFiles(self._settings.database_url) as files:
-            return files.of_kind(self._settings.base_url or "", self._kind)
+            return files.of_kind(self._settings.base_url or "", self._kind.name)
 
     def _newest_load(self) -> datetime:
         with StateStore(self._settings.database_url) as store:

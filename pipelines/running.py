@@ -29,7 +29,7 @@ from wms_sync.extract.progress import Watcher
 from wms_sync.extract.read import ReadReport
 from wms_sync.layout import Layout
 from wms_sync.load.refresh import RefreshReport
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.push.file import PushReport
 from wms_sync.master_data.push.outcomes import Watcher as PushWatcher
 from wms_sync.settings import Settings

@@ -23,7 +23,7 @@ from pipelines.local_sandbox import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, 
 from wms_sync.durable import keep_private
 from wms_sync.errors import WmsSyncError
 from wms_sync.layout import Layout
-from wms_sync.master_data.file.folder import SAMPLES
+from wms_sync.master_data.kinds.folder import SAMPLES
 from wms_sync.settings import PREFIX, Settings
 
 SHIPMENTS, SEED, DAYS = 5000, 7, 30

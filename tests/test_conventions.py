@@ -26,7 +26,7 @@ STEPS = [
     "privacy", "state", "api", "extract", "flatten", "analytics", "audit", "upkeep", "load", "master_data", "reports"
 ]  # fmt: skip
 """The packages of ``wms_sync``: each may import those before it and not those behind it."""
-PUSH_STEPS = ["file", "fields", "check", "plan", "push"]
+PUSH_STEPS = ["file", "fields", "kinds", "check", "plan", "push"]
 """The packages of ``wms_sync.master_data``, likewise."""
 
 

@@ -24,8 +24,8 @@ from pipelines.local_sandbox import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, 
 from wms_sync import sql_files
 from wms_sync.durable import make_private
 from wms_sync.errors import SettingsError
-from wms_sync.master_data.file.folder import SAMPLES, files_of
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.folder import SAMPLES, files_of
+from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.master_data.push.file import plan_file
 from wms_sync.settings import Settings
 
@@ -83,7 +83,7 @@ def _settings(data_dir: Path, base_url: str) -> Settings:
 
 
 def _push_samples(settings: Settings, instance: dg.DagsterInstance) -> Iterator[int]:
-    for kind in Kind:
+    for kind in KINDS:
         for path in files_of(SAMPLES, kind):
             for line in plan_lines(plan_file(settings, kind, path), limit=settings.push_limit):
                 click.echo(line)

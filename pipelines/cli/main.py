@@ -21,7 +21,7 @@ import click
 
 from wms_sync.durable import keep_private
 from wms_sync.errors import SettingsError, WmsSyncError
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.table import KINDS, kind_named
 from wms_sync.settings import Settings
 
 INTERRUPTED = 130
@@ -79,7 +79,7 @@ def backfill(start: datetime, end: datetime) -> int:
 
 
 @main.command()
-@click.argument("kind", type=click.Choice([kind.value for kind in Kind]))
+@click.argument("kind", type=click.Choice([kind.name for kind in KINDS]))
 @click.argument("file", type=FILE, required=False)
 @click.option("--dry-run", is_flag=True, help="Print the plan; nothing is sent.")
 @click.option("--resend", is_flag=True, help="Send doubtful rows again: the service may then have them twice.")
@@ -92,7 +92,7 @@ def push(kind: str, file: Path | None, dry_run: bool, resend: bool, every: bool,
     from wms_sync.master_data.plan.steps import SHOWN
 
     if columns:
-        _print(views.column_lines(Kind(kind)))
+        _print(views.column_lines(kind_named(kind)))
         return 0
     if file is None:
         raise click.UsageError("Give the CSV file, or --columns to see what it may hold.")
@@ -101,12 +101,12 @@ def push(kind: str, file: Path | None, dry_run: bool, resend: bool, every: bool,
     if dry_run:
         from wms_sync.master_data.push.file import plan_file
 
-        plan = plan_file(settings, Kind(kind), file, resend=resend)
+        plan = plan_file(settings, kind_named(kind), file, resend=resend)
         _print(views.plan_lines(plan, limit=settings.push_limit, most=most))
         return plan.exit_code
     from pipelines.cli.runs import run_push
 
-    return run_push(settings, Kind(kind), file, resend=resend, most=most)
+    return run_push(settings, kind_named(kind), file, resend=resend, most=most)
 
 
 @main.group()

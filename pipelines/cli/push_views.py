@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from wms_sync.master_data.check.rows import Offence
-from wms_sync.master_data.fields.columns import columns_of
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.columns import columns_of
+from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.plan.steps import SHOWN, Action, Plan, Step
 
 MEANINGS = {

@@ -16,7 +16,7 @@ from pipelines.running import run_backfill as backfill_job
 from pipelines.running import run_push as push_job
 from pipelines.running import run_rebuild as rebuild_job
 from pipelines.running import run_sync as sync_job
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.plan.steps import SHOWN
 from wms_sync.settings import Settings
 

@@ -1,25 +1,9 @@
 -- grain: one row per create in the ledger that the tables show for the first time
 -- keys: kind, key
--- source: ops.push_ledger, retailers, products
--- notes: matches by id, or by natural key if no answer gave the id; location tags appear on no page. A retailer's code
---     is unique, but a sku proves a product only if exactly one with that sku was created since the create was sent
-with shown as (
-    select
-        'retailers' as kind,
-        retailers.id,
-        retailers.code as key,
-        null as created_at,
-        retailers._extracted_at
-    from retailers
-    union all
-    select
-        'products' as kind,
-        products.id,
-        products.sku as key,
-        products.created_at,
-        products._extracted_at
-    from products
-),
+-- source: ops.push_ledger, and all queries in sql/shown
+-- notes: matches by id, or by natural key if no answer gave the id. A key that is not unique proves a thing only if
+--     exactly one with that key was created since the create was sent
+with shown as ({shown}),
 
 unseen as (
     select
@@ -58,7 +42,7 @@ matched as (
             and unseen.key = shown.key
     where
         unseen.remote_id is null
-        and (unseen.kind = 'retailers' or shown.created_at >= unseen.intended_at - $clocks_differ)
+        and (shown.is_unique or shown.created_at >= unseen.intended_at - $clocks_differ)
 )
 
 select

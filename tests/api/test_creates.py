@@ -14,9 +14,13 @@ from tests.api.test_client import answer_first
 from tests.conftest import IMPATIENT
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import AnswerLost, Disconnect, ProxyAnswer, Truncated
-from wms_sync.api.client import GlobalApi
-from wms_sync.api.creates import LOCATION_TAGS, Created, Creates, already_in_use
+from wms_sync.api.client import ROOT, GlobalApi
+from wms_sync.api.creates import Created, Creates, Resource, already_in_use
 from wms_sync.api.errors import Busy, InDoubt, NotSent, Problem, RedirectRefused, Rejected, ServiceFailed, Unauthorized
+from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
+from wms_sync.master_data.kinds.products import PRODUCTS
+from wms_sync.master_data.kinds.retailers import RETAILERS
 
 TAG = {"name": "Fragile", "color": "red1"}
 
@@ -27,9 +31,28 @@ def api(sandbox):
         yield client
 
 
+class CreatesOfEachKind:
+    """The creates of a push, by kind."""
+
+    def __init__(self, api: GlobalApi) -> None:
+        self._creates = Creates(api)
+
+    def location_tag(self, body: Resource) -> Created:
+        return self._create(LOCATION_TAGS, body)
+
+    def retailer(self, body: Resource) -> Created:
+        return self._create(RETAILERS, body)
+
+    def product(self, body: Resource) -> Created:
+        return self._create(PRODUCTS, body)
+
+    def _create(self, kind: Kind, body: Resource) -> Created:
+        return self._creates.create(kind.endpoint, body, wrapped_in=kind.wrapped_in)
+
+
 @pytest.fixture
 def creates(api):
-    return Creates(api)
+    return CreatesOfEachKind(api)
 
 
 def statuses(sandbox) -> list[int]:
@@ -197,14 +220,14 @@ def test_nobody_there_means_that_nothing_was_sent():
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
     with GlobalApi(url, SecretStr("t"), policy=IMPATIENT) as api, pytest.raises(NotSent, match="WMS_BASE_URL"):
-        Creates(api).location_tag(TAG)
+        CreatesOfEachKind(api).location_tag(TAG)
     assert api.requests == IMPATIENT.attempts
 
 
 def test_a_wrong_token_is_final_and_names_the_setting(sandbox):
     wrong = GlobalApi(sandbox.base_url, SecretStr("planted-secret"), policy=IMPATIENT)
     with wrong as api, pytest.raises(Unauthorized, match="WMS_API_TOKEN") as error:
-        Creates(api).location_tag(TAG)
+        CreatesOfEachKind(api).location_tag(TAG)
     assert "planted-secret" not in str(error.value)
     assert statuses(sandbox) == [401]
 
@@ -343,7 +366,7 @@ def test_the_body_is_json_and_the_token_goes_along(sandbox, api):
         seen.append(request)
 
     sandbox.sandbox.intercept = look
-    api.post(LOCATION_TAGS, TAG)
+    api.post(f"{ROOT}{LOCATION_TAGS.endpoint}", TAG)
     [request] = seen
     assert request.headers["authorization"] == "Bearer sandbox-token"
     assert request.headers["content-type"] == "application/json"

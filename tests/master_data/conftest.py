@@ -19,7 +19,7 @@ from tests.test_sync import synced
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.layout import Layout
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.plan.steps import Plan
 from wms_sync.master_data.push.file import PushReport, plan_file, push_file
 from wms_sync.settings import Settings

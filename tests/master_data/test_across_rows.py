@@ -5,7 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.master_data.files import checked, offences
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
+from wms_sync.master_data.kinds.products import PRODUCTS
+from wms_sync.master_data.kinds.retailers import RETAILERS
 
 
 def keys(result):
@@ -13,7 +15,7 @@ def keys(result):
 
 
 def family(folder, *pairs):
-    return checked(folder, Kind.RETAILERS, "code,name,parent_retailer_code", *(f"{a},{a},{b}" for a, b in pairs))
+    return checked(folder, RETAILERS, "code,name,parent_retailer_code", *(f"{a},{a},{b}" for a, b in pairs))
 
 
 def test_parents_go_first_and_otherwise_the_order_of_the_file_stays(tmp_path):
@@ -25,7 +27,7 @@ def test_parents_go_first_and_otherwise_the_order_of_the_file_stays(tmp_path):
 def test_products_go_before_what_they_are_associated_with(tmp_path):
     result = checked(
         tmp_path,
-        Kind.PRODUCTS,
+        PRODUCTS,
         "type,sku,name,container_options.associated_product_skus",
         "PackagingContainer,BOX,Box,MUG|ELSEWHERE|CUP",
         "Product,CUP,Cup,",
@@ -54,7 +56,7 @@ def test_its_own_parent(tmp_path):
 def test_two_circles_that_share_a_member(tmp_path):
     result = checked(
         tmp_path,
-        Kind.PRODUCTS,
+        PRODUCTS,
         "type,sku,name,container_options.associated_product_skus",
         "PackagingContainer,A,A,B|C",
         "PackagingContainer,B,B,A",
@@ -68,7 +70,7 @@ def test_two_circles_that_share_a_member(tmp_path):
 def test_a_child_of_a_rejected_row_is_rejected(tmp_path):
     result = checked(
         tmp_path,
-        Kind.RETAILERS,
+        RETAILERS,
         "code,name,status,Parent_Retailer_Code",
         "GRANDCHILD,G,,CHILD",
         "CHILD,C,,PARENT",
@@ -84,7 +86,7 @@ def test_a_child_of_a_rejected_row_is_rejected(tmp_path):
 
 def test_an_archived_retailer_is_no_parent(tmp_path):
     result = checked(
-        tmp_path, Kind.RETAILERS, "code,name,status,parent_retailer_code", "OLD,Old,archived,", "NEW,New,active,OLD"
+        tmp_path, RETAILERS, "code,name,status,parent_retailer_code", "OLD,Old,archived,", "NEW,New,active,OLD"
     )
     assert keys(result) == ["OLD"]
     assert offences(result) == [
@@ -95,9 +97,9 @@ def test_an_archived_retailer_is_no_parent(tmp_path):
 @pytest.mark.parametrize(
     ("kind", "header", "rows", "key"),
     [
-        (Kind.RETAILERS, "code,name", ["A1,x", " A1 ,y", "B,z"], "code"),
-        (Kind.LOCATION_TAGS, "name,color", ["Cold,blue1", "<b>Cold</b> ,blue2", "Hot,red1"], "name"),
-        (Kind.PRODUCTS, "sku,name", ["00123,x", "00123,y", "123,z"], "sku"),
+        (RETAILERS, "code,name", ["A1,x", " A1 ,y", "B,z"], "code"),
+        (LOCATION_TAGS, "name,color", ["Cold,blue1", "<b>Cold</b> ,blue2", "Hot,red1"], "name"),
+        (PRODUCTS, "sku,name", ["00123,x", "00123,y", "123,z"], "sku"),
     ],
 )
 def test_a_key_that_is_there_twice_is_refused_on_both_lines(tmp_path, kind, header, rows, key):
@@ -110,7 +112,7 @@ def test_a_key_that_is_there_twice_is_refused_on_both_lines(tmp_path, kind, head
 
 
 def test_keys_that_differ_in_case_alone_are_refused(tmp_path):
-    result = checked(tmp_path, Kind.RETAILERS, "code,name", "acme,x", "ACME,y", "acme,z")
+    result = checked(tmp_path, RETAILERS, "code,name", "acme,x", "ACME,y", "acme,z")
     assert offences(result)[:2] == [
         (2, "code", "The same code, but for upper and lower case, stands on lines 3, 4. Keep one of the rows."),
         (3, "code", "The same code, but for upper and lower case, stands on lines 2, 4. Keep one of the rows."),
@@ -118,7 +120,7 @@ def test_keys_that_differ_in_case_alone_are_refused(tmp_path):
 
 
 def test_a_key_that_is_there_twice_counts_although_one_row_breaks_another_rule(tmp_path):
-    result = checked(tmp_path, Kind.RETAILERS, "code,name,status", "A,x,", "A,y,asleep")
+    result = checked(tmp_path, RETAILERS, "code,name,status", "A,x,", "A,y,asleep")
     assert [one.line for one in result.offences] == [2, 3, 3]
 
 
@@ -144,9 +146,9 @@ def test_every_record_stands_behind_its_parent_and_the_rest_hangs_on_a_circle(tm
 
 
 def test_an_offence_between_rows_shows_the_cell_as_it_was_written(tmp_path):
-    result = checked(tmp_path, Kind.LOCATION_TAGS, "name,color", "<b>Cold</b> ,blue2", "Cold,blue1")
+    result = checked(tmp_path, LOCATION_TAGS, "name,color", "<b>Cold</b> ,blue2", "Cold,blue1")
     assert [one.value for one in result.offences] == ["<b>Cold</b> ", "Cold"]
     result = checked(
-        tmp_path, Kind.PRODUCTS, "type,sku,name,infill_options.associated_product_skus", "PackagingInfill,A,A,B | A"
+        tmp_path, PRODUCTS, "type,sku,name,infill_options.associated_product_skus", "PackagingInfill,A,A,B | A"
     )
     assert [one.value for one in result.offences] == ["B | A"]

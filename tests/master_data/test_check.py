@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 
 from tests.master_data.files import SAMPLES, checked, read
 from wms_sync.master_data.check.rows import check
-from wms_sync.master_data.fields.columns import ITEMS, columns_of
 from wms_sync.master_data.file.csv_file import read_csv
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.columns import columns_of
+from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
+from wms_sync.master_data.kinds.products import PRODUCTS
+from wms_sync.master_data.kinds.retailers import RETAILERS
+from wms_sync.master_data.kinds.table import KINDS
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -153,14 +156,14 @@ MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
 
 
 def test_fifty_mistakes_are_fifty_offences_and_the_good_rows_go_on(tmp_path):
-    names = [one.name for one in columns_of(Kind.PRODUCTS) if not one.name.endswith("<code>")]
+    names = [one.name for one in columns_of(PRODUCTS) if not one.name.endswith("<code>")]
     text = io.StringIO()
     writer = csv.DictWriter(text, [*names, "custom_fields.season"], restval="", lineterminator="\n")
     writer.writeheader()
     for number, (type_, wrong, _, _) in enumerate(MISTAKES):
         writer.writerow({"type": "Product", "sku": f"GOOD-{number}", "name": "Fine"})
         writer.writerow({"type": type_, "sku": f"BAD-{number}", "name": "Wrong"} | wrong)
-    result = check(read(tmp_path, text.getvalue()), Kind.PRODUCTS)
+    result = check(read(tmp_path, text.getvalue()), PRODUCTS)
 
     assert len(MISTAKES) >= 50
     assert [record.key for record in result.records] == [f"GOOD-{number}" for number in range(len(MISTAKES))]
@@ -187,7 +190,7 @@ def test_fifty_mistakes_are_fifty_offences_and_the_good_rows_go_on(tmp_path):
 )
 def test_a_wrong_location_tag(tmp_path, column, cell, says):
     row = {"name": "Cold", "description": "x" * 255, "color": "yellow5", "sort_order": "-2147483648"} | {column: cell}
-    result = checked(tmp_path, Kind.LOCATION_TAGS, ",".join(row), ",".join(row.values()))
+    result = checked(tmp_path, LOCATION_TAGS, ",".join(row), ",".join(row.values()))
     assert [(one.line, one.column, one.value) for one in result.offences] == [(2, column, cell)]
     assert says in result.offences[0].rule
 
@@ -222,14 +225,14 @@ def test_a_wrong_retailer(tmp_path, column, cell, says):
         "routing_guide_notes": "x" * 65_535,
         "custom_fields.tier": "1",
     }
-    assert checked(tmp_path, Kind.RETAILERS, ",".join(row), ",".join(row.values())).offences == ()
+    assert checked(tmp_path, RETAILERS, ",".join(row), ",".join(row.values())).offences == ()
     row[column] = cell
-    result = checked(tmp_path, Kind.RETAILERS, ",".join(row), ",".join(row.values()))
+    result = checked(tmp_path, RETAILERS, ",".join(row), ",".join(row.values()))
     assert [(one.line, one.column, one.value) for one in result.offences] == [(2, column, cell)]
     assert says in result.offences[0].rule
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_samples_have_every_column_and_become_the_bodies_of_the_specification(kind):
     result = check(read_csv(SAMPLES / f"{kind}.csv"), kind)
     assert (result.offences, result.notes) == ((), ())
@@ -242,7 +245,7 @@ def test_the_samples_have_every_column_and_become_the_bodies_of_the_specificatio
 
 def test_a_row_tells_all_its_offences_and_keeps_its_cells_for_the_file_of_rejects(tmp_path):
     result = checked(
-        tmp_path, Kind.RETAILERS, "Code,name,status,custom_fields", ' ,Alpha,asleep,"{""a"": {""value"": 1.5}}"'
+        tmp_path, RETAILERS, "Code,name,status,custom_fields", ' ,Alpha,asleep,"{""a"": {""value"": 1.5}}"'
     )
     assert [(one.column, one.value) for one in result.offences] == [
         ("Code", " "),
@@ -254,14 +257,14 @@ def test_a_row_tells_all_its_offences_and_keeps_its_cells_for_the_file_of_reject
 
 
 def test_rows_of_another_width_are_offences_of_their_own(tmp_path):
-    result = checked(tmp_path, Kind.LOCATION_TAGS, "name,color", "Cold", "Hot,red1", "A,b,c", '"open,red1')
+    result = checked(tmp_path, LOCATION_TAGS, "name,color", "Cold", "Hot,red1", "A,b,c", '"open,red1')
     assert [record.key for record in result.records] == ["Hot"]
     assert [(one.line, one.column) for one in result.offences] == [(2, None), (4, None), (5, None)]
 
 
 @pytest.mark.parametrize("lines", [("sku,name", "A,Alpha"), ("type,sku,name", ",A,Alpha", "PackagingInfill,B,Beta")])
 def test_products_need_no_type_also_among_packaging(tmp_path, lines):
-    result = checked(tmp_path, Kind.PRODUCTS, *lines)
+    result = checked(tmp_path, PRODUCTS, *lines)
     assert result.offences == ()
     assert result.records[0].body == {"type": "Product", "sku": "A", "name": "Alpha"}
 
@@ -269,7 +272,7 @@ def test_products_need_no_type_also_among_packaging(tmp_path, lines):
 def test_of_an_unknown_type_the_other_cells_are_checked_all_the_same(tmp_path):
     result = checked(
         tmp_path,
-        Kind.PRODUCTS,
+        PRODUCTS,
         "type,sku,name,infill_options.infill_priority,weight.value,container_options.container_style",
         "Infill,A,Alpha,first,1 lb,bag",
     )
@@ -277,14 +280,14 @@ def test_of_an_unknown_type_the_other_cells_are_checked_all_the_same(tmp_path):
 
 
 def test_a_file_whose_columns_are_shifted_is_wrong_in_its_types(tmp_path):
-    result = checked(tmp_path, Kind.PRODUCTS, "type,sku,name", *(f"SKU-{n},Mug {n},Product" for n in range(9)))
+    result = checked(tmp_path, PRODUCTS, "type,sku,name", *(f"SKU-{n},Mug {n},Product" for n in range(9)))
     assert {one.column for one in result.offences} == {"type"}
 
 
 def test_the_vendors_own_file(tmp_path):
     result = checked(
         tmp_path,
-        Kind.PRODUCTS,
+        PRODUCTS,
         "sku,name,barcode,goods_type,weight,length,width,height,country_of_manufacture,hts_base_code,hts_country_code,"
         "requires_packaging,can_contain_other_items,allowed_container_styles,valid_containers,disallowed_containers,"
         "special_supplies,special_other,unit_qty",
@@ -322,7 +325,7 @@ def test_the_vendors_own_file(tmp_path):
 def test_a_file_of_a_german_spreadsheet_is_read_as_it_was_meant(tmp_path):
     result = checked(
         tmp_path,
-        Kind.PRODUCTS,
+        PRODUCTS,
         "\ufeffType;SKU;Name;Is Enabled;Weight.Value;Export.Customs_Value.Amount;Export.Customs-Value.Currency;Infill",
         "product;00123;Bär;WAHR;0,85;1.234,50;eur;",
         "PRODUCT;00124;Bar;FALSCH;1.250;7,5;EUR;",
@@ -331,7 +334,7 @@ def test_a_file_of_a_german_spreadsheet_is_read_as_it_was_meant(tmp_path):
     assert "write 1250, or 1.2500" in result.offences[1].rule
     result = checked(
         tmp_path,
-        Kind.PRODUCTS,
+        PRODUCTS,
         "Type;SKU;Name;Is Enabled;Weight.Value;Export.Customs_Value.Amount;Export.Customs-Value.Currency;;",
         "product;00123;Bär;WAHR;0,85;1.234,50;eur;;",
         ";;;;;;;;",
@@ -349,12 +352,12 @@ def test_a_file_of_a_german_spreadsheet_is_read_as_it_was_meant(tmp_path):
 
 
 def test_a_point_parts_thousands_or_not_as_nothing_in_the_file_says_otherwise(tmp_path):
-    result = checked(tmp_path, Kind.PRODUCTS, "sku,name,weight.value", "A,A,1.250", "B,B,12")
+    result = checked(tmp_path, PRODUCTS, "sku,name,weight.value", "A,A,1.250", "B,B,12")
     assert [record.body["weight"]["value"] for record in result.records] == [1.25, 12]
 
 
 def test_a_text_that_stands_for_nothing_elsewhere_is_warned_about(tmp_path):
-    result = checked(tmp_path, Kind.RETAILERS, "code,name,dba,legal_name", "A,Null,NULL,None of Us")
+    result = checked(tmp_path, RETAILERS, "code,name,dba,legal_name", "A,Null,NULL,None of Us")
     assert [(one.column, one.rule.split(";")[0]) for one in result.warnings] == [
         ("name", "Is sent as the text Null"),
         ("dba", "Is sent as the text NULL"),
@@ -365,7 +368,7 @@ def test_a_text_that_stands_for_nothing_elsewhere_is_warned_about(tmp_path):
 def test_where_the_specification_leaves_it_open_a_row_is_sent_with_a_warning(tmp_path):
     result = checked(
         tmp_path,
-        Kind.PRODUCTS,
+        PRODUCTS,
         "type,sku,name,merchant_code,container_options.manage_stock,container_options.satisfies_overbox",
         "PackagingContainer,BOX,Box,m01,per_warehouse,no",
         "PackagingContainer,BAG,Bag,,yes,",
@@ -407,7 +410,7 @@ def test_what_is_said_in_json_is_laid_over_the_columns_and_not_checked(tmp_path,
     row = {"sku": "A", "name": "Alpha"} | cells | {"resource_json": json.dumps(said)}
     text = io.StringIO(newline="")
     csv.writer(text).writerows([row, row.values()])
-    result = check(read(tmp_path, text.getvalue()), Kind.PRODUCTS)
+    result = check(read(tmp_path, text.getvalue()), PRODUCTS)
     assert [one.rule for one in result.offences] == []
     [record] = result.records
     assert record.is_raw
@@ -417,37 +420,39 @@ def test_what_is_said_in_json_is_laid_over_the_columns_and_not_checked(tmp_path,
 
 def test_json_may_repeat_the_key_and_so_confirm_what_looks_damaged(tmp_path):
     lines = ("code,name,resource_json", '1E+05,A,"{""code"": ""1E+05""}"', "1E+06,B,")
-    result = checked(tmp_path, Kind.RETAILERS, *lines)
+    result = checked(tmp_path, RETAILERS, *lines)
     assert [record.key for record in result.records] == ["1E+05"]
     assert [(one.line, one.column) for one in result.offences] == [(3, "code")]
-    tags = checked(tmp_path, Kind.LOCATION_TAGS, "name,color,resource_json", '<b>A</b>,red1,"{""name"": ""A""}"')
+    tags = checked(tmp_path, LOCATION_TAGS, "name,color,resource_json", '<b>A</b>,red1,"{""name"": ""A""}"')
     assert [record.body for record in tags.records] == [{"name": "A", "color": "red1"}]
 
 
 def test_an_entry_of_custom_fields_is_replaced_and_the_others_stay(tmp_path):
     said = '{"custom_fields": {"a": {"id": 1, "label": "x"}, "b": {"value": 1.5}}}'.replace('"', '""')
     lines = ("code,name,custom_fields.a,custom_fields.c,resource_json", f'A,A,1,2,"{said}"')
-    [record] = checked(tmp_path, Kind.RETAILERS, *lines).records
+    [record] = checked(tmp_path, RETAILERS, *lines).records
     assert record.body["custom_fields"] == {"c": {"value": 2}, "a": {"id": 1, "label": "x"}, "b": {"value": 1.5}}
 
 
 COLUMNS = {
     kind: [one.name for one in columns_of(kind) if not one.name.endswith("<code>")]
-    + (["custom_fields.x"] if kind is not Kind.LOCATION_TAGS else [])
-    for kind in Kind
+    + (["custom_fields.x"] if kind is not LOCATION_TAGS else [])
+    for kind in KINDS
 }
 UGLY = st.one_of(
     st.text(max_size=12),
     st.sampled_from(["", "", "", "1", "0.5", "true", "A|B", "{}", "[]", '{"a": {"value": 1}}', "USD", "9" * 5000]),
     st.sampled_from(['{"name": null}', '{"weight": 1}', '{"custom_fields": {"x": 1}, "type": "Product"}']),
-    st.sampled_from([*ITEMS, "R1", "R2", "black1", '[{"code": "x", "value": 1}]', "US:1|CA:2", "ups_GROUND", "\0"]),
+    st.sampled_from(
+        [*PRODUCTS.bodies, "R1", "R2", "black1", '[{"code": "x", "value": 1}]', "US:1|CA:2", "ups_GROUND", "\0"]
+    ),
 )
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_whatever_the_cells_hold_each_row_is_a_record_or_an_offence(tmp_path_factory, data):
-    kind = data.draw(st.sampled_from(Kind))
+    kind = data.draw(st.sampled_from(KINDS))
     required = [one.name for one in columns_of(kind) if one.required]
     names = required + data.draw(
         st.lists(st.sampled_from([one for one in COLUMNS[kind] if one not in required]), unique=True)

@@ -2,9 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from wms_sync.master_data.fields.columns import column_named, columns_of, nearest
 from wms_sync.master_data.fields.rules import Refers
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.columns import column_named, columns_of, nearest
+from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
+from wms_sync.master_data.kinds.products import PRODUCTS
+from wms_sync.master_data.kinds.retailers import RETAILERS
+from wms_sync.master_data.kinds.table import KINDS
 
 OPTIONS = {
     "PackagingContainer": (
@@ -50,7 +54,7 @@ PRODUCT = (
 
 
 def fields(type_: str, depth: int = 0) -> set[str]:
-    return {one.path[depth] for one in columns_of(Kind.PRODUCTS) if type_ in one.types and len(one.path) > depth}
+    return {one.path[depth] for one in columns_of(PRODUCTS) if type_ in one.types and len(one.path) > depth}
 
 
 def names(kind: Kind) -> list[str]:
@@ -58,8 +62,8 @@ def names(kind: Kind) -> list[str]:
 
 
 def test_location_tags_and_retailers_have_the_fields_of_the_specification():
-    assert names(Kind.LOCATION_TAGS) == ["name", "description", "color", "sort_order", "resource_json"]
-    assert names(Kind.RETAILERS) == [
+    assert names(LOCATION_TAGS) == ["name", "description", "color", "sort_order", "resource_json"]
+    assert names(RETAILERS) == [
         "type",
         "code",
         "name",
@@ -91,26 +95,26 @@ def test_a_packaging_kind_has_the_fields_of_the_specification(type_):
 
 
 def test_a_column_says_what_it_takes_and_who_must_fill_it():
-    amount = column_named(Kind.PRODUCTS, "container_options.billing_amount.amount")
+    amount = column_named(PRODUCTS, "container_options.billing_amount.amount")
     assert amount is not None
     assert (amount.place, amount.types) == (("container_options", "billing_amount", "amount"), ("PackagingContainer",))
     assert (amount.type, amount.rule) == ("number", "digits, with a decimal point or comma")
     assert (amount.required, amount.with_group) == (False, True)
-    weight = column_named(Kind.PRODUCTS, "weight")
+    weight = column_named(PRODUCTS, "weight")
     assert weight is not None
     assert (weight.required, weight.with_group) == (False, False)
-    assert [one.name for one in columns_of(Kind.LOCATION_TAGS) if one.required] == ["name", "color"]
-    assert [one.name for one in columns_of(Kind.RETAILERS) if one.required] == ["code", "name"]
-    assert [one.name for one in columns_of(Kind.PRODUCTS) if one.required] == ["sku", "name"]
+    assert [one.name for one in columns_of(LOCATION_TAGS) if one.required] == ["name", "color"]
+    assert [one.name for one in columns_of(RETAILERS) if one.required] == ["code", "name"]
+    assert [one.name for one in columns_of(PRODUCTS) if one.required] == ["sku", "name"]
 
 
 def test_every_column_is_explained():
-    for kind in Kind:
+    for kind in KINDS:
         assert all(one.type and one.rule and one.types for one in columns_of(kind))
 
 
 def test_whatever_is_named_by_a_natural_key_can_be_named_by_its_id():
-    named = [(one, one.cell) for kind in Kind for one in columns_of(kind) if isinstance(one.cell, Refers)]
+    named = [(one, one.cell) for kind in KINDS for one in columns_of(kind) if isinstance(one.cell, Refers)]
     natural = [(one, cell) for one, cell in named if not cell.by_id]
     by_id = {(cell.to, ".".join((*one.place[:-1], cell.column))): (one, cell) for one, cell in named if cell.by_id}
     assert {cell.to for _, cell in natural} == {"Retailer", "Product", "Merchant", "Warehouse"}
@@ -132,30 +136,30 @@ def test_whatever_is_named_by_a_natural_key_can_be_named_by_its_id():
     ],
 )
 def test_the_vendors_names_of_columns(vendors, ours):
-    assert column_named(Kind.PRODUCTS, vendors) is column_named(Kind.PRODUCTS, ours) is not None
-    assert column_named(Kind.RETAILERS, vendors) is None
+    assert column_named(PRODUCTS, vendors) is column_named(PRODUCTS, ours) is not None
+    assert column_named(RETAILERS, vendors) is None
 
 
 def test_a_column_of_one_custom_field():
-    column = column_named(Kind.RETAILERS, "custom_fields.EdiId")
+    column = column_named(RETAILERS, "custom_fields.EdiId")
     assert column is not None
     assert column.place == ("custom_fields", "EdiId")
-    assert column_named(Kind.RETAILERS, "custom_fields.") is None
-    assert column_named(Kind.LOCATION_TAGS, "custom_fields.EdiId") is None
+    assert column_named(RETAILERS, "custom_fields.") is None
+    assert column_named(LOCATION_TAGS, "custom_fields.EdiId") is None
 
 
 @pytest.mark.parametrize(
     ("kind", "name", "meant"),
     [
-        (Kind.LOCATION_TAGS, "colour", "color"),
-        (Kind.LOCATION_TAGS, "sortorder", "sort_order"),
-        (Kind.RETAILERS, "parent_retailer", "parent_retailer_code"),
-        (Kind.RETAILERS, "fulfilment_model", "fulfillment_model"),
-        (Kind.PRODUCTS, "country_of_manufactur", "export.country_of_manufacture"),
-        (Kind.PRODUCTS, "weight_capacity", "container_options.weight_capacity.value"),
-        (Kind.PRODUCTS, "customs_value", "export.customs_value.amount"),
-        (Kind.PRODUCTS, "lot_type", "lot_type_id"),
-        (Kind.LOCATION_TAGS, "qqqq", None),
+        (LOCATION_TAGS, "colour", "color"),
+        (LOCATION_TAGS, "sortorder", "sort_order"),
+        (RETAILERS, "parent_retailer", "parent_retailer_code"),
+        (RETAILERS, "fulfilment_model", "fulfillment_model"),
+        (PRODUCTS, "country_of_manufactur", "export.country_of_manufacture"),
+        (PRODUCTS, "weight_capacity", "container_options.weight_capacity.value"),
+        (PRODUCTS, "customs_value", "export.customs_value.amount"),
+        (PRODUCTS, "lot_type", "lot_type_id"),
+        (LOCATION_TAGS, "qqqq", None),
     ],
 )
 def test_the_name_that_was_probably_meant(kind, name, meant):

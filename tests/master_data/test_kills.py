@@ -19,7 +19,9 @@ from starlette.responses import Response
 from tests.master_data.conftest import MERCHANT, Desk
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import AnswerLost, ProxyAnswer
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.kinds.products import PRODUCTS
+from wms_sync.master_data.kinds.retailers import RETAILERS
 from wms_sync.master_data.plan.steps import Action
 from wms_sync.master_data.push.outcomes import Outcome
 from wms_sync.state.ledger import State
@@ -31,11 +33,11 @@ import sys
 from pathlib import Path
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.master_data.push.file import push_file
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.table import kind_named
 from wms_sync.settings import Settings
 policy = RetryPolicy(first_wait=0.01, longest_wait=0.05)
 settings = Settings.load(_env_file=None)
-push_file(settings, Kind(sys.argv[1]), Path(sys.argv[2]), run_id=sys.argv[3], say=lambda _: None, policy=policy)
+push_file(settings, kind_named(sys.argv[1]), Path(sys.argv[2]), run_id=sys.argv[3], say=lambda _: None, policy=policy)
 """
 
 
@@ -91,11 +93,11 @@ def test_retailers_are_there_once_and_known_with_their_ids(desk):
     trouble = Trouble(seed=7)
     desk.server.sandbox.intercept = trouble
     merchant = {"WMS_MERCHANT_USERNAME": "sandbox-merchant", "WMS_MERCHANT_API_KEY": "sandbox-api-key"}
-    push_and_kill(desk, Kind.RETAILERS, path, trouble, merchant)
+    push_and_kill(desk, RETAILERS, path, trouble, merchant)
 
     desk.set(push_limit=ROWS, **MERCHANT)
     for _ in range(10):
-        report = desk.push(Kind.RETAILERS, path)
+        report = desk.push(RETAILERS, path)
         if report.exit_code == 0:
             break
     made = desk.server.sandbox.retailers()
@@ -107,7 +109,7 @@ def test_retailers_are_there_once_and_known_with_their_ids(desk):
 
     desk.server.sandbox.intercept = None
     sent = len(desk.creates)
-    assert desk.push(Kind.RETAILERS, path).counts == {Outcome.ALREADY_THERE: ROWS}
+    assert desk.push(RETAILERS, path).counts == {Outcome.ALREADY_THERE: ROWS}
     assert len(desk.creates) == sent
     entries = desk.entries()
     assert {key: entry.remote_id for key, entry in entries.items()} == ids
@@ -115,7 +117,7 @@ def test_retailers_are_there_once_and_known_with_their_ids(desk):
 
 
 def test_no_product_is_sent_twice_without_being_asked_and_every_doubt_is_listed(desk):
-    kind = Kind.PRODUCTS
+    kind = PRODUCTS
     path = desk.file("type,sku,name", *(f"Product,P{number},Name" for number in range(ROWS)))
     trouble = Trouble(seed=8)
     desk.server.sandbox.intercept = trouble

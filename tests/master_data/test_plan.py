@@ -18,14 +18,17 @@ from tests.master_data.conftest import MERCHANT
 from wms_sandbox.app import Sandbox
 from wms_sandbox.identities import retailer_code, retailer_id
 from wms_sync.master_data.check.offences import Record, Reference
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
+from wms_sync.master_data.kinds.products import PRODUCTS
+from wms_sync.master_data.kinds.retailers import RETAILERS
+from wms_sync.master_data.kinds.table import kind_named
 from wms_sync.master_data.plan.content import body, changes, content, digest
 from wms_sync.master_data.plan.lookup import KEYS_WITHOUT_PAGES
 from wms_sync.master_data.plan.steps import Action
 from wms_sync.master_data.push.outcomes import Outcome
 from wms_sync.state.ledger import Entry, State
 
-TAGS, RETAILERS, PRODUCTS = Kind.LOCATION_TAGS, Kind.RETAILERS, Kind.PRODUCTS
+TAGS = LOCATION_TAGS
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
@@ -56,7 +59,7 @@ def actions(plan) -> dict[str, Action]:
 @pytest.mark.parametrize("sample", ["location-tags", "retailers"])
 def test_a_plan_sends_and_writes_nothing(desk, sample):
     lines = {"location-tags": ("name,color", "a,red1", "b,pink"), "retailers": ("code,name", "a,A")}[sample]
-    plan = desk.plan(Kind(sample), desk.file(*lines))
+    plan = desk.plan(kind_named(sample), desk.file(*lines))
     assert plan.sends == 1
     assert not desk.server.sandbox.requests
     assert desk.entries() == {}

@@ -15,7 +15,8 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.faults import AnswerLost, Disconnect
 from wms_sandbox.server import SandboxServer
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.products import PRODUCTS
+from wms_sync.master_data.kinds.retailers import RETAILERS
 from wms_sync.master_data.plan.steps import Action
 from wms_sync.master_data.push.outcomes import Outcome
 from wms_sync.state.ledger import State
@@ -34,15 +35,15 @@ def skus(desk) -> list[str]:
 def test_a_product_without_an_answer_is_sent_once_and_listed_with_what_to_do(desk, fault):
     path = desk.file(*FILE)
     only(desk, "MUG", fault())
-    report = desk.push(Kind.PRODUCTS, path)
+    report = desk.push(PRODUCTS, path)
     assert outcomes(report) == {"MUG": Outcome.IN_DOUBT, "CUP": Outcome.CREATED}
     desk.server.sandbox.intercept = None
     for _ in range(2):
-        plan = desk.plan(Kind.PRODUCTS, path)
+        plan = desk.plan(PRODUCTS, path)
         [step] = [step for step in plan.steps if step.key == "MUG"]
         assert (step.action, step.sends, plan.exit_code) == (Action.IN_DOUBT, False, 3)
         assert "--resend" in step.why
-        again = desk.push(Kind.PRODUCTS, path)
+        again = desk.push(PRODUCTS, path)
         assert outcomes(again) == {"MUG": Outcome.IN_DOUBT, "CUP": Outcome.ALREADY_THERE}
         assert (again.applied.requests, again.exit_code) == (0, 3)
     assert skus(desk).count("MUG") == (fault is AnswerLost)
@@ -51,24 +52,24 @@ def test_a_product_without_an_answer_is_sent_once_and_listed_with_what_to_do(des
 def test_a_person_may_send_a_doubtful_product_again_and_only_that(desk):
     path = desk.file(*FILE)
     only(desk, "MUG", Disconnect())
-    desk.push(Kind.PRODUCTS, path)
+    desk.push(PRODUCTS, path)
     desk.server.sandbox.intercept = None
-    report = desk.push(Kind.PRODUCTS, path, resend=True)
+    report = desk.push(PRODUCTS, path, resend=True)
     assert outcomes(report) == {"MUG": Outcome.CREATED, "CUP": Outcome.ALREADY_THERE}
     assert sorted(skus(desk)) == ["CUP", "MUG"]
-    assert desk.push(Kind.PRODUCTS, path, resend=True).applied.requests == 0
+    assert desk.push(PRODUCTS, path, resend=True).applied.requests == 0
 
 
 def test_the_merchant_api_settles_a_doubt_without_sending(desk):
     path = desk.file(*FILE)
     only(desk, "MUG", AnswerLost())
-    desk.push(Kind.PRODUCTS, path)
+    desk.push(PRODUCTS, path)
     desk.server.sandbox.intercept = None
     desk.set(**MERCHANT)
-    assert desk.plan(Kind.PRODUCTS, path).counts == {Action.ALREADY_THERE: 2}
+    assert desk.plan(PRODUCTS, path).counts == {Action.ALREADY_THERE: 2}
     assert desk.entries()["MUG"].state is State.DOUBT
     sent = len(desk.creates)
-    assert desk.push(Kind.PRODUCTS, path).counts == {Outcome.ALREADY_THERE: 2}
+    assert desk.push(PRODUCTS, path).counts == {Outcome.ALREADY_THERE: 2}
     assert len(desk.creates) == sent
     [mug] = [product for product in desk.server.sandbox.products() if product["sku"] == "MUG"]
     assert (desk.entries()["MUG"].state, desk.entries()["MUG"].remote_id) == (State.CREATED, mug["id"])
@@ -77,10 +78,10 @@ def test_the_merchant_api_settles_a_doubt_without_sending(desk):
 def test_what_the_merchant_api_does_not_show_stays_in_doubt(desk):
     path = desk.file(*FILE)
     only(desk, "MUG", Disconnect())
-    desk.push(Kind.PRODUCTS, path)
+    desk.push(PRODUCTS, path)
     desk.server.sandbox.intercept = None
     desk.set(**MERCHANT)
-    assert outcomes(desk.push(Kind.PRODUCTS, path))["MUG"] is Outcome.IN_DOUBT
+    assert outcomes(desk.push(PRODUCTS, path))["MUG"] is Outcome.IN_DOUBT
 
 
 def test_where_a_service_refuses_a_second_sku_that_is_proof(settings_for, desk):
@@ -88,19 +89,19 @@ def test_where_a_service_refuses_a_second_sku_that_is_proof(settings_for, desk):
         desk.server, desk.settings = server, settings_for(server)
         path = desk.file(*FILE)
         only(desk, "MUG", AnswerLost())
-        desk.push(Kind.PRODUCTS, path)
+        desk.push(PRODUCTS, path)
         server.sandbox.intercept = None
-        assert outcomes(desk.push(Kind.PRODUCTS, path, resend=True))["MUG"] is Outcome.CREATED
+        assert outcomes(desk.push(PRODUCTS, path, resend=True))["MUG"] is Outcome.CREATED
         assert sorted(skus(desk)) == ["CUP", "MUG"]
 
 
 def test_a_product_that_the_service_shows_is_not_created(desk, shown):
     desk.sync_has_shown(shown)
     path = desk.file("type,sku,name", "Product,SKU-00000-S,Something", "Product,NEW-1,New")
-    plan = desk.plan(Kind.PRODUCTS, path)
+    plan = desk.plan(PRODUCTS, path)
     assert plan.counts == {Action.CREATE: 1, Action.ALREADY_THERE: 1}
     assert "of merchant m" in next(step.why for step in plan.steps if step.key == "SKU-00000-S")
-    desk.push(Kind.PRODUCTS, path)
+    desk.push(PRODUCTS, path)
     assert skus(desk) == ["NEW-1"]
 
 
@@ -111,7 +112,7 @@ def test_items_may_name_products_of_the_same_file_whatever_their_type(desk):
         "PackagingInfill,INSERT,Insert,",
         "Product,MUG,Mug,",
     )
-    assert desk.push(Kind.PRODUCTS, path).counts == {Outcome.CREATED: 3}
+    assert desk.push(PRODUCTS, path).counts == {Outcome.CREATED: 3}
     made = {product["sku"]: product for product in desk.server.sandbox.products()}
     assert made["BOX"]["container_options"]["associated_products"] == [
         {"type": "Product", "id": made["MUG"]["id"]},
@@ -123,7 +124,7 @@ def test_every_kind_arrives_exactly_as_the_specification_shapes_it(desk, shown):
     """The sample file uses every column; merchants and the warehouse it names are known from a sync."""
     desk.sync_has_shown(shown)
     merchants = {"m01": 12, "m02": 13, "m03": 14}
-    assert desk.push(Kind.PRODUCTS, SAMPLES / "products.csv").counts == {Outcome.CREATED: 11}
+    assert desk.push(PRODUCTS, SAMPLES / "products.csv").counts == {Outcome.CREATED: 11}
     made = {product["sku"]: product for product in desk.server.sandbox.products()}
     golden = json.loads((GOLDEN / "products.json").read_text(encoding="utf-8"))
     assert {record["body"]["type"] for record in golden} == {product["type"] for product in made.values()}
@@ -131,11 +132,11 @@ def test_every_kind_arrives_exactly_as_the_specification_shapes_it(desk, shown):
     for record in golden:
         sent = {name: value for name, value in made[record["key"]].items() if name not in SET_BY_THE_SERVICE}
         assert _without_units(sent, record["body"]) == MERCHANT_BY_DEFAULT | _resolved(record, ids)
-    assert desk.push(Kind.PRODUCTS, SAMPLES / "products.csv").counts == {Outcome.ALREADY_THERE: 11}
+    assert desk.push(PRODUCTS, SAMPLES / "products.csv").counts == {Outcome.ALREADY_THERE: 11}
 
 
 def test_a_retailer_arrives_with_custom_fields_of_every_shape(desk):
-    assert desk.push(Kind.RETAILERS, SAMPLES / "retailers.csv").counts == {Outcome.CREATED: 3}
+    assert desk.push(RETAILERS, SAMPLES / "retailers.csv").counts == {Outcome.CREATED: 3}
     made = {retailer["code"]: retailer for retailer in desk.server.sandbox.retailers()}
     golden = json.loads((GOLDEN / "retailers.json").read_text(encoding="utf-8"))
     for record in golden:

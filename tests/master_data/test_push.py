@@ -23,14 +23,16 @@ from wms_sync.api.creates import BRIEFLY
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.errors import SettingsError
 from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing, TooManyCreates, UnreadableFile
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
+from wms_sync.master_data.kinds.products import PRODUCTS
+from wms_sync.master_data.kinds.retailers import RETAILERS
 from wms_sync.master_data.push.apply import GIVE_UP_AFTER, GIVE_UP_BUSY, GIVE_UP_IN_DOUBT
 from wms_sync.master_data.push.file import PushReport
 from wms_sync.master_data.push.outcomes import Outcome, PushProgress
 from wms_sync.master_data.push.unfinished import needs, unfinished
 from wms_sync.state.ledger import State
 
-TAGS, RETAILERS, PRODUCTS = Kind.LOCATION_TAGS, Kind.RETAILERS, Kind.PRODUCTS
+TAGS = LOCATION_TAGS
 
 
 def outcomes(report) -> dict[str, Outcome]:

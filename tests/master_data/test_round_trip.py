@@ -10,7 +10,9 @@ from starlette.responses import Response
 from tests.test_sync import say, synced
 from wms_sandbox.faults import AnswerLost, Disconnect
 from wms_sync.load.refresh import refresh
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
+from wms_sync.master_data.kinds.products import PRODUCTS
+from wms_sync.master_data.kinds.retailers import RETAILERS
 from wms_sync.state.ledger import State
 
 
@@ -39,9 +41,9 @@ def pushed(desk, old):
         return next((fault for one, fault in lost.items() if one in body), None)
 
     desk.server.sandbox.intercept = lose
-    desk.push(Kind.RETAILERS, desk.file("code,name", "r1,R1", "r2,R2"))
-    desk.push(Kind.PRODUCTS, desk.file("sku,name", "P1,P1", "P2,P2", f"{old},Ours"))
-    desk.push(Kind.LOCATION_TAGS, desk.file("name,color", "t1,red1"))
+    desk.push(RETAILERS, desk.file("code,name", "r1,R1", "r2,R2"))
+    desk.push(PRODUCTS, desk.file("sku,name", "P1,P1", "P2,P2", f"{old},Ours"))
+    desk.push(LOCATION_TAGS, desk.file("name,color", "t1,red1"))
     desk.server.sandbox.intercept = None
     return desk
 

@@ -14,10 +14,13 @@ from wms_sandbox.faults import AnswerLost
 from wms_sandbox.server import SandboxServer
 from wms_sync.errors import SettingsError
 from wms_sync.master_data.errors import TooManyCreates, UnreadableFile
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.kinds.products import PRODUCTS
+from wms_sync.master_data.kinds.retailers import RETAILERS
+from wms_sync.master_data.kinds.table import in_shipments
 from wms_sync.state.ledger import PushLedger, State
 
-RETAILERS = master_data.key(Kind.RETAILERS)
+RETAILERS_KEY = master_data.key(RETAILERS)
 
 
 @pytest.fixture
@@ -42,7 +45,7 @@ def write(folder: Path, name: str, *lines: str) -> Path:
 
 @pytest.fixture
 def run(make_settings, folder, instance):
-    def start(kind: Kind = Kind.RETAILERS, *files: GivenFile, resend: bool = False, **overrides: object):
+    def start(kind: Kind = RETAILERS, *files: GivenFile, resend: bool = False, **overrides: object):
         built = definitions.build(make_settings(master_data_dir=folder, **overrides))
         return built.resolve_job_def(master_data.push_name(kind)).execute_in_process(
             instance=instance, run_config=master_data.run_config(kind, files, resend=resend), raise_on_error=False
@@ -113,7 +116,7 @@ def test_what_needs_a_hand_fails_a_check_of_its_own_and_not_the_run(run, folder,
     service.sandbox.intercept = lambda request: AnswerLost() if "products" in request.url.path else None
     write(folder, "products.csv", "sku,name", "s,S")
     write(folder, "retailers.csv", "code,name", "a,A")
-    doubtful = run(Kind.PRODUCTS, push_enabled=True)
+    doubtful = run(PRODUCTS, push_enabled=True)
     assert doubtful.success
     assert {name: check.passed for name, check in checks(doubtful).items()} == {
         REJECTED: True,
@@ -139,7 +142,7 @@ def test_what_needs_a_hand_fails_a_check_of_its_own_and_not_the_run(run, folder,
     assert "retailers-retailers-" in materialised(mixed)["rejects"]
 
     service.sandbox.intercept = None
-    assert materialised(run(Kind.PRODUCTS, resend=True, push_enabled=True))["rows_created"] == 1
+    assert materialised(run(PRODUCTS, resend=True, push_enabled=True))["rows_created"] == 1
 
 
 def test_materialising_assets_plans_and_each_shows_its_own_rows_and_checks(make_settings, folder, service, instance):
@@ -147,14 +150,14 @@ def test_materialising_assets_plans_and_each_shows_its_own_rows_and_checks(make_
     write(folder, "retailers.csv", "code,name", "a,A")
     built = definitions.build(make_settings(master_data_dir=folder, push_enabled=True))
     result = built.resolve_implicit_global_asset_job_def().execute_in_process(
-        instance=instance, asset_selection=[RETAILERS, master_data.key(Kind.PRODUCTS)]
+        instance=instance, asset_selection=[RETAILERS_KEY, master_data.key(PRODUCTS)]
     )
     assert (service.sandbox.retailers(), service.sandbox.products()) == ([], [])
     assert not result.get_asset_materialization_events()
     seen = [one.asset_observation_data.asset_observation for one in result.get_asset_observation_events()]
     assert {one.asset_key: one.metadata["rows"].value for one in seen} == {
-        RETAILERS: 1,
-        master_data.key(Kind.PRODUCTS): 1,
+        RETAILERS_KEY: 1,
+        master_data.key(PRODUCTS): 1,
     }
     refused = [one for one in result.get_asset_check_evaluations() if not one.passed]
     assert [(one.asset_key.path[-1], one.check_name) for one in refused] == [("products", REJECTED)]
@@ -190,7 +193,7 @@ def test_a_file_that_cannot_be_handled_fails_the_run_after_the_others(run, folde
 
 def test_a_run_of_the_sensor_handles_what_was_noticed_and_nothing_else(run, folder, service):
     path = write(folder, "retailers.csv", "code,name", "a,A")
-    result = run(Kind.RETAILERS, GivenFile(path=str(path), sha256="of another content"), push_enabled=True)
+    result = run(RETAILERS, GivenFile(path=str(path), sha256="of another content"), push_enabled=True)
     assert not result.success
     assert "has changed since it was noticed" in failure(result)
     assert service.sandbox.retailers() == []
@@ -200,7 +203,7 @@ def test_a_run_of_the_sensor_handles_what_was_noticed_and_nothing_else(run, fold
 def test_without_a_folder_the_asset_exists_and_says_so(make_settings, tmp_path, instance, overrides, named):
     settings = make_settings(**{"master_data_dir": tmp_path / "nowhere"} | overrides)
     built = definitions.build(settings)
-    description = built.resolve_asset_graph().get(RETAILERS).description
+    description = built.resolve_asset_graph().get(RETAILERS_KEY).description
     assert description is not None
     assert ("Nothing is configured" in description) == bool(overrides)
     result = built.resolve_job_def("push_retailers").execute_in_process(instance=instance, raise_on_error=False)
@@ -218,12 +221,12 @@ def test_a_folder_without_files_of_a_kind_is_no_failure(run):
 def test_the_command_line_gets_the_report_or_the_error_of_the_library(make_settings, folder, instance):
     settings = make_settings(push_limit=1)
     with pytest.raises(UnreadableFile):
-        run_push(settings, Kind.RETAILERS, folder / "nothing.csv", instance=instance)
+        run_push(settings, RETAILERS, folder / "nothing.csv", instance=instance)
     with pytest.raises(TooManyCreates):
-        run_push(settings, Kind.RETAILERS, write(folder, "two.csv", "code,name", "a,A", "b,B"), instance=instance)
+        run_push(settings, RETAILERS, write(folder, "two.csv", "code,name", "a,A", "b,B"), instance=instance)
     with pytest.raises(SettingsError):
-        run_push(make_settings(base_url=None), Kind.RETAILERS, folder / "two.csv", instance=instance)
-    report = run_push(settings, Kind.RETAILERS, write(folder, "one.csv", "code,name", "a,A"), instance=instance)
+        run_push(make_settings(base_url=None), RETAILERS, folder / "two.csv", instance=instance)
+    report = run_push(settings, RETAILERS, write(folder, "one.csv", "code,name", "a,A"), instance=instance)
     assert report.exit_code == 0
     statuses = [run.status for run in instance.get_runs()]
     assert statuses == [dg.DagsterRunStatus.SUCCESS, *[dg.DagsterRunStatus.FAILURE] * 3]
@@ -231,12 +234,12 @@ def test_the_command_line_gets_the_report_or_the_error_of_the_library(make_setti
 
 def test_a_sync_tells_the_ledger_what_came_back(make_settings, folder, instance, service):
     settings = make_settings()
-    run_push(settings, Kind.RETAILERS, write(folder, "r.csv", "code,name", "a,A"), instance=instance)
+    run_push(settings, RETAILERS, write(folder, "r.csv", "code,name", "a,A"), instance=instance)
     service.sandbox.advance(seconds=3600, new=5)
     service.sandbox.advance(seconds=10)
     with PushLedger(settings.database_url) as ledger:
-        assert ledger.unseen() == 1
+        assert ledger.unseen(in_shipments()) == 1
         run_sync(settings, instance=instance)
         [entry] = ledger.all()
-        assert ledger.unseen() == 0
+        assert ledger.unseen(in_shipments()) == 0
     assert (entry.state, entry.seen_at is not None) == (State.CREATED, True)

@@ -20,7 +20,7 @@ from pipelines.instance import HOME_VARIABLE, prepare_home
 from pipelines.running import run_push, run_rebuild, run_sync
 from tests.conftest import opened_store
 from wms_sync.api.merchant import MerchantApi
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
 from wms_sync.reports.doctor import examine
 from wms_sync.settings import Settings
 
@@ -51,7 +51,7 @@ def test_files_and_folders_are_their_owners_alone(settings, home, tmp_path):
     file = tmp_path / "tags.csv"
     file.write_text(TAGS)
     run_sync(settings)
-    run_push(settings, Kind.LOCATION_TAGS, file)
+    run_push(settings, LOCATION_TAGS, file)
     layout = settings.layout
     layout.root.chmod(0o2750)
     run_rebuild(settings)

@@ -27,7 +27,10 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.faults import AnswerLost
 from wms_sandbox.server import SandboxServer
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
+from wms_sync.master_data.kinds.products import PRODUCTS
+from wms_sync.master_data.kinds.retailers import RETAILERS
+from wms_sync.master_data.kinds.table import kind_named
 from wms_sync.master_data.push.file import PushReport, plan_file
 from wms_sync.master_data.push.outcomes import Applied, Outcome, PushProgress, Result
 from wms_sync.reports.doctor import examine
@@ -115,7 +118,7 @@ def entries(settings: Settings) -> dict[str, State]:
 def test_each_kind_is_pushed(run, write, service, settings, environment, monkeypatch, kind, lines, made):
     ended = run("push", kind, write("given.csv", *lines))
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.splitlines()[-1] == f"{Kind(kind).many} of given.csv: 2 created"
+    assert ended.stdout.splitlines()[-1] == f"{kind_named(kind).many} of given.csv: 2 created"
     assert len(getattr(service.sandbox, made)()) == 2
     assert set(entries(settings).values()) == {State.CREATED}
 
@@ -130,7 +133,7 @@ def test_each_kind_is_pushed(run, write, service, settings, environment, monkeyp
 
 
 def test_a_dry_run_prints_the_plan_and_sends_nothing(run, write, service, settings):
-    run_push(settings, Kind.RETAILERS, write("first.csv", "code,name", "old,Old", "same,Same"))
+    run_push(settings, RETAILERS, write("first.csv", "code,name", "old,Old", "same,Same"))
     path = write("given.csv", "code,name,status", "new,New,", "same,Same,", "old,Newer,", "bad,,gone")
     ended = run("push", "retailers", path, "--dry-run", "--all")
     assert ended.returncode == 3, ended.stderr
@@ -149,7 +152,7 @@ def test_a_dry_run_prints_the_plan_and_sends_nothing(run, write, service, settin
 
 def test_of_a_long_file_the_first_rows_of_each_action_are_printed_and_how_to_see_all(write, settings):
     rows = [f"n{at},{'red1' if at % 2 else 'pink'}" for at in range(240)]
-    plan = plan_file(settings, Kind.LOCATION_TAGS, write("long.csv", "name,color", *rows))
+    plan = plan_file(settings, LOCATION_TAGS, write("long.csv", "name,color", *rows))
     told = list(plan_lines(plan, limit=1000))
     assert "create (120): the service is not known to have it: it is sent" in told
     assert "  and 20 more create (--all prints every row)" in told
@@ -177,7 +180,7 @@ def test_rejected_rows_push_cleanly_once_they_are_corrected(run, write, service,
     assert "name: Must be filled." in ended.stdout
     [rejects] = Path(ended.stdout.split("rejected rows in ")[1].split(" and push")[0]).parent.iterdir()
     rejects.write_text(rejects.read_text().replace(",b,,", ",b,B,").replace(",gone", ",archived"))
-    assert run_push(settings, Kind.RETAILERS, rejects).exit_code == 0
+    assert run_push(settings, RETAILERS, rejects).exit_code == 0
     made = {one["code"]: one["status"] for one in service.sandbox.retailers()}
     assert made == {"a": "active", "b": "active", "c": "archived"}
 
@@ -185,9 +188,9 @@ def test_rejected_rows_push_cleanly_once_they_are_corrected(run, write, service,
 def test_doubts_are_listed_until_somebody_settles_them(run, write, service, settings):
     service.sandbox.intercept = lambda _: AnswerLost()
     path = write("given.csv", "sku,name", "p1,P")
-    assert run_push(settings, Kind.PRODUCTS, path).exit_code == 3
+    assert run_push(settings, PRODUCTS, path).exit_code == 3
     service.sandbox.intercept = None
-    [line, _] = run_push(settings, Kind.PRODUCTS, path).lines()
+    [line, _] = run_push(settings, PRODUCTS, path).lines()
     assert line.startswith("line 2: in doubt p1")
     assert "--resend" in line
     assert len(service.sandbox.products()) == 1, "not sent again by itself"
@@ -235,7 +238,7 @@ def test_a_polite_kill_finishes_what_is_under_way_and_reports_it(environment, wr
     assert State.INTENDED not in known.values()
 
     service.sandbox.intercept = None
-    assert run_push(settings, Kind.PRODUCTS, path).exit_code == 0
+    assert run_push(settings, PRODUCTS, path).exit_code == 0
     assert sorted(one["sku"] for one in service.sandbox.products()) == sorted(f"p{at}" for at in range(rows))
 
 
@@ -254,7 +257,7 @@ def test_two_pushes_of_a_kind_take_turns_and_the_second_says_for_whom_it_waits(
     with subprocess.Popen([*COMMAND, "push", "retailers", str(first)], env=environment, cwd=tmp_path) as process:
         assert begun.wait(60)
         second = write("second.csv", "code,name", "s,S", "f0,F")
-        report = run_push(settings, Kind.RETAILERS, second, say=heard.append)
+        report = run_push(settings, RETAILERS, second, say=heard.append)
     assert process.returncode == 0
     assert any(line.startswith("waiting for push of first.csv (process") for line in heard), heard
     assert report.exit_code == 0
@@ -311,9 +314,9 @@ def test_no_secret_is_kept(settings, environment, write, service, tmp_path, monk
     wrong = settings.model_copy(update={"api_token": SecretStr(WRONG)})
     monkeypatch.setenv("DAGSTER_HOME", environment["DAGSTER_HOME"])
     retailers = write("r.csv", "code,name,parent_retailer_code", "a,A,nobody", "b,B,")
-    assert run_push(wrong, Kind.RETAILERS, retailers).exit_code == 2
-    assert run_push(settings, Kind.RETAILERS, retailers).exit_code == 3
-    assert run_push(settings, Kind.PRODUCTS, write("p.csv", "sku,name", "p1,P")).exit_code == 3
+    assert run_push(wrong, RETAILERS, retailers).exit_code == 2
+    assert run_push(settings, RETAILERS, retailers).exit_code == 3
+    assert run_push(settings, PRODUCTS, write("p.csv", "sku,name", "p1,P")).exit_code == 3
     kept = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert any(path.name == "index.db" for path in kept)
     for secret in (TOKEN, KEY, WRONG):

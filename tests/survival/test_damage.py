@@ -30,7 +30,8 @@ from wms_sync.api.errors import ServiceFailed
 from wms_sync.extract.raw import damage
 from wms_sync.flatten.page import read_raw
 from wms_sync.load.refresh import rebuild
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.products import PRODUCTS
+from wms_sync.master_data.kinds.retailers import RETAILERS
 from wms_sync.master_data.push.file import PushReport, plan_file, push_file
 from wms_sync.master_data.push.outcomes import Outcome
 from wms_sync.privacy.scrub import without_orders
@@ -75,7 +76,7 @@ def rebuilt(bench: Bench) -> None:
 
 
 def pushed(bench: Bench, path: Path) -> PushReport:
-    return push_file(bench.settings, Kind.PRODUCTS, path, run_id="test", say=say, policy=IMPATIENT)
+    return push_file(bench.settings, PRODUCTS, path, run_id="test", say=say, policy=IMPATIENT)
 
 
 def pages_asked(sandbox: SandboxServer) -> int:
@@ -201,7 +202,7 @@ def test_a_data_folder_belongs_to_one_service_also_after_its_state_store_is_lost
     with pytest.raises(AnotherServiceError, match=rf"{sandbox.base_url}.*https://other\.example\.com.*WMS_DATA_DIR"):
         recover(bench.settings, bench.store, say)
     with pytest.raises(AnotherServiceError):
-        plan_file(bench.settings, Kind.RETAILERS, bench.settings.data_dir / "by-the-tables-of-another.csv")
+        plan_file(bench.settings, RETAILERS, bench.settings.data_dir / "by-the-tables-of-another.csv")
     assert "WMS_DATA_DIR" in "".join(status(bench.settings, bench.store).needs_a_hand)
     assert [one.verdict for one in examine(bench.settings) if one.subject == "service"] == ["fail"]
     for same in (None, "http://127.0.0.1:9", sandbox.base_url.replace("http", "HTTP")):

@@ -17,7 +17,7 @@ from tests.survival.counts import PUBLISHINGS
 from tests.test_sync import say, synced
 from wms_sync.analytics.errors import DatabaseOpenError
 from wms_sync.load.refresh import refresh
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.retailers import RETAILERS
 from wms_sync.master_data.plan.steps import Action
 from wms_sync.master_data.push.file import plan_file
 from wms_sync.reports.doctor import examine
@@ -235,7 +235,7 @@ def looked_at(bench: Bench, tmp_path: Path) -> tuple[dict[str, int], int, list[A
     [(shipment, code)] = found
     (tmp_path / "given.csv").write_text(f"code,name\n{code},Shown\n")
     explained = explain(bench.settings, bench.store, str(shipment))
-    plan = plan_file(bench.settings, Kind.RETAILERS, tmp_path / "given.csv")
+    plan = plan_file(bench.settings, RETAILERS, tmp_path / "given.csv")
     return status(bench.settings, bench.store).rows, len(explained.versions), [step.action for step in plan.steps]
 
 

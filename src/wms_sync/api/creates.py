@@ -1,12 +1,11 @@
-"""The creates: location tag, retailer, product or packaging item (specification 4.1 to 4.3, 2.6).
+"""A create of whatever kind, and what its answer means (specification 4.1 to 4.3, 2.6).
 
 A create as answered::
 
     {"resource": {"type": "Retailer", "id": 901, "warnings": ["..."]}, "meta": {"processing_time": 0.02}}
 
 201 or 200 with JSON means done, even if the body breaks off or has no id. A 200 that is not JSON is no answer of the
-service (a login page, a proxy), and one that has errors where the resource should be says two things: in doubt. A body
-of its own kind each: a retailer bare, a product under ``resource``.
+service (a login page, a proxy), and one that has errors where the resource should be says two things: in doubt.
 """
 
 from __future__ import annotations
@@ -22,10 +21,6 @@ from wms_sync.api.client import ROOT, GlobalApi, Reply
 from wms_sync.api.errors import InDoubt, Problem, Rejected
 from wms_sync.api.statuses import in_words, problems_in
 from wms_sync.api.withheld import without_credentials
-
-LOCATION_TAGS = f"{ROOT}/v1/inventory/location-tags"
-RETAILERS = f"{ROOT}/v1/shipping/retailers"
-PRODUCTS = f"{ROOT}/v1/inventory/products"
 
 Resource = Mapping[str, Any]
 
@@ -71,7 +66,7 @@ class _Denial(msgspec.Struct):
 
 
 class Creates:
-    """The three creates over one client; a call is one create with its retries. Raises a leaf of ``ApiError``."""
+    """Creates over one client; a call is one create with its retries. Raises a leaf of ``ApiError``."""
 
     def __init__(self, api: GlobalApi) -> None:
         self._api = api
@@ -81,24 +76,14 @@ class Creates:
         """From here on ask a busy service again hardly ever: it was too busy for a create after all its retries."""
         self._attempts = BRIEFLY
 
-    def location_tag(self, body: Resource) -> Created:
-        """Name, color and what else 4.1 lists."""
-        return _created(self._post(LOCATION_TAGS, body))
-
-    def retailer(self, body: Resource) -> Created:
-        """The fields of 2.2, not wrapped."""
-        return _created(self._post(RETAILERS, body))
-
-    def product(self, body: Resource) -> Created:
-        """The fields of 2.3; ``type`` is one of the six kinds."""
-        return _created(self._post(PRODUCTS, {"resource": body}))
+    def create(self, endpoint: str, body: Resource, *, wrapped_in: str | None = None) -> Created:
+        """Post a body to an endpoint such as ``/v1/shipping/retailers``, bare or under the field ``wrapped_in``."""
+        sent = {wrapped_in: body} if wrapped_in else body
+        return _created(self._api.post(f"{ROOT}{endpoint}", sent, attempts=self._attempts))
 
     def rest(self, attempt: int, asked: float | None) -> None:
         """Wait before one in doubt is sent again."""
         self._api.rest(attempt, asked)
-
-    def _post(self, path: str, body: Resource) -> Reply:
-        return self._api.post(path, body, attempts=self._attempts)
 
 
 def already_in_use(refusal: Rejected, key: str, value: str) -> bool:

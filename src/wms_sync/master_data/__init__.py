@@ -1,6 +1,11 @@
-"""From CSV files of master data to records that the service has, one step a module.
+"""From CSV files of master data to records that the service has, one room a step; each imports only those above it.
 
-Belongs here: reading a CSV file as text, checking each row against every rule of the specification, what has to be
-known before sending, the plan, the push, the file of rejected rows. Does not: HTTP (``api``), the ledger's tables
-(``state``).
+    file      a CSV file as text
+    fields    what a cell may hold
+    kinds     what can be created: one value a kind, with its body and columns
+    check     each row against every rule that can be checked without the service
+    plan      each row against what the service is known to have
+    push      creates, their ledger, the file of rejected rows
+
+Does not belong here: HTTP (``api``), the ledger's tables (``state``).
 """

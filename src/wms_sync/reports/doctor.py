@@ -22,8 +22,8 @@ from wms_sync.durable import refuse_unwritable
 from wms_sync.errors import WmsSyncError
 from wms_sync.extract.clocks import apart
 from wms_sync.layout import Layout
-from wms_sync.master_data.file.folder import files_of, folder_of
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.folder import files_of, folder_of
+from wms_sync.master_data.kinds.table import KINDS, in_shipments
 from wms_sync.master_data.plan.lookup import METHODS, MerchantLookup
 from wms_sync.master_data.push.file import pusher
 from wms_sync.master_data.push.unfinished import needs, unfinished
@@ -216,7 +216,7 @@ def _forgotten(settings: Settings) -> Iterator[Finding]:
 def _lock(settings: Settings) -> Iterator[Finding]:
     holder = writer(settings.layout)
     yield Finding("lock", "ok", f"held by {holder}" if holder else "nobody writes")
-    for kind in Kind:
+    for kind in KINDS:
         if (holder := pusher(settings, kind)) is not None:
             yield Finding("lock", "ok", f"{kind.many} are being pushed: {holder}")
     if (newest := newest_turn(settings.database_url)) is not None:
@@ -250,7 +250,7 @@ def _tables(settings: Settings) -> Iterator[Finding]:
 
 def _ledger(settings: Settings) -> Iterator[Finding]:
     with PushLedger(settings.database_url) as ledger:
-        sent, doubtful, unseen = sum(ledger.counts().values()), len(ledger.unsure()), ledger.unseen()
+        sent, doubtful, unseen = sum(ledger.counts().values()), len(ledger.unsure()), ledger.unseen(in_shipments())
     with StateStore(settings.database_url) as store:
         behind = is_behind(settings.layout, store)
     if behind:
@@ -267,7 +267,7 @@ def _master_data(settings: Settings) -> Iterator[Finding]:
         yield Finding("master data", "ok", "WMS_MASTER_DATA_DIR is not set: Dagster looks at no files")
         return
     folder = folder_of(settings)
-    counted = ", ".join(f"{len(files_of(folder, kind))} files of {kind.many}" for kind in Kind)
+    counted = ", ".join(f"{len(files_of(folder, kind))} files of {kind.many}" for kind in KINDS)
     sends = "on: Dagster pushes them" if settings.push_enabled else "off: Dagster plans them and sends nothing"
     yield Finding("master data", "ok", f"{counted} in {folder}; WMS_PUSH_ENABLED is {sends}")
 

@@ -20,7 +20,7 @@ from wms_sync.extract.plan import missing, sync_cursor
 from wms_sync.extract.read import BEFORE_START
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.table import KINDS, in_shipments, kind_named
 from wms_sync.master_data.plan.steps import what_to_do
 from wms_sync.master_data.push.file import pusher
 from wms_sync.master_data.push.unfinished import needs, unfinished
@@ -186,7 +186,7 @@ class _Pushed:
     @classmethod
     def read(cls, settings: Settings) -> _Pushed:
         """What is intended while somebody pushes its kind is under way, and no doubt."""
-        held = {kind: holder for kind in Kind if (holder := pusher(settings, kind)) is not None}
+        held = {kind: holder for kind in KINDS if (holder := pusher(settings, kind)) is not None}
         counts: dict[str, dict[str, int]] = {}
         with PushLedger(settings.database_url) as ledger:
             for (kind, state), count in sorted(ledger.counts().items()):
@@ -194,13 +194,13 @@ class _Pushed:
             doubts = tuple(
                 _doubt(entry)
                 for entry in ledger.unsure()
-                if entry.state is not State.INTENDED or Kind(entry.kind) not in held
+                if entry.state is not State.INTENDED or kind_named(entry.kind) not in held
             )
-            return cls(counts, doubts, ledger.unseen(), tuple(map(str, held.values())))
+            return cls(counts, doubts, ledger.unseen(in_shipments()), tuple(map(str, held.values())))
 
 
 def _doubt(entry: Entry) -> Doubt:
-    advice = what_to_do(Kind(entry.kind), entry.state)
+    advice = what_to_do(kind_named(entry.kind), entry.state)
     return Doubt(entry.kind, entry.key, entry.intended_at, entry.message, advice)
 
 
@@ -249,7 +249,7 @@ def _needs_a_hand(found: Status, settings: Settings, store: StateStore) -> Itera
             "the token see everything?"
         )
     for (kind, advice), count in sorted(Counter((doubt.kind, doubt.what_to_do) for doubt in found.doubts).items()):
-        yield f"Of {count} {Kind(kind).many} it is not known whether the service has them. {advice}"
+        yield f"Of {count} {kind_named(kind).many} it is not known whether the service has them. {advice}"
     for file in found.unfinished:
         yield needs(settings, file)
     if forgetting := len(store.forgotten(unfinished=True)):

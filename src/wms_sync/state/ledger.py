@@ -48,8 +48,6 @@ class State(StrEnum):
 
 THERE = frozenset({State.CREATED, State.EXISTS})
 UNSURE = frozenset({State.INTENDED, State.DOUBT, State.UNPROVEN})
-SHOWN = ("retailers", "products")
-"""Kinds that shipments show."""
 
 CLOCKS_DIFFER = timedelta(minutes=10)
 """How far this machine's clock may be ahead of the service's where a product proves to be what was sent: one of its sku
@@ -127,10 +125,10 @@ class PushLedger(Guarded):
         with self._engine.connect() as connection:
             return tuple(_entry(row._mapping) for row in connection.execute(query))
 
-    def unseen(self) -> int:
-        """How many created things the service's data have not shown; location tags are in no page."""
+    def unseen(self, kinds: Iterable[str]) -> int:
+        """How many created things of these kinds the service's data have not shown."""
         there = and_(push_ledger.c.state == State.CREATED, push_ledger.c.seen_at.is_(None))
-        query = select(func.count()).where(there, push_ledger.c.kind.in_(SHOWN))
+        query = select(func.count()).where(there, push_ledger.c.kind.in_(tuple(kinds)))
         with self._engine.connect() as connection:
             return int(connection.scalar(query) or 0)
 

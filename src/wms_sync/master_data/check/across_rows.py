@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from wms_sync.master_data.check.offences import Offence, Record, Reference
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.kind import Kind
 
 
 def repeated(kind: Kind, column: str, keys: Mapping[int, str]) -> Iterator[Offence]:
@@ -106,10 +106,10 @@ def _troubled_parents(
                 key,
                 f"The {kind.one} {key} on line {out[key]} is rejected itself. Correct that line first.",
             )
-        elif kind is Kind.RETAILERS and key in by_key and by_key[key].body.get("status") == "archived":
+        elif kind.inactive and key in by_key and by_key[key].body.get("status") == kind.inactive:
             yield Offence(
                 record.line,
                 reference.column,
                 key,
-                f"The retailer {key} on line {by_key[key].line} is archived and cannot be a parent.",
+                f"The {kind.one} {key} on line {by_key[key].line} is {kind.inactive} and cannot be a parent.",
             )

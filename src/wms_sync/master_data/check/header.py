@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from wms_sync.master_data.check.offences import Offence
-from wms_sync.master_data.fields import vendor_products
-from wms_sync.master_data.fields.columns import RAW, READ_ONLY, UNITS, Column, column_named, columns_of, nearest
 from wms_sync.master_data.file.csv_file import CsvFile
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.columns import RAW, Column, column_named, columns_of, nearest
+from wms_sync.master_data.kinds.kind import Kind
 
 REASONS = "_rejected_because"
 """The column that a file of rejected rows has besides its own; nothing is read from it."""
@@ -56,7 +55,7 @@ def read_header(file: CsvFile, kind: Kind) -> Header:
         if name == REASONS:
             continue
         column = column_named(kind, name)
-        if column is None and kind is Kind.PRODUCTS and name in vendor_products.NOT_CARRIED:
+        if column is None and name in kind.not_carried:
             left_out.append(f"{written.strip()} ({_filled(file, position)} cells filled)")
         elif column is None:
             offences += _unknown(file, kind, position, name)
@@ -70,14 +69,9 @@ def read_header(file: CsvFile, kind: Kind) -> Header:
 
 def _unknown(file: CsvFile, kind: Kind, position: int, name: str) -> Iterator[Offence]:
     written = file.header[position]
-    if kind is Kind.PRODUCTS and name in UNITS:
-        yield _offence(
-            file,
-            written,
-            "Cannot be sent: a product is created without units and measured in the service's own, which its answers "
-            "show (lb, in, in^3). Convert the values where they differ, and remove the column.",
-        )
-    elif name in READ_ONLY[kind]:
+    if name in kind.not_sendable:
+        yield _offence(file, written, kind.not_sendable[name])
+    elif name in kind.read_only:
         yield _offence(file, written, "Is set by the service and cannot be sent. Remove the column.")
     elif name:
         meant = nearest(kind, name)

@@ -1,9 +1,9 @@
 """Every row of a file against every rule that can be checked without the service; all offences at once.
 
-A row's cells are nested as the body has them and validated by pydantic against ``bodies``; its errors are put back to
-the columns of the file. What ``resource_json`` says is laid over the body that comes of them; the cells in its place
-are not looked at. (pandera was tried. It says of a flat frame what is wrong in it; here a nested body has to be made of
-each row besides.) Empty cells are not sent. Blanks around a cell are not part of it.
+A row's cells are nested as the body has them and validated by pydantic against the body of its kind; errors are put
+back to the columns of the file. What ``resource_json`` says is laid over the resulting body; the cells in its place are
+not looked at. (pandera was tried. It validates a flat frame; here a nested body has to be made of each row as well.)
+Empty cells are not sent. Blanks around a cell are not part of it.
 
 What the specification states is an offence when it is broken. Where it leaves open whether the service takes a value,
 there is a warning, and the row is sent: the service decides. Values that were damaged on their way, or that can be read
@@ -24,8 +24,7 @@ from pydantic_core import ErrorDetails
 from wms_sync.master_data.check.across_rows import families, repeated
 from wms_sync.master_data.check.header import Header, Placed, read_header
 from wms_sync.master_data.check.offences import Offence, Record, Reference
-from wms_sync.master_data.fields import bodies, resource_json
-from wms_sync.master_data.fields.columns import ITEMS, RAW, ROOTS, Column, columns_of
+from wms_sync.master_data.fields import resource_json
 from wms_sync.master_data.fields.resource_json import Said, is_said, laid_over
 from wms_sync.master_data.fields.rules import (
     GIVEN,
@@ -39,7 +38,8 @@ from wms_sync.master_data.fields.rules import (
 )
 from wms_sync.master_data.file.csv_file import CsvFile
 from wms_sync.master_data.file.decode import GUESSED
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.columns import RAW, Column, columns_of
+from wms_sync.master_data.kinds.kind import Kind
 
 _ENGLISH_ERRORS = frozenset({"#N/A", "#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!"})
 SPREADSHEET_ERRORS = _ENGLISH_ERRORS | {"#NV", "#BEZUG!", "#WERT!", "#ZAHL!", "#VALEUR!", "#NOM?", "#NOMBRE!"}
@@ -108,9 +108,9 @@ def _rows(file: CsvFile, kind: Kind, header: Header) -> tuple[list[Record], list
         whole = {one: text for one, text in zip(header.placed, texts, strict=True) if text}
         said, wrong = _said(file, kind, line, whole)
         row = {one: text for one, text in whole.items() if not is_said(said, one.column.path)} if said else whole
-        type_ = said.get("type", _type(_text(row, "type") or kind.type))
+        type_ = said.get("type", kind.type_written(_text(row, "type") or kind.type))
         try:
-            body = _adapter(_shape(kind, type_)).validate_python(_nested(kind, row, said))
+            body = _adapter(kind.body(type_)).validate_python(_nested(kind, row, said))
         except ValidationError as error:
             found = _Row(file, kind, header, line, row, type_)
             offences += (
@@ -133,18 +133,13 @@ def _said(file: CsvFile, kind: Kind, line: int, row: dict[Placed, str]) -> tuple
         return resource_json.NOTHING, []
     text = row.pop(placed)
     try:
-        return resource_json.read(kind, text, resource_json.stored(kind, _text(row, kind.key))), []
+        return resource_json.read(text, kind.key, kind.as_stored(_text(row, kind.key))), []
     except Broken as broken:
         return resource_json.NOTHING, [_offence(file, line, placed, str(broken))]
 
 
 def _text(row: Mapping[Placed, str], name: str) -> str:
     return next((text for placed, text in row.items() if placed.column.name == name), "")
-
-
-def _type(text: str) -> str:
-    """The type of an item, whatever its case; another text as it is."""
-    return next((type_ for type_ in ITEMS if type_.casefold() == text.casefold()), text)
 
 
 def _rivals(header: Header) -> list[Placed]:
@@ -181,11 +176,6 @@ def _named_twice(file: CsvFile, line: int, row: Iterable[Placed]) -> Iterator[Of
             yield _offence(file, line, placed, rule)
 
 
-def _shape(kind: Kind, type_: str | None) -> type:
-    """What the body of a row must be; the cells of a row whose type is wrong are checked all the same."""
-    return ITEMS.get(type_ or "", bodies.AnyItem) if kind is Kind.PRODUCTS else ROOTS[kind][kind.type]
-
-
 @cache
 def _adapter(shape: type) -> TypeAdapter[dict[str, Any]]:
     return TypeAdapter(shape)
@@ -200,7 +190,7 @@ def _nested(kind: Kind, row: Mapping[Placed, str], said: Said) -> dict[str, Any]
         for one in above:
             inner = inner.setdefault(one, {})
         inner[field] = text
-    if kind is Kind.PRODUCTS and "type" not in said:
+    if kind.has_types and "type" not in said:
         nested.setdefault("type", kind.type)
     for column in _needed(kind) if said else ():
         group = _group(nested, column)
@@ -331,7 +321,7 @@ def _keys(file: CsvFile, kind: Kind, header: Header) -> dict[int, str]:
     if position is None:
         return {}
     cells = file.frame.iloc[:, position]
-    keys = (resource_json.stored(kind, cell) for cell in cells)
+    keys = (kind.as_stored(cell) for cell in cells)
     return {line: key for line, key in zip(file.lines, keys, strict=True) if key}
 
 

@@ -1,1 +1,1 @@
-"""What a file can say: the fields of each kind, the rule of each cell, and the columns made from them."""
+"""What a cell may hold: rules of single cells, custom fields, the column of JSON, groups that several kinds share."""

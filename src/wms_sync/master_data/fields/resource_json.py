@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from wms_sync.master_data.fields.rules import Broken, Cell, json_value, without_html
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.fields.rules import Broken, Cell, json_value
 
 COLUMN = "resource_json"
 Said = Mapping[str, Any]
@@ -26,22 +25,17 @@ def cell() -> Cell:
     return Cell("JSON", "object laid over what the other columns say, also null, empty and unknown fields", _object)
 
 
-def read(kind: Kind, text: str, key: str) -> Said:
-    """What the cell says of the row whose key is ``key``; raises ``Broken``."""
+def read(text: str, column: str, key: str) -> Said:
+    """What the cell says of the row that has ``key`` in the key's ``column``; raises ``Broken``."""
     said = _object(text)
-    if kind.key in said and said[kind.key] != key:
+    if column in said and said[column] != key:
         raise Broken(
-            f"Has {said[kind.key]!r} as {kind.key} and the column {kind.key} has {key!r}: make them the same, or leave "
-            "it out of the JSON."
+            f"Has {said[column]!r} as {column} and the column {column} has {key!r}: make them the same, or leave it "
+            "out of the JSON."
         )
     if not isinstance(said.get("type", ""), str):
         raise Broken("Has a type that is no text; put it in quotes.")
     return said
-
-
-def stored(kind: Kind, text: str) -> str:
-    """The text of a key's cell as the service would store it."""
-    return without_html(text) if kind is Kind.LOCATION_TAGS else text.strip()
 
 
 def is_said(said: Said, path: tuple[str, ...]) -> bool:

@@ -1,11 +1,11 @@
 """What one cell may hold: the rules of the specification (2.0 to 2.3, 4.1 to 4.3, 8), each in words and as a function.
 
-A ``Cell`` stands in the annotations of ``bodies`` and is applied by pydantic. Its function takes the text of a cell,
-without the blanks around it and never empty, and returns the value of the request body; or raises ``Broken`` with a
-sentence that says what is wrong and what to do. Where the specification leaves a set of values open, any text passes;
-where its words allow that the service refuses what passes, a ``doubt`` says so in the plan.
+A ``Cell`` annotates a field of a body (``kinds``) and is applied by pydantic. Its function takes the text of a cell,
+stripped and never empty, and returns the value for the request body, or raises ``Broken`` with a sentence that says
+what is wrong and what to do. Where the specification leaves a set of values open, any text passes; where the service
+may still refuse what passes, a ``doubt`` says so in the plan.
 
-Belongs here: single cells. Does not: custom fields (``custom_fields``), what cells owe each other (``bodies``), what
+Belongs here: single cells. Does not: custom fields (``custom_fields``), what cells owe each other (``kinds``), what
 rows owe each other (``check.across_rows``).
 """
 

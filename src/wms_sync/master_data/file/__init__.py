@@ -1,1 +1,1 @@
-"""A CSV file as text: the folder it lies in, its encoding, its records with their lines."""
+"""A CSV file as text: its encoding, its records with their lines."""

@@ -99,6 +99,15 @@ def read_csv(path: Path) -> CsvFile:
     )
 
 
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file's bytes, hexadecimal, as ``CsvFile.sha256``; or why it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        return f"unreadable: {error.strerror}"
+
+
 def canonical(name: str) -> str:
     """The name of a column freed of case, blanks around it and other joints than ``_``: ``Sort Order`` is sort_order.
 

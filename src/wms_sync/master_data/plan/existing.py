@@ -17,17 +17,16 @@ from wms_sync import sql_files
 from wms_sync.analytics.database import published
 from wms_sync.layout import Layout
 from wms_sync.master_data.check.rows import Checked
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.state.ledger import CLOCKS_DIFFER, THERE, UNSURE, Entry, PushLedger
 
 QUERIES = {
-    "Retailer": "known/retailers.sql",
-    "Product": "known/products.sql",
-    "Merchant": "known/merchants.sql",
-    "Warehouse": "known/warehouses.sql",
+    **{kind.type: kind.query for kind in KINDS if kind.query is not None},
+    "Merchant": "shown/merchants.sql",
+    "Warehouse": "shown/warehouses.sql",
 }
 """By the service's word for the kind: how the analytics database is asked for natural keys."""
-KINDS = {kind.type: kind for kind in Kind}
+BY_TYPE = {kind.type: kind for kind in KINDS}
 
 Keys = dict[str, set[str]]
 """Natural keys by the service's word for the kind."""
@@ -89,11 +88,11 @@ def read_known(
     type_ = checked.kind.type
     own = {record.key for record in checked.records}
     named = _named(checked)
-    entries = ledger.entries(service, checked.kind, own)
+    entries = ledger.entries(service, checked.kind.name, own)
     things = _shown(layout, {**named, type_: own | named.get(type_, set())})
     for other, keys in named.items():
-        if other in KINDS:
-            remembered = ledger.entries(service, KINDS[other], keys - own if other == type_ else keys)
+        if other in BY_TYPE:
+            remembered = ledger.entries(service, BY_TYPE[other].name, keys - own if other == type_ else keys)
             for key, entry in remembered.items():
                 if entry.state in THERE:
                     things[other, key] = _ours(of_entry(entry, other), things.get((other, key), ()))
@@ -148,7 +147,7 @@ def _shown(layout: Layout, wanted: Keys) -> Things:
         return things
     with published(layout) as connection:
         for type_ in wanted.keys() & QUERIES.keys():
-            query = sql_files.read(QUERIES[type_])
+            query = sql_files.read("known/asked_for.sql").format(shown=sql_files.read(QUERIES[type_]))
             rows: list[Any] = connection.execute(query, {"keys": sorted(wanted[type_])}).fetchall()
             for key, id_, type_shown, *rest in rows:
                 things[type_, key] = (*things.get((type_, key), ()), Found(id_, type_shown or type_, *rest))

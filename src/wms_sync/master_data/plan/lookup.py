@@ -1,13 +1,12 @@
-"""Asking the Merchant API for single retailers and products (specification 4.7; methods from the vendor's pages).
+"""Asking the Merchant API for single things by natural key (specification 4.7; methods from the vendor's pages).
 
 It sees what the API user's merchant sees, so what it does not find is not proven to be absent. The shapes of results
-are not in the specification: a list, or an object with ``results``; ids as ``retailer_id``, ``product_id`` or ``id``.
+are not in the specification: a list, or an object with ``results``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
@@ -15,6 +14,8 @@ from typing import Any
 from wms_sync.api.creates import identity
 from wms_sync.api.errors import AccessDenied, ApiError, CallFailed, ProtocolError, SessionExpired
 from wms_sync.api.merchant import MerchantApi
+from wms_sync.master_data.kinds.kind import MerchantMethod
+from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.master_data.plan.existing import Found
 
 KEYS_PER_CALL = 100
@@ -27,22 +28,11 @@ METHOD_NOT_FOUND = -32601
 
 Row = Mapping[str, Any]
 
-
-@dataclass(frozen=True)
-class _Method:
-    name: str
-    key: str
-    ids: tuple[str, ...]
-
-
-METHODS = {
-    "Retailer": _Method("retailer.list", "code", ("retailer_id", "id")),
-    "Product": _Method("product.search", "sku", ("product_id", "id")),
-}
+METHODS = {kind.type: kind.merchant_method for kind in KINDS if kind.merchant_method is not None}
 
 
 class MerchantLookup:
-    """Finds retailers by code and products by sku; other kinds it knows nothing of.
+    """Finds things of the kinds that have a ``merchant_method``; other kinds it knows nothing of.
 
     It is optional: where it cannot be asked, or answers in a shape that is not understood, it finds nothing, says why
     in ``failures`` (by type) and asks for that type no more.
@@ -64,13 +54,18 @@ class MerchantLookup:
                 for row in self._rows(method, part):
                     key = row.get(method.key)
                     if key in part:
-                        one = Found(_id(row, method), _type(row, type_), row.get("status"), created_at=_created_at(row))
+                        one = Found(
+                            _id(row, method),
+                            _type(row, method) or type_,
+                            row.get("status"),
+                            created_at=_created_at(row),
+                        )
                         found[key] = (*found.get(key, ()), one)
         except ApiError as error:
             self.failures[type_] = str(error)
         return found
 
-    def _rows(self, method: _Method, keys: list[str]) -> list[Row]:
+    def _rows(self, method: MerchantMethod, keys: list[str]) -> list[Row]:
         """Without pages where the service refuses the parameters of paging, and then for few keys at a time."""
         if self._takes_pages:
             try:
@@ -82,7 +77,7 @@ class MerchantLookup:
         parts = _parts(keys, KEYS_WITHOUT_PAGES)
         return [row for part in parts for row in _listed(method, self._api.call(method.name, [_filter(method, part)]))]
 
-    def _pages(self, method: _Method, keys: list[str]) -> list[Row]:
+    def _pages(self, method: MerchantMethod, keys: list[str]) -> list[Row]:
         """Page after page, until one has nothing new or, where every key was found, is not full.
 
         A page may be shorter than asked for, and a service that minds no ``page`` shows the same one again.
@@ -107,11 +102,11 @@ def _parts(keys: Iterable[str], size: int) -> Iterator[list[str]]:
         yield part
 
 
-def _filter(method: _Method, keys: list[str]) -> dict[str, object]:
+def _filter(method: MerchantMethod, keys: list[str]) -> dict[str, object]:
     return {method.key: {"in": keys}}
 
 
-def _listed(method: _Method, result: object) -> list[Row]:
+def _listed(method: MerchantMethod, result: object) -> list[Row]:
     """The rows of a result: a list, under ``results``, or by their ids.
 
     Raises ``ProtocolError`` for another shape, which must not be taken for "there is none".
@@ -125,14 +120,14 @@ def _listed(method: _Method, result: object) -> list[Row]:
     return rows
 
 
-def _id(row: Mapping[str, Any], method: _Method) -> int | None:
+def _id(row: Mapping[str, Any], method: MerchantMethod) -> int | None:
     ids = (identity(row[name]) for name in method.ids if name in row)
     return next((one for one in ids if one is not None), None)
 
 
-def _type(row: Mapping[str, Any], type_: str) -> str:
+def _type(row: Mapping[str, Any], method: MerchantMethod) -> str | None:
     shown = row.get("type")
-    return shown if isinstance(shown, str) and shown.startswith(("Packaging", "Product")) else type_
+    return shown if isinstance(shown, str) and shown.startswith(method.types) else None
 
 
 def _created_at(row: Mapping[str, Any]) -> datetime | None:

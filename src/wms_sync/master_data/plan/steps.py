@@ -22,13 +22,10 @@ from itertools import groupby
 from typing import Any
 
 from wms_sync.master_data.check.rows import Checked, Offence, Record, Reference
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.plan.content import Change, Remote, body, changes, content
 from wms_sync.master_data.plan.existing import Found, Known, made_since, of_entry
 from wms_sync.state.ledger import THERE, UNSURE, Entry, State
-
-UNIQUE = frozenset({Kind.LOCATION_TAGS, Kind.RETAILERS})
-"""Kinds of which the service refuses a second one of the same key, so that sending again is safe (specification 2)."""
 
 WITH_RESEND = " with --resend"
 OURS = UNSURE | {State.CREATED}
@@ -207,7 +204,7 @@ class _Planner:
     def _step(self, record: Record) -> Step:
         entry = self._known.entries.get(record.key)
         shown = self._known.found(self._kind.type, record.key)
-        proof = shown if self._kind in UNIQUE else _ours(entry, shown)
+        proof = shown if self._kind.is_unique else _ours(entry, shown)
         remembered = (of_entry(entry, self._kind.type),) if entry is not None and entry.state in THERE else ()
         step = Step(
             record.line,
@@ -230,7 +227,7 @@ class _Planner:
                 return replace(step, sends=True)
         if entry.state in UNSURE:
             return self._in_doubt(step, entry, shown)
-        if self._resend if self._kind in UNIQUE else self._resend_by_sku and entry.state is State.EXISTS:
+        if self._resend if self._kind.is_unique else self._resend_by_sku and entry.state is State.EXISTS:
             return replace(step, sends=True, why=f"{_remembered(entry)}, and sent again as you asked.")
         return self._there(step, _remembered(entry))
 
@@ -257,7 +254,7 @@ class _Planner:
         sent = f"Sent on {entry.intended_at:%Y-%m-%d %H:%M} UTC without an answer"
         if shown:
             sent += f" ({_among(shown)}, which does not prove that it is this one)"
-        if self._kind in UNIQUE:
+        if self._kind.is_unique:
             why = f"{sent}. It is sent again: the service refuses a second {self._kind.one} of this {self._kind.key}."
             if entry.state is State.UNPROVEN and not self._resend:
                 why = f"{sent}, and sent again without success. {what_to_do(self._kind, entry.state)}"
@@ -301,12 +298,12 @@ class _Planner:
 
 def what_to_do(kind: Kind, state: State = State.DOUBT, *, was_there: bool = False) -> str:
     """How a create without an answer is settled."""
-    if kind in UNIQUE and state is State.UNPROVEN:
+    if kind.is_unique and state is State.UNPROVEN:
         look = f"Look for the {kind.key} in the service, then push with --resend: a refusal is then the last word."
-        if kind is Kind.RETAILERS:
+        if kind.can_be_found:
             look = f"A sync or the Merchant API (WMS_MERCHANT_USERNAME) does, where they show it. {look}"
         return f"The service refuses it without saying why, so pushing again does not settle it. {look}"
-    if kind in UNIQUE:
+    if kind.is_unique:
         again = f"Push the file again{WITH_RESEND if was_there else ''}"
         return f"{again}: the service refuses a second {kind.one} of this {kind.key}, which settles it."
     return (

@@ -23,7 +23,7 @@ from wms_sync.errors import WmsSyncError
 from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing
 from wms_sync.master_data.plan.content import body, digest
 from wms_sync.master_data.plan.existing import Lookup
-from wms_sync.master_data.plan.steps import UNIQUE, Action, Plan, Step
+from wms_sync.master_data.plan.steps import Action, Plan, Step
 from wms_sync.master_data.push.create import Before, Sender, Sent, told
 from wms_sync.master_data.push.outcomes import OF_ACTION, OF_STATE, Applied, PushProgress, Result, Watcher
 from wms_sync.master_data.push.ready import Lineup
@@ -73,7 +73,7 @@ class Push:
         self._watcher = watcher
         self._sender = Sender(plan.kind, Creates(api), lookup)
         self._lineup = Lineup(plan)
-        self._ahead = AHEAD_UNIQUE if plan.kind in UNIQUE else 2 * parallel
+        self._ahead = AHEAD_UNIQUE if plan.kind.is_unique else 2 * parallel
         self._intents: dict[str, Entry] = {}
         self._running: set[str] = set()
         self._newest: deque[Future[Sent]] = deque(maxlen=2 * self._ahead)
@@ -142,7 +142,7 @@ class Push:
             return replace(prior, run_id=self._run_id, attempts=prior.attempts + 1, intended_at=now)
         return Entry(
             service=self._plan.service,
-            kind=self._plan.kind.value,
+            kind=self._plan.kind.name,
             key=step.key,
             state=State.INTENDED,
             body=step.content,
@@ -172,7 +172,7 @@ class Push:
 
     def _was_there(self, step: Step) -> bool:
         """Whether it was there before and is sent again all the same: a second one is refused."""
-        return step.entry is not None and step.entry.state in THERE and self._plan.kind in UNIQUE
+        return step.entry is not None and step.entry.state in THERE and self._plan.kind.is_unique
 
     def _answered(self, key: str, future: Future[Sent]) -> None:
         self._answers.put((key, future))
@@ -215,7 +215,7 @@ class Push:
             return sent.stops
         if self._busy >= GIVE_UP_BUSY:
             return ServiceIsBusy(self._busy, sent.message)
-        most = GIVE_UP_AFTER if self._plan.kind in UNIQUE else GIVE_UP_IN_DOUBT
+        most = GIVE_UP_AFTER if self._plan.kind.is_unique else GIVE_UP_IN_DOUBT
         if self._failures >= GIVE_UP_AFTER or self._in_doubt >= most:
             return ServiceKeepsFailing(self._failures, sent.message)
         return None
@@ -268,4 +268,4 @@ class Push:
         return Result(step.line, step.key, OF_ACTION[step.action], id_, message, settles_by_itself=again)
 
     def _settles_by_itself(self, state: State) -> bool:
-        return state in {State.DOUBT, State.INTENDED} and self._plan.kind in UNIQUE
+        return state in {State.DOUBT, State.INTENDED} and self._plan.kind.is_unique

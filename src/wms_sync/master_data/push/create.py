@@ -1,16 +1,16 @@
 """One create and what became of it: every way that a request can end, as an outcome of a row.
 
-Where the service itself refuses a second one (``UNIQUE``), a create without an answer of the service is sent again
-after a short wait: either it is done then, or "already in use" proves that it was done the first time.
+Where the service itself refuses a second one (``Kind.is_unique``), a create without an answer of the service is sent
+again after a short wait: either it is done then, or "already in use" proves that it was done the first time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from wms_sync.api.creates import Created, Creates, Resource, already_in_use, speaks_of_use
+from wms_sync.api.creates import Creates, Resource, already_in_use, speaks_of_use
 from wms_sync.api.errors import (
     ApiError,
     Busy,
@@ -20,9 +20,9 @@ from wms_sync.api.errors import (
     ServiceFailed,
 )
 from wms_sync.api.statuses import NO_SUCH_PATH, in_words
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.plan.existing import Found, Lookup, made_since
-from wms_sync.master_data.plan.steps import UNIQUE, WITH_RESEND, what_to_do
+from wms_sync.master_data.plan.steps import WITH_RESEND, what_to_do
 from wms_sync.state.ledger import THERE, UNSURE, State
 
 SENDINGS = 3
@@ -85,11 +85,6 @@ class Sender:
 
     def __init__(self, kind: Kind, creates: Creates, lookup: Lookup | None) -> None:
         self._kind = kind
-        self._create: Callable[[Resource], Created] = {
-            Kind.LOCATION_TAGS: creates.location_tag,
-            Kind.RETAILERS: creates.retailer,
-            Kind.PRODUCTS: creates.product,
-        }[kind]
         self._creates = creates
         self._lookup = lookup
 
@@ -99,7 +94,7 @@ class Sender:
         sent = self._send(key, body, before)
         if id_needed and sent.remote_id is None and sent.state in THERE:
             found = self._look_for(key)
-            if self._kind not in UNIQUE:
+            if not self._kind.is_unique:
                 found = made_since(began, found)
             return replace(sent, remote_id=found[0].id if found else None)
         return sent
@@ -112,10 +107,10 @@ class Sender:
         while True:
             sendings += 1
             try:
-                created = self._create(body)
+                created = self._creates.create(self._kind.endpoint, body, wrapped_in=self._kind.wrapped_in)
             except InDoubt as error:
                 before = replace(before, in_doubt=True, is_last_word=False)
-                if self._kind not in UNIQUE or sendings == SENDINGS or not self._rest(sendings, error.retry_after):
+                if not self._kind.is_unique or sendings == SENDINGS or not self._rest(sendings, error.retry_after):
                     return Sent(State.DOUBT, message=str(error))
             except Rejected as error:
                 return self._refused(key, error, before)
@@ -146,7 +141,7 @@ class Sender:
         # another key that is taken may be taken by the first one: its refusal does not mean that nothing was done
         if any(problem.key for problem in error.problems) and not (before.in_doubt and speaks_of_use(error)):
             return Sent(State.REFUSED, message=words)
-        found = self._look_for(key) if self._kind in UNIQUE else ()  # of a product it would prove nothing
+        found = self._look_for(key) if self._kind.is_unique else ()  # of a product it would prove nothing
         if found:
             state, message = (State.CREATED, FOUND) if proves else (State.EXISTS, words)
             return Sent(state, found[0].id, message)

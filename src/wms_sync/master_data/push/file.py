@@ -21,7 +21,7 @@ from wms_sync.api.retrying import RetryPolicy
 from wms_sync.master_data.check.rows import check
 from wms_sync.master_data.errors import TooManyCreates, UnreadableFile
 from wms_sync.master_data.file.csv_file import read_csv
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.plan.existing import Lookup, read_known
 from wms_sync.master_data.plan.lookup import MerchantLookup
 from wms_sync.master_data.plan.steps import NEEDS_A_HAND, SHOWN, WRONG_USAGE, Plan, make_plan
@@ -151,7 +151,7 @@ def push_file(
         _lookup(settings, policy, say) as lookup,
         GlobalApi.from_settings(settings, policy=policy, say=say, allowed=turn.epoch.check) as api,
     ):
-        standing = Standing(files, api.base_url, kind.value, path, run_id)
+        standing = Standing(files, api.base_url, kind.name, path, run_id)
         try:
             plan = _plan(settings, ledger, kind, path, lookup, resend=resend, again=again)
         except UnreadableFile:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from wms_sync.errors import WmsSyncError
-from wms_sync.master_data.file.folder import digest_of
+from wms_sync.master_data.file.csv_file import digest_of
 from wms_sync.master_data.plan.steps import Action, Plan
 from wms_sync.master_data.push.outcomes import Applied, Outcome, Result
 from wms_sync.state.push_files import PushedFile, PushFiles

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.master_data.push.file import push_lock
 from wms_sync.settings import Settings
 from wms_sync.state.push_files import PushedFile, PushFiles
@@ -19,7 +19,7 @@ GONE_IS_TOLD_FOR = timedelta(days=7)
 def unfinished(settings: Settings) -> tuple[PushedFile, ...]:
     """Those that nobody pushes now; a file that is gone for some days only."""
     layout = settings.layout
-    idle = {kind.value for kind in Kind if writer(layout, what=push_lock(kind)) is None}
+    idle = {kind.name for kind in KINDS if writer(layout, what=push_lock(kind)) is None}
     told_since = datetime.now(UTC) - GONE_IS_TOLD_FOR
     with PushFiles(settings.database_url) as files:
         return tuple(

@@ -1,4 +1,4 @@
-"""The columns of each kind of master data: made from ``bodies``, so that there is one list of fields and one of rules.
+"""The columns of each kind of master data: made from its bodies, so that there is one list of fields and one of rules.
 
 A column's name is the place of its field in the body, joined by dots; a reference has the name of its natural key, and
 beside it a column for the id.
@@ -15,27 +15,12 @@ from typing import Annotated, Any, Required, get_args, get_origin
 
 from typing_extensions import get_type_hints, is_typeddict
 
-from wms_sync.master_data.fields import bodies, resource_json, vendor_products
+from wms_sync.master_data.fields import resource_json
 from wms_sync.master_data.fields.custom_fields import WHOLE, CustomFields
 from wms_sync.master_data.fields.rules import Cell, Refers
 from wms_sync.master_data.file.csv_file import CUSTOM_FIELD
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.kind import Kind
 
-ITEMS: dict[str, type] = {name: getattr(bodies, name) for name in bodies.ITEM_TYPES}
-"""The bodies of the product endpoint by their type."""
-ROOTS: dict[Kind, dict[str, type]] = {
-    Kind.LOCATION_TAGS: {"LocationTag": bodies.LocationTag},
-    Kind.RETAILERS: {"Retailer": bodies.Retailer},
-    Kind.PRODUCTS: ITEMS,
-}
-"""The bodies of each kind by their type."""
-UNITS = frozenset({"weight.unit", "dimensions.unit", "volume.unit"})
-READ_ONLY: dict[Kind, frozenset[str]] = {
-    Kind.LOCATION_TAGS: frozenset({"id", "type", "is_deleted", "created_at", "updated_at"}),
-    Kind.RETAILERS: frozenset({"id", "created_at", "updated_at"}),
-    Kind.PRODUCTS: frozenset({"id", "created_at", "updated_at", *UNITS}),
-}
-"""What the service shows and no create takes."""
 RAW = resource_json.COLUMN
 """The column that can say everything."""
 _GROUP_ENDS = (".value", ".amount", "_code", "_codes", "_skus", "_id", "_ids")
@@ -43,7 +28,7 @@ _GROUP_ENDS = (".value", ".amount", "_code", "_codes", "_skus", "_id", "_ids")
 
 @dataclass(frozen=True)
 class Column:
-    """A column that a file may have: its field's place among ``bodies`` and the rule of its cells.
+    """A column that a file may have: its field's place in the body and the rule of its cells.
 
     ``types`` are the types of item that have the field; ``required`` says that each of their rows must fill it,
     ``with_group`` that a row must which fills another column of its group (the currency of an amount).
@@ -81,19 +66,18 @@ class Column:
 def columns_of(kind: Kind) -> tuple[Column, ...]:
     """Every column that a file of this kind may have; ``custom_fields.<code>`` stands for one column a code."""
     found: dict[str, Column] = {}
-    for type_, body in ROOTS[kind].items():
+    for type_, body in kind.bodies.items():
         for column in _columns(body, (), type_):
             known = found.setdefault(column.name, column)
             if known is not column:
                 found[column.name] = replace(known, types=(*known.types, type_))
-    raw = Column(RAW, (RAW,), resource_json.cell(), tuple(ROOTS[kind]), required=False, with_group=False)
+    raw = Column(RAW, (RAW,), resource_json.cell(), tuple(kind.bodies), required=False, with_group=False)
     return (*found.values(), raw)
 
 
 def column_named(kind: Kind, name: str) -> Column | None:
     """The column of a canonical name, the vendor's names included."""
-    if kind is Kind.PRODUCTS:
-        name = vendor_products.COLUMNS.get(name, name)
+    name = kind.aliases.get(name, name)
     columns = _by_name(kind)
     code = name.removeprefix(CUSTOM_FIELD)
     template = columns.get(f"{CUSTOM_FIELD}<code>")
@@ -146,5 +130,5 @@ def _columns(body: type, above: tuple[str, ...], type_: str) -> Iterator[Column]
 
 
 def _cell(annotation: object) -> Cell:
-    assert get_origin(annotation) is Annotated, annotation  # noqa: S101 - a field of bodies.py without a rule
+    assert get_origin(annotation) is Annotated, annotation  # noqa: S101 - a field of a body without a rule
     return next(one for one in get_args(annotation) if isinstance(one, Cell))

@@ -1,10 +1,8 @@
-"""The request bodies of the three creates, as the specification has them (2.1 to 2.3, 4.1 to 4.3).
+"""Products and packaging items (specification 2.3 and 4.3), which share one endpoint and are told apart by ``type``.
 
-Each field is annotated with the rule of its cell (``rules``). Fields are optional unless ``Required``; a group such as
-``Money`` is complete or absent. A reference is two fields here, of which a row fills one: the natural key and the id
-(``allow_for_brands``, ``allow_for_brand_ids``). What the service alone sets (ids, times, units of products) is not
-here. Which fields of a retailer or a product are required is not shown; asked for is what no record can be told apart
-without.
+A reference is two fields here, of which a row fills one: the natural key and the id (``allow_for_brands``,
+``allow_for_brand_ids``). What the service alone sets (ids, times, units) is not here. Which fields are required is not
+shown; asked for is what no item can be told apart without.
 
 Flags among the packaging options whose shape is not shown are taken as booleans by their names; another text is sent as
 it is, with a warning. What no column can say is said in the column ``resource_json``.
@@ -14,48 +12,31 @@ from __future__ import annotations
 
 from typing import Annotated, Required
 
-from pydantic import ConfigDict, with_config
+from pydantic import with_config
 from typing_extensions import TypedDict
 
-from wms_sync.master_data.fields.custom_fields import product_fields, retailer_fields
-from wms_sync.master_data.fields.rules import (
-    FAMILIES,
-    INT32,
-    INT64,
-    PALETTE,
-    barcode,
-    code,
-    extensions,
-    flag,
-    flag_or_text,
-    hs_code,
-    letters,
-    listed,
-    measure,
-    number,
-    one_of,
-    refers,
-    refers_by_id,
-    shipping_method,
-    tag_name,
-    text,
-    whole,
+from wms_sync.master_data.fields.custom_fields import product_fields
+from wms_sync.master_data.fields.rules import barcode, code, extensions, hs_code, listed, one_of, refers, refers_by_id
+from wms_sync.master_data.fields.shapes import (
+    CLOSED,
+    Country,
+    Dimensions,
+    Flag,
+    FlagOrText,
+    Integer,
+    Money,
+    Quantity,
+    Text,
+    Texts,
+    Weight,
 )
+from wms_sync.master_data.kinds import vendor_products
+from wms_sync.master_data.kinds.kind import Kind, MerchantMethod
 
-Text = Annotated[str, text()]
-Text255 = Annotated[str, text(255)]
 Code = Annotated[str, code()]
 HsCode = Annotated[str, hs_code()]
 Barcode = Annotated[str, barcode()]
 Barcodes = Annotated[list[str], listed(barcode())]
-Texts = Annotated[list[str], listed(text())]
-Flag = Annotated[bool, flag()]
-FlagOrText = Annotated[bool | str, flag_or_text()]
-Integer = Annotated[int, whole(INT64)]
-Number = Annotated[float, number()]
-Measure = Annotated[float, measure()]
-Currency = Annotated[str, letters(3, "USD", "currency code")]
-Country = Annotated[str, letters(2, "US", "country code")]
 
 ITEM_TYPES = (
     "Product",
@@ -67,78 +48,6 @@ ITEM_TYPES = (
 )
 
 _SHOWN_ONLY = "The specification shows a product's merchant in answers only; the service may refuse or ignore it."
-
-_CLOSED = ConfigDict(extra="forbid")
-
-
-class Money(TypedDict):
-    """``{amount, currency}``."""
-
-    amount: Number
-    currency: Currency
-
-
-class Weight(TypedDict):
-    """A weight or volume as a request has it: without its unit."""
-
-    value: Measure
-
-
-class Quantity(TypedDict):
-    """A measure with its unit, among the packaging options."""
-
-    value: Measure
-    unit: Text
-
-
-class Dimensions(TypedDict):
-    """Three lengths as a request has them: without their unit."""
-
-    length: Measure
-    width: Measure
-    height: Measure
-
-
-@with_config(_CLOSED)
-class LocationTag(TypedDict, total=False):
-    """Section 4.1."""
-
-    name: Required[Annotated[str, tag_name(230)]]
-    description: Text255
-    color: Required[
-        Annotated[str, one_of(PALETTE, f"{', '.join(FAMILIES)}, each with a shade from 1 to 5, such as black1")]
-    ]
-    sort_order: Annotated[int, whole(INT32)]
-
-
-@with_config(_CLOSED)
-class Retailer(TypedDict, total=False):
-    """Sections 2.2 and 4.2."""
-
-    type: Annotated[str, one_of(("Retailer",))]
-    code: Required[Annotated[str, code(64)]]
-    name: Required[Text255]
-    status: Annotated[str, one_of(("active", "archived"))]
-    fulfillment_model: Annotated[str, one_of(("wholesale", "drop_ship", "mixed"))]
-    parent_retailer: Annotated[
-        tuple[str, ...],
-        refers(
-            "Retailer",
-            "parent_retailer_code",
-            by="code of a retailer that is not archived",
-            ids="parent_retailer_id",
-        ),
-    ]
-    parent_retailer_id: Annotated[
-        tuple[str, ...], refers_by_id("Retailer", "parent_retailer_id", field="parent_retailer")
-    ]
-    legal_name: Text255
-    dba: Text255
-    default_duties_payor: Annotated[str, one_of(("shipper", "recipient", "third_party"))]
-    default_shipping_method: Annotated[str, shipping_method(255)]
-    allowed_shipping_methods: Texts
-    routing_guide_notes: Annotated[str, text(65535)]
-    custom_fields: Annotated[dict[str, object], retailer_fields()]
 
 
 class Item(TypedDict, total=False):
@@ -203,7 +112,7 @@ class Packaging(TypedDict, total=False):
     is_handling_surcharge: Flag
 
 
-@with_config(_CLOSED)
+@with_config(CLOSED)
 class Product(Item, total=False):
     """A sellable item."""
 
@@ -338,42 +247,42 @@ class InfillOptions(_Options, _Coded, _Stocked, _Confirmed, total=False):
     infill_priority: Integer
 
 
-@with_config(_CLOSED)
+@with_config(CLOSED)
 class PackagingContainer(Item, total=False):
     """A box or bag."""
 
     container_options: ContainerOptions
 
 
-@with_config(_CLOSED)
+@with_config(CLOSED)
 class PackagingSupplies(Item, total=False):
     """Something that is used up for a package."""
 
     supplies_options: SuppliesOptions
 
 
-@with_config(_CLOSED)
+@with_config(CLOSED)
 class PackagingDataCollection(Item, total=False):
     """Something that is noted of a package."""
 
     data_collection_options: DataCollectionOptions
 
 
-@with_config(_CLOSED)
+@with_config(CLOSED)
 class PackagingInstruction(Item, total=False):
     """Something that the packer is told."""
 
     instruction_options: InstructionOptions
 
 
-@with_config(_CLOSED)
+@with_config(CLOSED)
 class PackagingInfill(Item, total=False):
     """Something that fills a package."""
 
     infill_options: InfillOptions
 
 
-@with_config(_CLOSED)
+@with_config(CLOSED)
 class AnyItem(Product, total=False):
     """A row whose type is not known: its other cells are checked all the same."""
 
@@ -382,3 +291,33 @@ class AnyItem(Product, total=False):
     data_collection_options: DataCollectionOptions
     instruction_options: InstructionOptions
     infill_options: InfillOptions
+
+
+_NO_UNIT = (
+    "Cannot be sent: a product is created without units and measured in the service's own, which its answers show (lb, "
+    "in, in^3). Convert the values where they differ, and remove the column."
+)
+
+PRODUCTS = Kind(
+    name="products",
+    type="Product",
+    key="sku",
+    is_unique=False,
+    endpoint="/v1/inventory/products",
+    wrapped_in="resource",
+    bodies={
+        "Product": Product,
+        "PackagingContainer": PackagingContainer,
+        "PackagingSupplies": PackagingSupplies,
+        "PackagingDataCollection": PackagingDataCollection,
+        "PackagingInstruction": PackagingInstruction,
+        "PackagingInfill": PackagingInfill,
+    },
+    body_of_unknown_type=AnyItem,
+    read_only=frozenset({"id", "created_at", "updated_at"}),
+    not_sendable=dict.fromkeys(("weight.unit", "dimensions.unit", "volume.unit"), _NO_UNIT),
+    aliases=vendor_products.COLUMNS,
+    not_carried=vendor_products.NOT_CARRIED,
+    query="shown/products.sql",
+    merchant_method=MerchantMethod("product.search", "sku", ("product_id", "id"), types=("Packaging", "Product")),
+)

@@ -7,11 +7,11 @@ looked into.
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 from wms_sync.errors import SettingsError
-from wms_sync.master_data.kinds import Kind
+from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.settings import Settings
 
 SAMPLES = Path(__file__).with_name("samples")
@@ -44,13 +44,5 @@ def files_of(folder: Path, kind: Kind) -> tuple[Path, ...]:
 def kind_of(path: Path) -> Kind | None:
     """What a file of this name holds; None where its name does not say."""
     name = path.name.casefold().replace("_", "-")
-    return next((kind for kind in Kind if name.startswith(kind.value) and name.endswith(".csv")), None)
-
-
-def digest_of(path: Path) -> str:
-    """The SHA-256 of a file's bytes, hexadecimal, as ``CsvFile.sha256``; or why it cannot be read."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        return f"unreadable: {error.strerror}"
+    named = [kind for kind in KINDS if name.startswith(kind.name) and name.endswith(".csv")]
+    return max(named, key=lambda kind: len(kind.name), default=None)

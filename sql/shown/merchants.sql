@@ -1,13 +1,14 @@
--- grain: one row per merchant in the tables whose code is in $keys
+-- grain: one row per merchant in the tables
 -- keys: id
 -- source: merchants
 select
+    'merchants' as kind,
+    true as is_unique,
     merchants.code as key,
     merchants.id,
     'Merchant' as "type",
     null as status,
     null as belongs_to,
-    null as created_at
+    null as created_at,
+    merchants._extracted_at
 from merchants
-where merchants.code in (select unnest($keys))
-order by merchants.id

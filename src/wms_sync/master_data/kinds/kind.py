@@ -1,0 +1,101 @@
+"""A kind of master data as one value: everything that the rooms from check to push know of it, besides its fields.
+
+The fields of a kind, with the rule of each cell, are its bodies. ``table`` lists the kinds that there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+Body: TypeAlias = type
+"""A typed dict whose fields are annotated with ``Cell``."""
+
+
+@dataclass(frozen=True)
+class MerchantMethod:
+    """How the Merchant API (4.7) is asked for things by their natural key.
+
+    ``key`` and ``ids`` are fields of a row of its result, of ``ids`` the first that has an id. A row says its type only
+    where that begins with one of ``types``; otherwise the kind's own counts.
+    """
+
+    name: str
+    key: str
+    ids: tuple[str, ...]
+    types: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """A kind of master data that the service lets us create."""
+
+    name: str
+    """The word of the command line, of file names and of the ledger: ``location-tags``."""
+    type: str
+    """The service's word for it in a reference: ``LocationTag``."""
+    key: str
+    """The column that names a record in the company's own data."""
+    is_unique: bool
+    """Whether the service refuses a second one of the same key (section 2), so that sending again is safe."""
+    endpoint: str
+    """Where it is created, as in section 4: ``/v1/inventory/location-tags``."""
+    bodies: Mapping[str, Body]
+    """The bodies of the create by the type that a row may have."""
+    body_of_unknown_type: Body | None = None
+    """Checks the cells of a row whose type is wrong, where there are several types."""
+    wrapped_in: str | None = None
+    """The field of the request that holds the body; None where the body is the request."""
+    read_only: frozenset[str] = frozenset()
+    """Columns that the service shows and no create takes."""
+    not_sendable: Mapping[str, str] = field(default_factory=dict)
+    """Other columns that are refused, each with what to say of it."""
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    """Other names of columns, such as those of the vendor's own files."""
+    not_carried: tuple[str, ...] = ()
+    """Columns of such files that are left out, since the create has no field for them."""
+    as_stored: Callable[[str], str] = str.strip
+    """A cell of the key as the service stores it."""
+    inactive: str | None = None
+    """The ``status`` of a record that no other may name."""
+    query: str | None = None
+    """The SQL file that finds it in the published file by key; None where no shipment shows it."""
+    merchant_method: MerchantMethod | None = None
+    """How the Merchant API is asked for it; None where it cannot be."""
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def many(self) -> str:
+        """The words for several: ``location tags``."""
+        return self.name.replace("-", " ")
+
+    @property
+    def one(self) -> str:
+        """The words for one: ``location tag``."""
+        return self.many.removesuffix("s")
+
+    @property
+    def slug(self) -> str:
+        """Its name in names of assets and jobs: ``location_tags``."""
+        return self.name.replace("-", "_")
+
+    @property
+    def has_types(self) -> bool:
+        """Whether its body says which of several types it is."""
+        return len(self.bodies) > 1
+
+    @property
+    def can_be_found(self) -> bool:
+        """Whether a sync or the Merchant API may show it."""
+        return self.query is not None or self.merchant_method is not None
+
+    def body(self, type_: str) -> Body:
+        """The body of a row of this type."""
+        return self.bodies.get(type_, self.body_of_unknown_type or self.bodies[self.type])
+
+    def type_written(self, text: str) -> str:
+        """A type in whatever case as the service writes it; another text as it is."""
+        return next((one for one in self.bodies if one.casefold() == text.casefold()), text)

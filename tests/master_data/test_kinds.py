@@ -1,0 +1,37 @@
+"""Each kind of master data is one value, and what stands outside of it agrees with it."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+from wms_sync import sql_files
+from wms_sync.master_data.kinds.columns import columns_of
+from wms_sync.master_data.kinds.folder import SAMPLES
+from wms_sync.master_data.kinds.table import KINDS, in_shipments, kind_named
+
+NAMES = [kind.name for kind in KINDS]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_a_kind_has_a_body_of_its_type_a_sample_and_a_key_that_every_type_needs(kind):
+    assert kind_named(kind.name) is kind
+    assert kind.body(kind.type) is kind.bodies[kind.type]
+    assert {name: body.__name__ for name, body in kind.bodies.items()} == {name: name for name in kind.bodies}
+    assert [one.types for one in columns_of(kind) if one.required and one.name == kind.key] == [tuple(kind.bodies)]
+    assert (SAMPLES / f"{kind}.csv").exists()
+
+
+def test_every_sample_is_of_a_kind():
+    assert sorted(path.stem for path in SAMPLES.iterdir()) == sorted(NAMES)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.query], ids=str)
+def test_the_query_of_a_kind_says_of_its_rows_what_the_kind_says(kind, shown):
+    with duckdb.connect(str(shown), read_only=True) as connection:
+        said = connection.execute(f"select distinct kind, is_unique from ({sql_files.read(kind.query)})").fetchall()
+    assert said == [(kind.name, kind.is_unique)]
+
+
+def test_only_kinds_with_a_query_are_looked_for_in_shipments():
+    assert in_shipments() == ("retailers", "products")
