@@ -24,7 +24,7 @@ def mark_dead(instance: dg.DagsterInstance, layout: Layout) -> list[str]:
     A run that this history does not know is in another one, which comes by with a later run.
     """
     marked = []
-    for mark in lock.dead(layout):
+    for mark in lock.dead_marks(layout):
         if (run := instance.get_run_by_id(mark.name)) is None:
             continue
         if run.status in UNFINISHED:

@@ -33,7 +33,7 @@ from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.push.file import PushReport
 from wms_sync.master_data.push.outcomes import Watcher as PushWatcher
 from wms_sync.settings import Settings
-from wms_sync.state.queue import alive
+from wms_sync.state.queue import mark_alive
 from wms_sync.state.store import StateStore
 
 SILENT: Mapping[str, Any] = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
@@ -154,6 +154,6 @@ def _marked(instance: dg.DagsterInstance, layout: Layout, run_id: str) -> Iterat
     if instance.is_ephemeral:
         yield
         return
-    with alive(layout, run_id):
+    with mark_alive(layout, run_id):
         mark_dead(instance, layout)
         yield

@@ -6,7 +6,7 @@ import dagster as dg
 
 from pipelines import coverage, dead_runs, jobs
 from wms_sync.settings import Settings
-from wms_sync.state.queue import writer
+from wms_sync.state.queue import lock_holder
 from wms_sync.state.store import StateStore
 
 FOLLOW_SECONDS = 10
@@ -84,7 +84,7 @@ def dead_runs_are_marked(settings: Settings) -> dg.SensorDefinition:
 
 def _busy(instance: dg.DagsterInstance, settings: Settings) -> str | None:
     """Why the tables need no run of their own now: someone else will load what is landed."""
-    if (holder := writer(settings.layout)) is not None:
+    if (holder := lock_holder(settings.layout)) is not None:
         return f"{holder} is writing"
     since = datetime.now(UTC) - FORGOTTEN_AFTER
     if instance.get_runs_count(dg.RunsFilter(statuses=UNFINISHED, created_after=since)):

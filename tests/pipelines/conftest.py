@@ -103,7 +103,7 @@ def land(settings: Settings) -> Land:
         )
         with opened_store(settings) as store:
             store.begin_windows([window])
-            store.landed(window.id, read_seconds=0.1)
+            store.mark_landed(window.id, read_seconds=0.1)
             return store.window(window.id)
 
     return land

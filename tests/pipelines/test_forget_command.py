@@ -41,7 +41,7 @@ def test_an_unknown_name_and_no_name_are_wrong_usage(forget, name):
 
 
 def test_without_a_name_it_finishes_what_was_interrupted(forget, settings, store):
-    opened_store(settings).forget([4711])
+    opened_store(settings).remember_forgotten([4711])
     assert [line for line in status(settings, store).needs_a_hand if "wms-sync forget" in line]
     assert forget().exit_code == 0
     assert not [line for line in status(settings, store).needs_a_hand if "wms-sync forget" in line]

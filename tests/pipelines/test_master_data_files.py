@@ -86,7 +86,7 @@ class Watching:
         """A sync has loaded what it read."""
         window = land(datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC))
         with opened_store(self._settings) as store:
-            store.loaded([window.id])
+            store.mark_loaded([window.id])
 
     def _record(self, file: PushedFile) -> None:
         url = self._settings.database_url

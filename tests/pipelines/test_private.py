@@ -67,7 +67,7 @@ def test_files_and_folders_are_their_owners_alone(settings, home, tmp_path):
 
 def test_the_log_of_an_open_state_store_is_its_owners_alone(settings):
     store = opened_store(settings)
-    store.forget([1])
+    store.remember_forgotten([1])
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in settings.data_dir.iterdir()}
     store.close()
     assert modes == {"state.db": 0o600, "state.db-wal": 0o600, "state.db-shm": 0o600, "work": 0o700}

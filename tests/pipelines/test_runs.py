@@ -25,7 +25,7 @@ from wms_sync.durable import make_private
 from wms_sync.errors import SettingsError
 from wms_sync.extract.progress import Progress
 from wms_sync.settings import Settings
-from wms_sync.state.queue import alive, dead
+from wms_sync.state.queue import dead_marks, mark_alive
 from wms_sync.state.store import StateStore
 
 SHIPMENTS = 300
@@ -229,7 +229,7 @@ def test_a_run_that_was_killed_outright_is_marked_by_the_next(
 def test_a_run_is_not_taken_for_dead_while_its_process_lives(settings, instance):
     layout, job = settings.layout, definitions.build(settings).resolve_job_def("tables")
     run = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED)
-    with alive(layout, run.run_id):
+    with mark_alive(layout, run.run_id):
         assert mark_dead(instance, layout) == []
     assert mark_dead(instance, layout) == []  # it came to its end: what became of it is its own to say
 
@@ -238,4 +238,4 @@ def test_a_dead_run_of_another_history_is_left_to_that(settings, instance):
     layout = settings.layout
     make_private(layout.work / "alive").joinpath("run-of-another-home").touch()
     assert mark_dead(instance, layout) == []
-    assert [mark.name for mark in dead(layout)] == ["run-of-another-home"]
+    assert [mark.name for mark in dead_marks(layout)] == ["run-of-another-home"]

@@ -5,7 +5,7 @@ import pytest
 
 from pipelines import coverage, definitions, sensors
 from tests.conftest import opened_store
-from wms_sync.state.queue import writing
+from wms_sync.state.queue import hold_lock
 
 MARCH = datetime(2026, 3, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -31,7 +31,7 @@ def test_it_is_on_by_default_and_looks_often(settings):
 
 def test_nothing_is_asked_for_when_every_page_is_in_the_tables(follow, settings, land):
     window = land(MARCH, MARCH + DAY)
-    opened_store(settings).loaded([window.id])
+    opened_store(settings).mark_loaded([window.id])
     assert "in the tables" in follow()
 
 
@@ -54,7 +54,7 @@ def test_it_waits_for_a_run_that_begins_or_goes_on(follow, land, instance, setti
 
 def test_it_waits_for_a_writer_that_is_no_run_of_dagster(follow, land, settings):
     land(MARCH, MARCH + DAY)
-    with writing(settings.layout, "a rebuild by hand", waiting=print):
+    with hold_lock(settings.layout, "a rebuild by hand", waiting=print):
         assert "a rebuild by hand" in follow()
     assert isinstance(follow(), dg.RunRequest)
 

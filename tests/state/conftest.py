@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from tests.conftest import turn_at
 from tests.postgres import postgres_where_installed
-from wms_sync.state.engine import opened
+from wms_sync.state.engine import open_engine
 from wms_sync.state.turns import Turn
 
 
@@ -36,7 +36,7 @@ def url(request, tmp_path) -> str:
 
 def take_migration_back(url: str, name: str, undoing: str) -> None:
     """Leave a state store as a release before the migration made it; ``undoing`` is the statement that does so."""
-    engine = opened(url)
+    engine = open_engine(url)
     with engine.begin() as connection:
         connection.execute(text(undoing))
         connection.execute(text("delete from schema_migrations where name = :name"), {"name": name})

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from tests.state.conftest import take_migration_back
-from wms_sync.state.audits import Audit, Audits, Missing, Outcome
+from wms_sync.state.audits import Audit, AuditResult, Audits, MissingShipment
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -18,7 +18,7 @@ DAY = timedelta(days=1)
 @pytest.fixture
 def audits(url, turn) -> Iterator[Audits]:
     with Audits(url, turn) as store:
-        with store._writing() as connection:
+        with store._transaction() as connection:
             for table in ("audits", "missing_shipments"):
                 connection.execute(text(f"delete from {table}"))  # PostgreSQL is one for all tests
         yield store
@@ -29,27 +29,28 @@ def audit(window_id: str, read_at: datetime = MOMENT) -> Audit:
 
 
 def test_what_is_missing_returns_and_may_be_missing_again(audits):
-    audits.begin(audit("a"), [Missing(2**40, "a", MOMENT), Missing(7, "a", MOMENT)])
+    audits.begin(audit("a"), [MissingShipment(2**40, "a", MOMENT), MissingShipment(7, "a", MOMENT)])
     assert set(audits.missing()) == {7, 2**40}
-    audits.returned({7: MOMENT + DAY})
-    assert audits.missing() == {2**40: Missing(2**40, "a", MOMENT)}
-    audits.begin(audit("b", MOMENT + 2 * DAY), [Missing(7, "b", MOMENT + 2 * DAY)])
-    audits.returned({2**40: MOMENT + 3 * DAY})
-    assert audits.missing() == {7: Missing(7, "b", MOMENT + 2 * DAY)}
-    assert audits.proven() == (
-        Missing(7, "a", MOMENT, MOMENT + DAY),
-        Missing(2**40, "a", MOMENT, MOMENT + 3 * DAY),
-        Missing(7, "b", MOMENT + 2 * DAY),
+    audits.mark_returned({7: MOMENT + DAY})
+    assert audits.missing() == {2**40: MissingShipment(2**40, "a", MOMENT)}
+    audits.begin(audit("b", MOMENT + 2 * DAY), [MissingShipment(7, "b", MOMENT + 2 * DAY)])
+    audits.mark_returned({2**40: MOMENT + 3 * DAY})
+    assert audits.missing() == {7: MissingShipment(7, "b", MOMENT + 2 * DAY)}
+    assert audits.all_missing() == (
+        MissingShipment(7, "a", MOMENT, MOMENT + DAY),
+        MissingShipment(2**40, "a", MOMENT, MOMENT + 3 * DAY),
+        MissingShipment(7, "b", MOMENT + 2 * DAY),
     )
 
 
 def test_what_is_taken_in_replaces_what_is_known_of_the_same_audits(audits):
-    audits.begin(audit("a"), [Missing(7, "a", MOMENT)])
-    audits.begin(audit("c", MOMENT + 2 * DAY), [Missing(9, "c", MOMENT)])
-    audits.complete("a", Outcome(1, 0, 0, 1, 0, 9, 9, 0, "{}"))
+    audits.begin(audit("a"), [MissingShipment(7, "a", MOMENT)])
+    audits.begin(audit("c", MOMENT + 2 * DAY), [MissingShipment(9, "c", MOMENT)])
+    audits.complete("a", AuditResult(1, 0, 0, 1, 0, 9, 9, 0, "{}"))
     complete = audits.all()[0]
     audits.take_in(
-        [complete, audit("b", MOMENT + DAY)], [Missing(7, "a", MOMENT, MOMENT + DAY), Missing(8, "b", MOMENT)]
+        [complete, audit("b", MOMENT + DAY)],
+        [MissingShipment(7, "a", MOMENT, MOMENT + DAY), MissingShipment(8, "b", MOMENT)],
     )
     assert [(one.window_id, one.compared) for one in audits.all()] == [("a", 1), ("b", None), ("c", None)]
     assert set(audits.missing()) == {8, 9}

@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import turn_at
 from tests.state.conftest import take_migration_back
-from wms_sync.state.ledger import BATCH, UNSURE, Entry, PushLedger, Sighting, State
+from wms_sync.state.ledger import ROWS_PER_STATEMENT, UNSURE, Entry, PushLedger, Sighting, State
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -61,7 +61,7 @@ def test_kinds_services_and_keys_are_apart(ledger, request):
 
 def test_many_rows_are_written_and_read(ledger, request):
     service = request.node.name
-    rows = [intent(service, f"key {number}") for number in range(2 * BATCH + 1)]
+    rows = [intent(service, f"key {number}") for number in range(2 * ROWS_PER_STATEMENT + 1)]
     ledger.record(rows)
     assert ledger.entries(service, "retailers", [row.key for row in rows]) == {row.key: row for row in rows}
 
@@ -91,8 +91,8 @@ def test_of_two_copies_of_a_row_the_newer_one_is_kept(ledger, request, older, ne
 def test_what_is_seen_is_remembered_once_and_settles_a_doubt(ledger, request, state):
     service = request.node.name
     ledger.record([intent(service, "a", state=state)])
-    ledger.seen([Sighting(service, "retailers", "a", 7, MOMENT)])
-    ledger.seen([Sighting(service, "retailers", "a", 8, MOMENT + timedelta(days=1))])
+    ledger.record_sightings([Sighting(service, "retailers", "a", 7, MOMENT)])
+    ledger.record_sightings([Sighting(service, "retailers", "a", 8, MOMENT + timedelta(days=1))])
     entry = ledger.entries(service, "retailers", ["a"])["a"]
     assert (entry.remote_id, entry.seen_at) == (7, MOMENT)
     assert entry.state is (State.CREATED if state in UNSURE else state)
@@ -100,7 +100,7 @@ def test_what_is_seen_is_remembered_once_and_settles_a_doubt(ledger, request, st
 
 def test_an_id_that_an_answer_brought_stays(ledger, request):
     ledger.record([intent(request.node.name, "a", state=State.CREATED, remote_id=5)])
-    ledger.seen([Sighting(request.node.name, "retailers", "a", 7, MOMENT)])
+    ledger.record_sightings([Sighting(request.node.name, "retailers", "a", 7, MOMENT)])
     assert ledger.entries(request.node.name, "retailers", ["a"])["a"].remote_id == 5
 
 

@@ -12,14 +12,14 @@ import pytest
 
 from wms_sync.durable import Inaccessible
 from wms_sync.layout import Layout
-from wms_sync.state.queue import writer, writing
+from wms_sync.state.queue import hold_lock, lock_holder
 
 HOLD = """
 import sys, time
 from pathlib import Path
 from wms_sync.layout import Layout
-from wms_sync.state.queue import writing
-with writing(Layout(Path(sys.argv[1])), sys.argv[2], waiting=lambda line: print(line, flush=True)):
+from wms_sync.state.queue import hold_lock
+with hold_lock(Layout(Path(sys.argv[1])), sys.argv[2], waiting=lambda line: print(line, flush=True)):
     print("mine", flush=True)
     log = Path(sys.argv[1]) / "log"
     log.open("a").write(f"in {sys.argv[2]}\\n")
@@ -42,14 +42,14 @@ def line(process: subprocess.Popen[str]) -> str:
 def test_a_second_writer_waits_and_is_told_for_whom(tmp_path):
     with start(tmp_path, "the night", 1.0) as first:
         assert line(first) == "mine"
-        assert "the night" in str(writer(Layout(tmp_path)))
+        assert "the night" in str(lock_holder(Layout(tmp_path)))
         with start(tmp_path, "backfill", 0.0) as second:
             told = line(second)
             assert told.startswith("waiting for the night (process ")
             assert str(first.pid) in told
             assert line(second) == "mine"
     assert (tmp_path / "log").read_text().split("\n")[:3] == ["in the night", "out the night", "in backfill"]
-    assert writer(Layout(tmp_path)) is None
+    assert lock_holder(Layout(tmp_path)) is None
 
 
 def test_writers_take_turns_in_the_order_they_came(tmp_path):
@@ -71,8 +71,8 @@ def test_a_killed_writer_holds_nobody_up(tmp_path):
         first.send_signal(signal.SIGKILL)
         first.wait()
     began = time.monotonic()
-    with writing(Layout(tmp_path), "next", waiting=lambda _: None):
-        assert writer(Layout(tmp_path)) is not None
+    with hold_lock(Layout(tmp_path), "next", waiting=lambda _: None):
+        assert lock_holder(Layout(tmp_path)) is not None
     assert time.monotonic() - began < 30
     assert not list((tmp_path / "work" / "queue" / "writer").iterdir())
 
@@ -80,11 +80,11 @@ def test_a_killed_writer_holds_nobody_up(tmp_path):
 def test_another_thing_is_done_at_the_same_time(tmp_path):
     with start(tmp_path, "the night", 60) as writing_tables:
         assert line(writing_tables) == "mine"
-        with writing(Layout(tmp_path), "pushing", waiting=lambda told: pytest.fail(told), what="push-retailers"):
-            pushing = writer(Layout(tmp_path), what="push-retailers")
+        with hold_lock(Layout(tmp_path), "pushing", waiting=lambda told: pytest.fail(told), what="push-retailers"):
+            pushing = lock_holder(Layout(tmp_path), what="push-retailers")
             assert pushing is not None
             assert pushing.purpose == "pushing"
-            assert "the night" in str(writer(Layout(tmp_path)))
+            assert "the night" in str(lock_holder(Layout(tmp_path)))
         writing_tables.kill()
 
 
@@ -97,6 +97,6 @@ def test_what_cannot_be_used_is_named(tmp_path, in_the_way):
         path.mkdir(parents=True)
     with (
         pytest.raises(Inaccessible, match=f"^{path} cannot be used"),
-        writing(Layout(tmp_path), "night", waiting=pytest.fail),
+        hold_lock(Layout(tmp_path), "night", waiting=pytest.fail),
     ):
         pass

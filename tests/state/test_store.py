@@ -52,9 +52,9 @@ def test_a_window_goes_from_reading_to_landed_to_loaded(store, request):
     store.record_page(page(name, 1))
     store.record_page(page(name, 2))
     assert (store.window(name).pages, store.window(name).records, store.window(name).bytes) == (2, 20, 200)
-    store.landed(name, read_seconds=1.5)
+    store.mark_landed(name, read_seconds=1.5)
     assert store.window(name).state == "landed"
-    store.loaded([name])
+    store.mark_loaded([name])
     loaded = store.window(name)
     assert loaded.state == "loaded"
     assert loaded.count_reported == 20
@@ -64,7 +64,7 @@ def test_a_window_goes_from_reading_to_landed_to_loaded(store, request):
 
 def test_only_landed_windows_become_loaded(store, request):
     store.begin_windows([window(request.node.name)])
-    store.loaded([request.node.name])
+    store.mark_loaded([request.node.name])
     assert store.window(request.node.name).state == "reading"
 
 

@@ -27,16 +27,16 @@ def test_each_turn_counts_one_further_and_is_remembered_with_who_has_it(url, tur
     overtake(url, tmp_path)
     newest = newest_turn(url)
     assert newest is not None
-    assert newest.epoch == turn.epoch.held.epoch + 1
+    assert newest.epoch == turn.epoch.row.epoch + 1
     assert (newest.what, newest.purpose, newest.host) == ("writer", "test", "this host")
-    assert newest.began_at >= turn.epoch.held.began_at
+    assert newest.began_at >= turn.epoch.row.began_at
 
 
 def test_many_at_once_get_an_epoch_each(url, tmp_path):
     def take(number: int) -> int:
         taken = turn_at(url, tmp_path / str(number), what="push-many")
         taken.close()
-        return taken.epoch.held.epoch
+        return taken.epoch.row.epoch
 
     turn_at(url, tmp_path, what="push-many").close()
     with ThreadPoolExecutor(4) as pool:
@@ -77,7 +77,7 @@ def test_who_takes_over_waits_for_a_write_that_has_begun(url, turn, tmp_path):
 
     with StateStore(url, turn) as store:
         other = threading.Thread(target=take)
-        with store._writing():
+        with store._transaction():
             other.start()
             time.sleep(0.3)
             order.append("written")

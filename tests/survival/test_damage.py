@@ -38,7 +38,7 @@ from wms_sync.privacy.scrub import without_orders
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status
 from wms_sync.state.ledger import Entry, PushLedger, State
-from wms_sync.state.queue import writer, writing
+from wms_sync.state.queue import hold_lock, lock_holder
 from wms_sync.upkeep.recovery import recover
 
 ROOT = Path(__file__).parents[2]
@@ -316,7 +316,7 @@ def test_an_order_is_forgotten_although_a_page_is_damaged_and_the_page_comes_bac
         row = tables.execute("select order_id from pii.order_addresses order by all limit 1").fetchone()
     assert row is not None
     harm(page)
-    bench.store.forget(row)
+    bench.store.remember_forgotten(row)
     said = night(bench)
     assert any(window in line and page.name in line and "asked for again" in line for line in said), said
     assert bench.store.forgotten(unfinished=True) == set()
@@ -387,8 +387,8 @@ def test_what_dead_runs_left_behind_harms_nobody(bench, sandbox):
     (work / "queue" / "writer" / "00000000000000000001-1").write_text(dead)
     sandbox.sandbox.advance(seconds=7200, changed=60, packages_removed=20)
     sandbox.sandbox.advance(seconds=10)
-    assert writer(layout) is None
-    with writing(layout, "night", waiting=pytest.fail):
+    assert lock_holder(layout) is None
+    with hold_lock(layout, "night", waiting=pytest.fail):
         night(bench)
         assert_equal(bench, sandbox)
         rebuild(bench.settings, bench.store, run_id="test", say=say)

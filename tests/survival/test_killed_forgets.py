@@ -81,7 +81,7 @@ def known(installation: Installation) -> frozenset[int]:
 
 
 AGAIN = ("rebuild", "sync", "forget")
-SHARE = (Moment("_clean_pages > _clean_page > StateStore.rewrite_page > Guarded._writing: after commit"),)
+SHARE = (Moment("_clean_pages > _clean_page > StateStore.rewrite_page > Guarded._transaction: after commit"),)
 """Of the normal suite: what is recorded of a page is not yet what it is."""
 
 

@@ -33,7 +33,7 @@ BAD = "bad"
 """The row that is rejected has no name."""
 MERCHANT = {"WMS_MERCHANT_USERNAME": "sandbox-merchant", "WMS_MERCHANT_API_KEY": "sandbox-api-key"}
 REJECTED = 3
-INTENTS = "Push._top_up > Push._intend > PushLedger.record > Guarded._writing: before commit"
+INTENTS = "Push._top_up > Push._intend > PushLedger.record > Guarded._transaction: before commit"
 SENT = "Creates._post > GlobalApi.post > Connection.send > Connection._once: after send"
 
 
@@ -61,7 +61,7 @@ VICTIMS = {
         lambda sandbox: [one["code"] for one in sandbox.retailers()],
         AHEAD_UNIQUE,
         0.3,
-        share=(Moment("Push._top_up > Push._intend > PushLedger.record > Guarded._writing: before commit", 3),),
+        share=(Moment("Push._top_up > Push._intend > PushLedger.record > Guarded._transaction: before commit", 3),),
     ),
     "products": Victim(
         ("type,sku,name", *(f"Product,P{at},Name {at}" for at in range(ROWS)), f"Product,{BAD},"),

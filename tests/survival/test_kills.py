@@ -48,7 +48,8 @@ VICTIMS = {
         synced=False,
         share=(
             Moment(
-                "WindowReader._read_on > WindowReader._land > StateStore.record_page > Guarded._writing: before commit",
+                "WindowReader._read_on > WindowReader._land > StateStore.record_page"
+                " > Guarded._transaction: before commit",
                 8,
             ),
         ),

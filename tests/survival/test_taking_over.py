@@ -32,7 +32,7 @@ MOMENTS = {
     "a page was landed": ("sync", f"land > Turn.write_whole > {PUT.replace('before', 'after')}", 4),
     "a page was recorded": (
         "sync",
-        "WindowReader._read_on > WindowReader._land > StateStore.record_page > Guarded._writing: after commit",
+        "WindowReader._read_on > WindowReader._land > StateStore.record_page > Guarded._transaction: after commit",
         4,
     ),
     "a window is closed": ("sync", f"write_manifest > Turn.write_whole > {PUT}", 1),
@@ -137,7 +137,7 @@ def test_nor_with_its_state_in_postgresql(postgres_url, install, service, expect
 
 
 RECORDING = Moment(
-    "WindowReader._read_on > WindowReader._land > StateStore.record_page > Guarded._writing: before commit",
+    "WindowReader._read_on > WindowReader._land > StateStore.record_page > Guarded._transaction: before commit",
     4,
     signal.SIGSTOP,
 )
@@ -163,7 +163,9 @@ PUSHED = {
     "products": ("type,sku,name", "Product,P{number},Name {number}", 3),
 }
 ROWS = 100
-INTENDED = Moment("Push._top_up > Push._intend > PushLedger.record > Guarded._writing: after commit", 1, signal.SIGSTOP)
+INTENDED = Moment(
+    "Push._top_up > Push._intend > PushLedger.record > Guarded._transaction: after commit", 1, signal.SIGSTOP
+)
 """The first creates are intended, and none has been sent."""
 
 

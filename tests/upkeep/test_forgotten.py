@@ -50,7 +50,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         bench.store = opened_store(settings)
         synced(bench)
         remember(bench.layout, bench.store, ORDERS)
-        bench.store.forgot(ORDERS)
+        bench.store.mark_forgotten(ORDERS)
         bench.store.close()
     return folder
 

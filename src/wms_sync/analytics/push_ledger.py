@@ -30,7 +30,7 @@ def write_push_ledger(connection: duckdb.DuckDBPyConnection, ledger: PushLedger,
     shown = "\nunion all\n".join(f"({sql_files.read(path)})" for path in sql_files.listed("shown"))
     rows = connection.execute(sql_files.read("known/pushed_and_seen.sql").format(shown=shown), given).fetchall()
     if rows:
-        ledger.seen([Sighting(service, kind, key, id_, seen_at) for kind, key, id_, seen_at in rows])
+        ledger.record_sightings([Sighting(service, kind, key, id_, seen_at) for kind, key, id_, seen_at in rows])
         replace_rows(connection, "push_ledger", ledger.all())
     return len(rows)
 

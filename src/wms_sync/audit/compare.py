@@ -27,7 +27,7 @@ from wms_sync.catalogue import Table, literal, quote, table, tables
 from wms_sync.flatten.window import FlattenedWindow
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
-from wms_sync.state.audits import Audit, Audits, Missing, Outcome
+from wms_sync.state.audits import Audit, AuditResult, Audits, MissingShipment
 
 EXAMPLES = 20
 _NUMBERS = ("after_id", "to_id", "settled_counted", "total_to_id", "total_counted", "compared", "changed", "missed")
@@ -70,7 +70,7 @@ class Comparison:
         self._missing = missing
         self._lacking = lacking
 
-    def outcome(self, start: datetime) -> Outcome:
+    def outcome(self, start: datetime) -> AuditResult:
         """What the tables have in another way than the service, of shipments changed at ``start`` or later."""
         self._find_versions(start)
         compared, missed, absent = (self._ids(verdict) for verdict in (None, "missed", "absent"))
@@ -78,7 +78,7 @@ class Comparison:
         voided = {f"voided_{root.slug}": self._voided(root) for root in tables() if root.is_root and root.newer}
         found = {"changed": changed, "missed": missed, "absent": absent, "orders_changed": orders, **voided}
         settled, total = self._totals(start)
-        return Outcome(
+        return AuditResult(
             compared=len(compared),
             changed=len(changed),
             missed=len(missed),
@@ -156,7 +156,7 @@ def compare(
 
     ``narrow`` tells of the windows that lack something what that is.
     """
-    due = audits.open()
+    due = audits.uncompared()
     for window, flattened in batch:
         if window.id in due:
             lacking = narrowing(narrow.get(window.id, ()))
@@ -166,7 +166,7 @@ def compare(
 
 def write_audits(connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
     """Replace ``ops.audits`` by what the state store knows."""
-    missing = Counter(one.window_id for one in audits.proven())
+    missing = Counter(one.window_id for one in audits.all_missing())
     known = [SimpleNamespace(**vars(audit), missing=missing[audit.window_id]) for audit in audits.all()]
     replace_rows(connection, "audits", known)
 
@@ -180,4 +180,4 @@ def restore_audits(layout: Layout, audits: Audits) -> None:
             return
         known = records(connection.execute("select * exclude (missing) from ops.audits"))
         proven = records(connection.execute("select * from ops.missing_shipments"))
-    audits.take_in([Audit(**row) for row in known], [Missing(**row) for row in proven])
+    audits.take_in([Audit(**row) for row in known], [MissingShipment(**row) for row in proven])

@@ -29,12 +29,12 @@ def note_returned(connection: duckdb.DuckDBPyConnection, parquet: Path, audits: 
     shown = connection.execute(sql_files.read("audit/shown.sql"), {"files": files, "ids": list(missing)}).fetchall()
     later = sorted((moment, one) for one, moment in shown if moment > missing[one].missing_since)
     if later:
-        audits.returned({one: moment for moment, one in reversed(later)})
+        audits.mark_returned({one: moment for moment, one in reversed(later)})
 
 
 def mark_missing(connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
     """Bring the marks in the tables to what is proven."""
-    proven = audits.proven()
+    proven = audits.all_missing()
     if proven:
         replace_rows(connection, "missing_shipments", proven)
         connection.execute(sql_files.read("audit/mark.sql"))

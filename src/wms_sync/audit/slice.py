@@ -32,7 +32,7 @@ from wms_sync.extract.warnings import Warnings
 from wms_sync.extract.window import WindowReader
 from wms_sync.intervals import Interval
 from wms_sync.settings import Settings
-from wms_sync.state.audits import Audit, Audits, Missing
+from wms_sync.state.audits import Audit, Audits, MissingShipment
 from wms_sync.state.store import StateStore, Window
 
 EVERY = timedelta(hours=20)
@@ -106,7 +106,7 @@ class AuditReading:
 
     def _read(
         self, after: int, settled: datetime, known_missing: AbstractSet[int]
-    ) -> tuple[Audit, tuple[Missing, ...]]:
+    ) -> tuple[Audit, tuple[MissingShipment, ...]]:
         for half_read in self._store.windows("reading"):
             if half_read.reason == "audit":
                 self._store.abandon(half_read.id)
@@ -138,7 +138,7 @@ class AuditReading:
         )
         return audit, missing
 
-    def _prove_missing(self, window_id: str, piece: _Slice, known: AbstractSet[int]) -> Iterator[Missing]:
+    def _prove_missing(self, window_id: str, piece: _Slice, known: AbstractSet[int]) -> Iterator[MissingShipment]:
         """Ask once more for what the tables have and the slice has not, but for what is known to be missing."""
         stored = self._stored(piece.after, piece.to_id)
         absent = sorted(stored - piece.ids - known)
@@ -156,7 +156,7 @@ class AuditReading:
             except ApiError as error:
                 self._say(f"{len(part)} shipments are absent, and are not marked missing without proof: {error}")
                 continue
-            yield from (Missing(one, window_id, asked_at) for one in part if one not in there)
+            yield from (MissingShipment(one, window_id, asked_at) for one in part if one not in there)
 
     def _ask_again(self, ids: Sequence[int], *, witness: int) -> tuple[AbstractSet[int], datetime]:
         """Which of these the service has; the witness tells a service that lacks them from one that finds nothing."""

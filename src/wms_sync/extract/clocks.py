@@ -107,7 +107,7 @@ def remember(store: StateStore, clocks: Clocks) -> None:
     """
     heard = clocks.heard
     if clocks.comes_again is not None:
-        store.give_back(clocks.comes_again)
+        store.withdraw_coverage(clocks.comes_again)
     if heard.least is None or heard.most is None:
         store.observe(OBSERVED, 0, UNDATED)
     else:

@@ -48,7 +48,7 @@ def begin(store: StateStore, asked: Interval, until: datetime, began_at: datetim
 
 def end(store: StateStore, asked: Interval) -> None:
     """Everything of it has landed."""
-    store.observe_no_more(_name(asked))
+    store.delete_observation(_name(asked))
 
 
 def _name(asked: Interval) -> str:

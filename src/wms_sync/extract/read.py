@@ -31,7 +31,7 @@ from wms_sync.extract.warnings import Warnings
 from wms_sync.extract.window import WindowReader
 from wms_sync.intervals import Interval, intersect, interval, subtract, union
 from wms_sync.settings import Settings
-from wms_sync.state.store import KNOWN, Reason, StateStore, Window
+from wms_sync.state.store import COMPLETE_STATES, Reason, StateStore, Window
 
 PAGES_PER_WINDOW = 10
 RECENT = timedelta(days=7)
@@ -161,7 +161,7 @@ class Reading:
 
     def _narrow(self, start: datetime, end: datetime) -> tuple[Interval, ...]:
         """What was read without something that is asked for now."""
-        narrow = plan.narrower(self._store.windows(*KNOWN), self._listing.selection.lost)
+        narrow = plan.narrower(self._store.windows(*COMPLETE_STATES), self._listing.selection.lost)
         again = intersect(interval(start, end), narrow)
         if again:
             self._warnings.remark(
@@ -207,7 +207,7 @@ class Reading:
             expected=sum(expected for _, expected in cut) + sum(window.count_reported or 0 for window in resumed),
         )
         window_ids = self._read_all(windows)
-        self._store.warned(self._run_id, self._warnings.kept, anew=reason == "sync")
+        self._store.record_warnings(self._run_id, self._warnings.kept, anew=reason == "sync")
         return ReadReport(
             horizon=clocks.horizon,
             intervals=tuple(needed),

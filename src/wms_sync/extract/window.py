@@ -88,7 +88,7 @@ class WindowReader:
         complete = replace(read, state="landed", landed_at=datetime.now(UTC), read_seconds=seconds)
         folder = self._layout.window(window.id)
         write_manifest(self._store.turn, folder, Manifest(complete, self._store.pages(window.id)))
-        self._store.landed(window.id, read_seconds=seconds)
+        self._store.mark_landed(window.id, read_seconds=seconds)
         self._tally.add(windows_done=1)
 
     def _read_on(self, window: Window, number: int, pager: Pager) -> int | None:

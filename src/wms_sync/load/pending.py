@@ -17,7 +17,7 @@ from wms_sync.flatten.window import flattened_window
 from wms_sync.settings import Settings
 from wms_sync.state.audits import Audits
 from wms_sync.state.ledger import PushLedger
-from wms_sync.state.store import KNOWN, StateStore, Window
+from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
 from wms_sync.upkeep.lost_records import loaded_with_fewer
 
 RECORDS_PER_TRANSACTION = 100_000
@@ -49,7 +49,7 @@ class PendingWindows:
     def merge_into(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Merge until nothing is left, or until DuckDB has filled its memory, which it frees only with the file."""
         known = receipts(connection)
-        windows = self._store.windows(*KNOWN)
+        windows = self._store.windows(*COMPLETE_STATES)
         known -= loaded_with_fewer(connection, self._layout, self._store, known)
         pending = [window for window in windows if window.id not in known]
         with Audits(self._settings.database_url, self._store.turn) as audits:
@@ -79,7 +79,7 @@ class PendingWindows:
             include_addresses=self._settings.include_addresses,
             narrow=narrow,
         )
-        for part in _batches(pending, narrow, alone=audits.open()):
+        for part in _batches(pending, narrow, alone=audits.uncompared()):
             batch = [(window, flattened_window(self._layout, window.id)) for window in part]
             note_returned(connection, self._layout.parquet, audits, batch)
             compare(connection, self._layout.parquet, audits, batch, narrow, start=self._settings.start)

@@ -29,7 +29,7 @@ from wms_sync.flatten.window import is_flattened
 from wms_sync.flatten.workers import Flattening
 from wms_sync.load.pending import PendingWindows
 from wms_sync.settings import Settings
-from wms_sync.state.store import KNOWN, StateStore, Window
+from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
 from wms_sync.upkeep.damaged import give_up
 from wms_sync.upkeep.lost_records import note_proven
 from wms_sync.upkeep.retention import drop_old_pages
@@ -103,7 +103,7 @@ class Refresh:
 
     def _flatten(self, *, again: bool) -> None:
         """Parquet for every window that has none. Done before the tables are opened: each may use all the memory."""
-        known = self._store.windows(*KNOWN)
+        known = self._store.windows(*COMPLETE_STATES)
         kept = {window.id for window in known if self._is_kept(window, again=again)}
         windows = [window for window in known if window.id not in kept]
         if again and kept:
@@ -151,7 +151,7 @@ class Refresh:
         accepted = not any(outcome.refuses for outcome in outcomes)
         size = publish(self._turn, self._layout, self._layout.working_database) if accepted else 0
         # not before: what is landed is gone on with by whoever runs next, a backfill of the same days too
-        self._store.loaded(merged.landed)
+        self._store.mark_loaded(merged.landed)
         if accepted:
             note_proven(self._store)
             drop_old_pages(self._settings, self._store, self._say)

@@ -32,7 +32,7 @@ from wms_sync.reports.findings import Finding
 from wms_sync.settings import Settings
 from wms_sync.state.epochs import newest_turn
 from wms_sync.state.ledger import PushLedger
-from wms_sync.state.queue import writer
+from wms_sync.state.queue import lock_holder
 from wms_sync.state.schema import MIGRATIONS
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.damaged import damaged_pages
@@ -183,7 +183,7 @@ def _state(settings: Settings) -> Iterator[Finding]:
 
 
 def _raw_pages(layout: Layout, settings: Settings) -> Iterator[Finding]:
-    if writer(layout) is not None:
+    if lock_holder(layout) is not None:
         return
     with StateStore(settings.database_url) as store:
         found = damaged_pages(layout, store)
@@ -214,7 +214,7 @@ def _forgotten(settings: Settings) -> Iterator[Finding]:
 
 
 def _lock(settings: Settings) -> Iterator[Finding]:
-    holder = writer(settings.layout)
+    holder = lock_holder(settings.layout)
     yield Finding("lock", "ok", f"held by {holder}" if holder else "nobody writes")
     for kind in KINDS:
         if (holder := pusher(settings, kind)) is not None:
@@ -240,7 +240,7 @@ def _tables(settings: Settings) -> Iterator[Finding]:
     if not layout.working_database.exists():
         yield Finding("tables", "ok", "not made yet")
         return
-    if writer(layout) is not None:
+    if lock_holder(layout) is not None:
         yield Finding("tables", "ok", "being written now; not looked at")
         return
     with opened(layout.working_database, memory_limit=settings.memory_limit):

@@ -27,7 +27,7 @@ from wms_sync.master_data.push.unfinished import needs, unfinished
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import Entry, PushLedger, State
 from wms_sync.state.push_files import PushedFile
-from wms_sync.state.queue import writer
+from wms_sync.state.queue import lock_holder
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.recovery import is_behind, refuse_another_service
 from wms_sync.upkeep.retention import dropped_windows
@@ -122,7 +122,7 @@ def _collected(settings: Settings, store: StateStore, layout: Layout) -> Status:
     gaps = missing(settings.start, newest, covered) if newest and newest > settings.start else ()
     before = store.observation(BEFORE_START)
     published = _Published.read(layout)
-    holder = writer(layout)
+    holder = lock_holder(layout)
     pushed = _Pushed.read(settings)
     found = Status(
         sync_cursor=cursor,

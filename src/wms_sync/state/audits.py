@@ -1,7 +1,7 @@
 """Audits in the state store: which slice of ids was read again, what the service counted, what the comparison found.
 
-An audit is written with its slice and with the shipments that it proved missing, and completed once by its outcome; a
-rebuild does not compare again. A shipment is missing until a page of the service shows it again.
+An audit is recorded when its slice is on disk, together with the shipments that it proved missing. The result of the
+comparison is added once; a rebuild does not compare again. A shipment is missing until a page shows it again.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from wms_sync.state.turns import Guarded
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What the tables held when the slice came, by numbers; ``examples`` are ids, as text."""
+class AuditResult:
+    """What the comparison of a slice with the tables found. ``examples`` are ids, as text."""
 
     compared: int
     changed: int
@@ -35,8 +35,9 @@ class Outcome:
 class Audit:
     """One row of ``audits``: shipments with ids in ``(after_id, to_id]`` were read again in a window of their own.
 
-    What was changed before ``settled_at`` must be in the tables. ``settled_counted`` is how many shipments the service
-    had that were changed between the start date and then, ``total_counted`` how many up to the id ``total_to_id``.
+    Every change before ``settled_at`` must be in the tables. ``settled_counted`` is the service's count of shipments
+    changed between the start date and ``settled_at``; ``total_counted`` its count of those with ids up to
+    ``total_to_id``. The columns of ``AuditResult`` are None until the slice has been compared.
     """
 
     window_id: str
@@ -60,11 +61,11 @@ class Audit:
 
 
 @dataclass(frozen=True)
-class Missing:
-    """One row of ``missing_shipments``: the audit of a window proved that the service has a shipment no longer.
+class MissingShipment:
+    """One row of ``missing_shipments``: the audit of a window proved that the service no longer has a shipment.
 
-    ``missing_since`` is when the service was asked for it by id and did not have it, ``returned_at`` when a page showed
-    it again, both by the service's clock.
+    ``missing_since`` is when the service was asked for it by id and did not have it; ``returned_at`` is when a page
+    showed it again. Both are by the service's clock.
     """
 
     shipment_id: int
@@ -74,64 +75,64 @@ class Missing:
 
 
 class Audits(Guarded):
-    """Opened once a process; to write takes a turn."""
+    """The store of audits and missing shipments. Open it once per process; writing needs a turn."""
 
     def all(self) -> tuple[Audit, ...]:
-        """Every audit, the oldest first."""
+        """Return every audit, oldest first."""
         with self._engine.connect() as connection:
             rows = connection.execute(select(audits).order_by(audits.c.read_at, audits.c.window_id))
             return tuple(Audit(**row._mapping) for row in rows)
 
     def last(self) -> Audit | None:
-        """The newest audit."""
+        """Return the newest audit; None if there is none."""
         return next(reversed(self.all()), None)
 
-    def open(self) -> dict[str, Audit]:
-        """Audits that are not compared yet, by window."""
+    def uncompared(self) -> dict[str, Audit]:
+        """Return the audits whose slice has not been compared yet, by window."""
         return {audit.window_id: audit for audit in self.all() if audit.compared is None}
 
-    def proven(self) -> tuple[Missing, ...]:
-        """Everything that was ever proven missing, also what has returned, the oldest first."""
+    def all_missing(self) -> tuple[MissingShipment, ...]:
+        """Return everything that was ever proven missing, including what has returned, oldest first."""
         by_age = select(missing_shipments).order_by(missing_shipments.c.missing_since, *missing_shipments.primary_key)
         with self._engine.connect() as connection:
-            return tuple(Missing(**row._mapping) for row in connection.execute(by_age))
+            return tuple(MissingShipment(**row._mapping) for row in connection.execute(by_age))
 
-    def missing(self) -> dict[int, Missing]:
-        """What is missing now, by shipment."""
-        return {one.shipment_id: one for one in self.proven() if one.returned_at is None}
+    def missing(self) -> dict[int, MissingShipment]:
+        """Return what is missing now, by shipment."""
+        return {one.shipment_id: one for one in self.all_missing() if one.returned_at is None}
 
-    def begin(self, audit: Audit, missing: Iterable[Missing] = ()) -> None:
-        """Remember a slice that is on disk, and what it proved missing."""
-        with self._writing() as connection:
+    def begin(self, audit: Audit, missing: Iterable[MissingShipment] = ()) -> None:
+        """Record an audit whose slice is on disk, and the shipments that it proved missing."""
+        with self._transaction() as connection:
             connection.execute(audits.insert().values(**asdict(audit)))
             _insert(connection, missing_shipments, missing)
 
-    def complete(self, window_id: str, outcome: Outcome) -> None:
-        """Remember what the comparison found."""
-        with self._writing() as connection:
-            connection.execute(update(audits).where(audits.c.window_id == window_id).values(**asdict(outcome)))
+    def complete(self, window_id: str, result: AuditResult) -> None:
+        """Record what the comparison found."""
+        with self._transaction() as connection:
+            connection.execute(update(audits).where(audits.c.window_id == window_id).values(**asdict(result)))
 
-    def returned(self, seen: Mapping[int, datetime]) -> None:
-        """Remember when pages showed shipments again that were missing."""
-        with self._writing() as connection:
+    def mark_returned(self, seen: Mapping[int, datetime]) -> None:
+        """Record when pages showed missing shipments again, by shipment."""
+        with self._transaction() as connection:
             for shipment_id, moment in seen.items():
                 back = update(missing_shipments).where(
                     missing_shipments.c.shipment_id == shipment_id, missing_shipments.c.returned_at.is_(None)
                 )
                 connection.execute(back.values(returned_at=moment))
 
-    def take_in(self, known: Iterable[Audit], proven: Iterable[Missing]) -> None:
-        """Take in rows that are known from elsewhere, in place of those of the same windows."""
+    def take_in(self, known: Iterable[Audit], proven: Iterable[MissingShipment]) -> None:
+        """Record rows that were found in the published file, in place of those of the same windows."""
         known, proven = tuple(known), tuple(proven)
         windows = {one.window_id for one in known} | {one.window_id for one in proven}
-        with self._writing() as connection:
+        with self._transaction() as connection:
             for table in (audits, missing_shipments):
                 connection.execute(table.delete().where(table.c.window_id.in_(windows)))
             _insert(connection, audits, known)
             _insert(connection, missing_shipments, proven)
 
 
-def _insert(connection: Connection, table: Table, rows: Iterable[Audit | Missing]) -> None:
+def _insert(connection: Connection, table: Table, rows: Iterable[Audit | MissingShipment]) -> None:
     values = [vars(row) for row in rows]
     if values:
         connection.execute(table.insert(), values)

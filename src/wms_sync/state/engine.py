@@ -1,4 +1,4 @@
-"""Opening the database of ``WMS_STATE_URL``: SQLite or PostgreSQL, its tables brought to the newest step."""
+"""Open the database of ``WMS_STATE_URL`` (SQLite or PostgreSQL) and migrate its tables."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from wms_sync.state.errors import StateError, StateUrlError
 from wms_sync.state.schema import migrate
 
 Durable = Literal["normal", "full"]
-"""SQLite's ``synchronous``: ``normal`` may forget the last transactions in a loss of power, though not in a kill."""
+"""SQLite's ``synchronous``: with ``normal`` a power failure may lose the last transactions; a kill does not."""
 
 
-def opened(url: str, durable: Durable = "normal") -> Engine:
-    """The engine, migrated; raises ``StateUrlError`` or ``StateError`` without showing a password."""
+def open_engine(url: str, durable: Durable = "normal") -> Engine:
+    """Return an engine with migrated tables. Raise ``StateUrlError`` or ``StateError``, which show no password."""
     try:
         engine = _engine(url, durable)
         with engine.begin() as connection:
@@ -32,7 +32,7 @@ def opened(url: str, durable: Durable = "normal") -> Engine:
 
 
 def refuse_read_only(engine: Engine, error: DBAPIError) -> None:
-    """Raises ``Inaccessible`` where it is for a file without the right to write that SQLite did not do something."""
+    """Raise ``Inaccessible`` if SQLite failed because its file is read-only."""
     if getattr(error.orig, "sqlite_errorname", "").startswith("SQLITE_READONLY"):
         raise Inaccessible(Path(str(engine.url.database)), "it is read-only") from None
 
@@ -43,7 +43,7 @@ def _engine(url: str, durable: Durable) -> Engine:
         _refuse_torn_password(parsed)
         engine = create_engine(parsed, pool_pre_ping=True)
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
-        # without the error's words: what looks like a port or a host there may be a piece of the password
+        # The driver's message is left out: what it calls a port or host may be part of the password.
         raise StateUrlError(
             f"WMS_STATE_URL cannot be used ({type(error).__name__}). It should look like sqlite:///path/state.db or "
             "postgresql+psycopg://user:password@host/database (install wms-sync[postgres]), with @, : and / of a "
@@ -52,18 +52,18 @@ def _engine(url: str, durable: Durable) -> Engine:
     if parsed.get_backend_name() == "sqlite":
         if parsed.database in {None, "", ":memory:"}:
             raise StateUrlError(
-                "WMS_STATE_URL names no file, and what is kept in memory is not remembered between runs: write "
-                "sqlite:///path/state.db, or leave it unset."
+                "WMS_STATE_URL names no file. A database in memory is lost at the end of each run: set "
+                "sqlite:///path/state.db, or leave WMS_STATE_URL unset."
             )
         path = Path(str(parsed.database))
         make_private(path.parent)
-        make_private_file(path)  # SQLite gives its log the same mode
+        make_private_file(path)  # SQLite creates its log with the same mode
         event.listen(engine, "connect", _sqlite_pragmas(durable))
     return engine
 
 
 def _refuse_torn_password(url: URL) -> None:
-    """An @ in a password ends it early, and drivers show the rest of it as the host."""
+    """Raise ``ValueError`` for an unescaped @ in the password: drivers would show the rest of it as the host."""
     if "@" in (url.host or ""):
         raise ValueError
 

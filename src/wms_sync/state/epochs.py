@@ -1,9 +1,9 @@
-"""Epochs: each new writer counts one up, and a writer whose epoch is past writes nothing more.
+"""Epochs (fencing tokens): each new writer increments the epoch, and a writer with an old epoch can write nothing more.
 
-The lock of ``queue`` makes processes wait for each other. It cannot keep out a process that was suspended while its
-lock file was deleted, whose file system lost the lock, or that has another data folder and the same state store. The
-epoch can: every transaction that writes to the state store reads the epoch first, behind a row lock that the next
-writer must wait for. There is no moment between that read and the commit.
+The lock of ``queue`` makes processes wait for each other. It cannot stop a process that was suspended while its lock
+file was deleted, whose file system lost the lock, or that shares the state store but uses another data folder. The
+epoch can: every transaction that writes to the state store first reads the epoch under a row lock, and the next writer
+must wait for that lock. So the epoch cannot change between that read and the commit.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from sqlalchemy.dialects.postgresql import insert as insert_postgresql
 from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 from sqlalchemy.exc import DBAPIError
 
-from wms_sync.state.engine import opened, refuse_read_only
+from wms_sync.state.engine import open_engine, refuse_read_only
 from wms_sync.state.errors import StateError, TakenOver
 from wms_sync.state.queue import WRITER, Holder
 from wms_sync.state.schema import turns
 
 PATIENCE_SECONDS = 30
-"""How long the next writer waits for a transaction of the previous one; SQLite waits as long (``engine``)."""
+"""How long a new writer waits for the previous writer's transaction to end; SQLite waits as long (``engine``)."""
 
 
 @dataclass(frozen=True)
-class Held:
-    """One row of ``turns``: whose turn it is to do ``what``, its sequence number, since when."""
+class TurnRow:
+    """One row of ``turns``: which process has the turn to do ``what``, with which epoch, since when."""
 
     what: str
     epoch: int
@@ -44,77 +44,80 @@ class Held:
 
 
 class Epoch:
-    """One writer's epoch in the state store. Safe to use from several threads. Close it."""
+    """One writer's epoch in the state store. Thread-safe. The owner must close it."""
 
-    def __init__(self, engine: Engine, held: Held) -> None:
-        self.held = held
+    def __init__(self, engine: Engine, row: TurnRow) -> None:
+        self.row = row
         self._engine = engine
 
     @classmethod
     def begin(cls, url: str, me: Holder, *, what: str, run_id: str | None) -> Self:
-        """Count the epoch up, which ends the previous writer's. The caller holds the lock on ``what``.
+        """Increment the epoch, which ends the previous writer's. The caller holds the lock on ``what``.
 
-        Raises ``StateError`` when a transaction of the previous writer does not end in ``PATIENCE_SECONDS``.
+        Raise ``StateError`` if a transaction of the previous writer does not end within ``PATIENCE_SECONDS``.
         """
-        engine = opened(url)
+        engine = open_engine(url)
         try:
             return cls(engine, _count_up(engine, what, me, run_id))
         except DBAPIError as error:
             refuse_read_only(engine, error)
             raise StateError(
-                f"The turn to write cannot be taken ({error.orig}). Most likely a process that is suspended, or on "
-                "another machine, is in the middle of a write to the state store: let it go on, or end it; then run "
-                "again."
+                f"The turn to write cannot be taken ({error.orig}). Most likely another process, suspended or on "
+                "another machine, is in the middle of a write to the state store: let it continue, or end it; then "
+                "run again."
             ) from None
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the database connections."""
         self._engine.dispose()
 
     def verify(self, connection: Connection) -> None:
-        """Begin a transaction that writes: until it ends, no other writer takes over. Raises ``TakenOver``."""
+        """Check the epoch at the start of a write transaction: no other writer can take over until it ends.
+
+        Raise ``TakenOver`` if another writer already has.
+        """
         if connection.dialect.name == "sqlite":
-            connection.exec_driver_sql("begin immediate")  # SQLite would read first and lock with the first change
-        self._compare(connection, _query(self.held.what).with_for_update(read=True))
+            connection.exec_driver_sql("begin immediate")  # otherwise SQLite locks only at the first change
+        self._compare(connection, _query(self.row.what).with_for_update(read=True))
 
     def check(self) -> None:
-        """Check before a step outside of the state store. Raises ``TakenOver``."""
+        """Check the epoch before a step outside the state store. Raise ``TakenOver`` if it is not ours any more."""
         with self._engine.connect() as connection:
-            self._compare(connection, _query(self.held.what))
+            self._compare(connection, _query(self.row.what))
 
     def _compare(self, connection: Connection, query: Select[Any]) -> None:
         row = connection.execute(query).one_or_none()
-        found = None if row is None else Held(**row._mapping)
-        if found != self.held:
-            who = f"{found} has taken over" if found else "The state store was made anew, and nobody has the turn"
+        found = None if row is None else TurnRow(**row._mapping)
+        if found != self.row:
+            who = f"{found} has taken over" if found else "The state store was created anew, and no run has the turn"
             raise TakenOver(
-                f"{who}. Since then this run, {self.held}, has written nothing: no state, no file, no table and no "
-                "create. What it did before that counts. It happens to a run that was suspended while its lock below "
-                "work/ was deleted or lost, and where two data folders have one state store. Run again: it goes on "
-                "from what is there."
+                f"{who}. Since then this run, {self.row}, has written nothing: no state, no file, no table and no "
+                "create. What it did before stays valid. This happens when a run is suspended and its lock file below "
+                "work/ is deleted or lost, or when two data folders share one state store. Run again: the new run "
+                "continues from there."
             )
 
 
-def newest_turn(url: str, what: str = WRITER) -> Held | None:
-    """Whose turn it was last, and may be still."""
-    engine = opened(url)
+def newest_turn(url: str, what: str = WRITER) -> TurnRow | None:
+    """Return the newest turn, which may have ended; None if nobody ever had one."""
+    engine = open_engine(url)
     with engine.connect() as connection:
         row = connection.execute(_query(what)).one_or_none()
     engine.dispose()
-    return None if row is None else Held(**row._mapping)
+    return None if row is None else TurnRow(**row._mapping)
 
 
-def _count_up(engine: Engine, what: str, me: Holder, run_id: str | None) -> Held:
-    """One statement, so that no two writers get the same epoch."""
+def _count_up(engine: Engine, what: str, me: Holder, run_id: str | None) -> TurnRow:
+    """Increment the epoch in one statement, so that no two writers get the same one."""
     is_sqlite = engine.dialect.name == "sqlite"
-    first = Held(what, 1, me.purpose, run_id, me.process, me.host, datetime.now(UTC))
+    first = TurnRow(what, 1, me.purpose, run_id, me.process, me.host, datetime.now(UTC))
     statement: Any = (insert_sqlite if is_sqlite else insert_postgresql)(turns).values(**asdict(first))
     taken = {name: column for name, column in statement.excluded.items() if name != "what"}
     counted = statement.on_conflict_do_update(index_elements=["what"], set_=taken | {"epoch": turns.c.epoch + 1})
     with engine.begin() as connection:
         if not is_sqlite:
             connection.exec_driver_sql(f"set local lock_timeout = '{PATIENCE_SECONDS}s'")
-        return Held(**connection.execute(counted.returning(*turns.c)).one()._mapping)
+        return TurnRow(**connection.execute(counted.returning(*turns.c)).one()._mapping)
 
 
 def _query(what: str) -> Select[Any]:

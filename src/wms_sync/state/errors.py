@@ -1,4 +1,4 @@
-"""What can go wrong with what is remembered."""
+"""Errors of the state store."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ class StateError(WmsSyncError):
 
 
 class StateUrlError(SettingsError):
-    """``WMS_STATE_URL`` names no database that can be opened."""
+    """``WMS_STATE_URL`` does not name a database that can be opened."""
 
 
 class TakenOver(StateError):
-    """Another process writes now; whatever this one was about to write is not written."""
+    """Another process has taken over as the writer; this process's pending write was not made."""

@@ -1,16 +1,16 @@
 """The ledger of creates: what was about to be sent, and what became of it.
 
-One row a thing (service, kind, natural key). An intent is committed before its request leaves, the outcome after::
+One row per thing (service, kind, natural key). The intent is committed before the request is sent, its outcome after::
 
-    intended ──► created    the service did it (``remote_id`` is unknown where its answer was lost)
-             ├─► exists     it was there before us: the service refuses a second one of this name
-             ├─► refused    nothing was done: the row must change
-             ├─► undone     nothing was done: the service failed or was not reached
-             ├─► doubt      no answer of the service came
-             └─► unproven   no answer came, and one that was sent again is refused without a word that proves anything
+    intended ──► created    the service created it (``remote_id`` is unknown if the answer was lost)
+             ├─► exists     it existed before: the service refuses a second one of this name
+             ├─► refused    nothing was created: the row must be corrected
+             ├─► undone     nothing was created: the service failed or was not reached
+             ├─► doubt      the service did not answer
+             └─► unproven   the service did not answer, and refused a second attempt with a message that proves nothing
 
-What a killed process leaves behind is ``intended`` and means the same as ``doubt``. A transaction is on disk before it
-counts, also through a loss of power: a forgotten intent could become a second product.
+A killed process leaves ``intended`` rows, which mean the same as ``doubt``. Each transaction is synced to disk before
+the request that it announces, so that it survives a power failure: a lost intent could lead to a second product.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 from wms_sync.state.schema import push_ledger
 from wms_sync.state.turns import Guarded, Turn
 
-BATCH = 500
-"""Keys or rows a statement: SQLite takes at most 32,766 parameters in one."""
+ROWS_PER_STATEMENT = 500
+"""Keys or rows per statement: SQLite accepts at most 32,766 parameters in one."""
 
 T = TypeVar("T")
 
 
 class State(StrEnum):
-    """How far a create is; see the module."""
+    """The state of a create; see the module's docstring."""
 
     INTENDED = "intended"
     CREATED = "created"
@@ -46,17 +46,19 @@ class State(StrEnum):
     UNPROVEN = "unproven"
 
 
-THERE = frozenset({State.CREATED, State.EXISTS})
+PRESENT = frozenset({State.CREATED, State.EXISTS})
+"""The service has the thing."""
 UNSURE = frozenset({State.INTENDED, State.DOUBT, State.UNPROVEN})
+"""The service may have the thing."""
 
 CLOCKS_DIFFER = timedelta(minutes=10)
-"""How far this machine's clock may be ahead of the service's where a product proves to be what was sent: one of its sku
-that is older than that is another merchant's, or was there before."""
+"""How far this machine's clock may be ahead of the service's when a product is matched with a create: a product of the
+same sku that is older than the create by more than this belongs to another merchant, or existed before."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One row of the ledger. ``body`` is canonical JSON as the file gave it, references by natural key."""
+    """One row of the ledger. ``body`` is canonical JSON of the file's row, with references by natural key."""
 
     service: str
     kind: str
@@ -74,18 +76,21 @@ class Entry:
 
     @property
     def name(self) -> tuple[str, str, str]:
-        """The thing."""
+        """Return the primary key: service, kind and natural key."""
         return (self.service, self.kind, self.key)
 
     @property
     def version(self) -> tuple[int, datetime, bool]:
-        """Of two copies of a row the greater one is newer. Attempts first: a clock may have been put back."""
+        """Return what orders two copies of a row: the greater one is newer.
+
+        Attempts come first, because a clock may have been set back.
+        """
         return (self.attempts, self.settled_at or self.intended_at, self.seen_at is not None)
 
 
 @dataclass(frozen=True)
 class Sighting:
-    """A thing of the ledger that the service's own data show."""
+    """A thing of the ledger that was found in the service's data."""
 
     service: str
     kind: str
@@ -95,7 +100,7 @@ class Sighting:
 
 
 class PushLedger(Guarded):
-    """Opened once a process; safe to use from several threads."""
+    """The store of the ledger. Open it once per process; it is thread-safe."""
 
     def __init__(self, url: str, turn: Turn | None = None) -> None:
         super().__init__(url, turn, durable="full")
@@ -103,7 +108,7 @@ class PushLedger(Guarded):
     # --- reading ---
 
     def entries(self, service: str, kind: str, keys: Iterable[str]) -> dict[str, Entry]:
-        """What is remembered of these things, by key."""
+        """Return the rows of these things, by key."""
         found: dict[str, Entry] = {}
         with self._engine.connect() as connection:
             for part in _parts(list(keys)):
@@ -113,27 +118,27 @@ class PushLedger(Guarded):
         return found
 
     def all(self) -> tuple[Entry, ...]:
-        """Every row, in the order of intent."""
+        """Return every row, in the order of intent."""
         query = select(push_ledger).order_by(push_ledger.c.intended_at, push_ledger.c.kind, push_ledger.c.key)
         with self._engine.connect() as connection:
             return tuple(_entry(row._mapping) for row in connection.execute(query))
 
     def unsure(self) -> tuple[Entry, ...]:
-        """What was sent without an answer that settles it, the oldest first."""
+        """Return what was sent without an answer that settles it, oldest first."""
         unsure = push_ledger.c.state.in_(UNSURE)
         query = select(push_ledger).where(unsure).order_by(push_ledger.c.intended_at, push_ledger.c.key)
         with self._engine.connect() as connection:
             return tuple(_entry(row._mapping) for row in connection.execute(query))
 
     def unseen(self, kinds: Iterable[str]) -> int:
-        """How many created things of these kinds the service's data have not shown."""
+        """Return how many created things of these kinds no page has shown yet."""
         there = and_(push_ledger.c.state == State.CREATED, push_ledger.c.seen_at.is_(None))
         query = select(func.count()).where(there, push_ledger.c.kind.in_(tuple(kinds)))
         with self._engine.connect() as connection:
             return int(connection.scalar(query) or 0)
 
     def counts(self) -> dict[tuple[str, State], int]:
-        """How many things of each kind are in each state."""
+        """Return the number of things by kind and state."""
         columns = (push_ledger.c.kind, push_ledger.c.state)
         query = select(*columns, func.count()).group_by(*columns)
         with self._engine.connect() as connection:
@@ -142,17 +147,17 @@ class PushLedger(Guarded):
     # --- writing ---
 
     def record(self, written: Sequence[Entry]) -> None:
-        """Write rows whole, in one transaction: intents and outcomes."""
+        """Write whole rows, intents or outcomes, in one transaction."""
         if written:
-            with self._writing() as connection:
+            with self._transaction() as connection:
                 for part in _parts(written):
                     connection.execute(self._upsert(), [vars(entry) for entry in part])
 
     def take_in(self, copied: Iterable[Entry]) -> int:
-        """Take in the rows of a copy that are missing here, or newer there; returns how many.
+        """Insert the rows of a copy that are absent here or newer there; return how many.
 
-        Takes no turn: a plan does it too, and whoever does it late changes nothing, since rows are compared where they
-        are written. They are compared before that too: as a rule nothing is new, and nobody is held up.
+        This needs no turn, because a plan does it too: the statement itself compares versions, so a late writer changes
+        nothing. The rows are also compared before writing, because usually nothing is new and then no lock is taken.
         """
         known = {one.name: one.version for one in self.all()}
         newer = [one for one in copied if one.name not in known or one.version > known[one.name]]
@@ -162,9 +167,9 @@ class PushLedger(Guarded):
                     connection.execute(self._upsert(only_newer=True), [vars(entry) for entry in part])
         return len(newer)
 
-    def seen(self, sightings: Sequence[Sighting]) -> None:
-        """Remember what the service's data show for the first time; what was in doubt is proven by it."""
-        with self._writing() as connection:
+    def record_sightings(self, sightings: Sequence[Sighting]) -> None:
+        """Record things that the service's data show for the first time. This settles those that were in doubt."""
+        with self._transaction() as connection:
             for sighting in sightings:
                 _remember(connection, sighting)
 
@@ -196,7 +201,7 @@ def _remember(connection: Connection, sighting: Sighting) -> None:
 
 
 def _version(columns: Any) -> Tuple:  # noqa: ANN401 - columns of the table, or of what is to be inserted
-    """``Entry.version`` in SQL."""
+    """Return ``Entry.version`` as SQL."""
     moment = func.coalesce(columns.settled_at, columns.intended_at)
     return tuple_(columns.attempts, moment, columns.seen_at.is_not(None))
 
@@ -206,5 +211,5 @@ def _entry(row: Any) -> Entry:  # noqa: ANN401 - a mapping of columns
 
 
 def _parts(whole: Sequence[T]) -> Iterator[Sequence[T]]:
-    for start in range(0, len(whole), BATCH):
-        yield whole[start : start + BATCH]
+    for start in range(0, len(whole), ROWS_PER_STATEMENT):
+        yield whole[start : start + ROWS_PER_STATEMENT]

@@ -1,7 +1,7 @@
-"""What a service takes less of than is asked for: parameters of field selection, and what is asked instead.
+"""Parameters of field selection that a service refuses, and what is requested instead.
 
-A refusal is remembered by service and version of its interface, so that the next run does not begin with it; when it
-was tried last says when to try again.
+A refusal is stored by service and version of its interface, so that the next run does not begin with the refused
+request. ``tried_at`` decides when to try the full request again.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class NarrowedField:
-    """One parameter: ``asked`` are the values that the service takes, comma-separated, and empty where it takes none.
+    """One row of ``narrowed_fields``: a parameter of which the service refuses values.
 
-    ``said`` are the words of its refusal.
+    ``asked`` are the values that it accepts, comma-separated; empty if it accepts none. ``said`` is the text of its
+    refusal.
     """
 
     service: str
@@ -35,23 +36,23 @@ class NarrowedField:
 
 
 class NarrowedFields(Guarded):
-    """The refusals that are remembered."""
+    """The store of refused parameters."""
 
     def of(self, service: str, api_version: str) -> tuple[NarrowedField, ...]:
-        """Those of one service, by parameter."""
+        """Return the refusals of one service, ordered by parameter."""
         query = select(narrowed_fields).where(_of(service, api_version)).order_by(narrowed_fields.c.parameter)
         with self._engine.connect() as connection:
             return tuple(NarrowedField(**row._mapping) for row in connection.execute(query))
 
     def try_again(self, service: str, api_version: str) -> None:
-        """Let the next read begin with everything. Without a turn: whoever writes, it says no more than when to try."""
+        """Let the next read try the full request again. Needs no turn: it only changes when that is tried."""
         with self._engine.begin() as connection:
             connection.execute(update(narrowed_fields).where(_of(service, api_version)).values(tried_at=LONG_AGO))
 
     def replace(self, service: str, api_version: str, found: Iterable[NarrowedField]) -> None:
-        """Remember these and no others of a service."""
+        """Replace the refusals of a service by these."""
         rows = [vars(one) for one in found]
-        with self._writing() as connection:
+        with self._transaction() as connection:
             connection.execute(narrowed_fields.delete().where(_of(service, api_version)))
             if rows:
                 connection.execute(narrowed_fields.insert(), rows)

@@ -1,10 +1,10 @@
-"""One at a time, across the processes of a machine, in the order they came, each told whom it waits for.
+"""Locks between the processes of one machine: first come, first served, and each process reports whom it waits for.
 
-``work/<what>.lock`` is the lock on something that only one process may do: write the tables (``writer``), push one kind
-of master data. It is an advisory lock that the kernel releases with the process that held it, so nothing has to be
-cleaned up after a kill. ``work/queue/<what>/`` makes it fair: each process holds a locked ticket there and tries for
-the lock only when no older ticket is alive. What a lock cannot keep out, because its file was deleted or its file
-system loses locks, ``epochs`` does.
+``work/<what>.lock`` is the lock on something that only one process at a time may do: write the tables (``writer``), or
+push one kind of master data. It is an advisory lock. The kernel releases it when its process ends, so nothing needs
+cleaning up after a kill. ``work/queue/<what>/`` makes it fair: each process holds a locked ticket there and tries for
+the lock only when no older ticket is alive. If a lock file is deleted or the file system loses the lock, ``epochs``
+still keeps the second writer out.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ REMIND_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Holder:
-    """Who stands in the queue: a purpose such as ``backfill 2026-01-01 to 2026-01-03``, and the process."""
+    """A process that holds a lock or waits for it. ``purpose`` is for people: ``backfill 2026-01-01 to 2026-01-03``."""
 
     purpose: str
     process: int
@@ -46,31 +46,34 @@ UNKNOWN = Holder("a process that has just begun", 0, socket.gethostname(), "now"
 
 
 @contextmanager
-def writing(layout: Layout, purpose: str, waiting: Callable[[str], None], *, what: str = WRITER) -> Iterator[Holder]:
-    """Be the only one who does ``what`` inside the block; ``waiting`` is told for whom, at once and every minute."""
+def hold_lock(layout: Layout, purpose: str, waiting: Callable[[str], None], *, what: str = WRITER) -> Iterator[Holder]:
+    """Hold the lock on ``what`` inside the block.
+
+    While another process is ahead, call ``waiting`` with a line that names it: at once, and every ``REMIND_SECONDS``.
+    """
     me = _me(purpose)
     queue = make_private(layout.queue(what))
     ticket = queue / f"{time.time_ns():020d}-{me.process}"
-    with _held(ticket, me), _open(layout.lock(what)) as lock:
+    with _locked_ticket(ticket, me), _open(layout.lock(what)) as lock:
         _wait_for_turn(layout.lock(what), ticket, lock, waiting)
         _sign(lock, me)
         yield me
 
 
-def writer(layout: Layout, *, what: str = WRITER) -> Holder | None:
-    """Who does it now, for ``status`` and ``doctor``."""
+def lock_holder(layout: Layout, *, what: str = WRITER) -> Holder | None:
+    """Return who holds the lock on ``what``, None if nobody does. It never waits."""
     return _holder(layout.lock(what))
 
 
 @contextmanager
-def alive(layout: Layout, name: str) -> Iterator[None]:
-    """Leaves a mark of this name among the ``dead`` if the process does not come to the end of the block."""
-    with _held(make_private(layout.alive) / name, _me(name)):
+def mark_alive(layout: Layout, name: str) -> Iterator[None]:
+    """Keep a locked file of this name for the length of the block; if the process dies, ``dead_marks`` returns it."""
+    with _locked_ticket(make_private(layout.alive) / name, _me(name)):
         yield
 
 
-def dead(layout: Layout) -> Iterator[Path]:
-    """The marks whose process is gone, by name; each is told until who knows the name takes it away."""
+def dead_marks(layout: Layout) -> Iterator[Path]:
+    """Yield the marks whose process is gone, in order of name. The caller deletes the ones that it has handled."""
     return (mark for mark in sorted(layout.alive.glob("*")) if _holder(mark) is None)
 
 
@@ -79,17 +82,17 @@ def _me(purpose: str) -> Holder:
 
 
 def _wait_for_turn(path: Path, ticket: Path, lock: IO[bytes], waiting: Callable[[str], None]) -> None:
-    told: tuple[Holder, float] | None = None
+    reported: tuple[Holder, float] | None = None
     while (ahead := _ahead(path, ticket, lock)) is not None:
         now = time.monotonic()
-        if told is None or told[0] != ahead or now - told[1] > REMIND_SECONDS:
+        if reported is None or reported[0] != ahead or now - reported[1] > REMIND_SECONDS:
             waiting(f"waiting for {ahead}")
-            told = ahead, now
+            reported = ahead, now
         time.sleep(POLL_SECONDS)
 
 
 def _ahead(path: Path, mine: Path, lock: IO[bytes]) -> Holder | None:
-    """Who comes first; None when the lock was free and is ours now."""
+    """Return who is ahead of us; None if the lock was free and is now ours."""
     for ticket in sorted(mine.parent.iterdir()):
         if ticket.name >= mine.name:
             break
@@ -102,7 +105,7 @@ def _ahead(path: Path, mine: Path, lock: IO[bytes]) -> Holder | None:
 
 
 @contextmanager
-def _held(ticket: Path, me: Holder) -> Iterator[None]:
+def _locked_ticket(ticket: Path, me: Holder) -> Iterator[None]:
     with _open(ticket) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         _sign(file, me)
@@ -133,7 +136,7 @@ def _try_lock(file: IO[bytes]) -> bool:
 
 
 def _holder(path: Path) -> Holder | None:
-    """Who holds the lock on this file; None when nobody does."""
+    """Return who holds the lock on this file; None if nobody does."""
     try:
         with accessing(path), path.open("rb") as file:
             return None if _try_lock(file) else _read(file.read())

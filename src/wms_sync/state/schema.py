@@ -1,4 +1,4 @@
-"""Tables of the state store, and the named, ordered, recorded steps that make them."""
+"""Tables of the state store, and the named, ordered migrations that create them."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from sqlalchemy import (
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """An aware UTC datetime; SQLite forgets time zones, so the stored value is naive UTC everywhere."""
+    """An aware UTC datetime, stored as naive UTC in every database because SQLite does not keep time zones."""
 
     impl = DateTime
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:  # noqa: ANN401
-        """Aware in, naive UTC stored."""
+        """Convert an aware datetime to naive UTC for storage."""
         return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:  # noqa: ANN401
-        """Naive UTC stored, aware out."""
+        """Convert stored naive UTC to an aware datetime."""
         return None if value is None else value.replace(tzinfo=UTC)
 
 
@@ -219,13 +219,13 @@ def _narrowed(connection: Connection) -> None:
 
 
 def _add_to_windows(connection: Connection, column: str) -> None:
-    """A text; tables that the first step has made just now have the column."""
+    """Add a text column, unless migration 0001 has just created the table with it."""
     if column not in {known["name"] for known in inspect(connection).get_columns(windows.name)}:
         connection.exec_driver_sql(f"alter table windows add column {column} text")
 
 
 def _voided_of_audits(connection: Connection) -> None:
-    """Tables that an earlier step has made just now have the column."""
+    """Add ``audits.voided``, unless migration 0004 has just created the table with it."""
     if "voided" not in {column["name"] for column in inspect(connection).get_columns(audits.name)}:
         connection.exec_driver_sql("alter table audits add column voided bigint")
 
@@ -243,11 +243,11 @@ MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (
     ("0010_push_files", _creating(push_files)),
     ("0011_narrowed", _narrowed),
 )
-"""Ordered; a step that was released is never edited, only followed by another."""
+"""In order. Never edit a released migration: append another."""
 
 
 def migrate(connection: Connection) -> None:
-    """Apply what is missing, in the caller's transaction, and record it there."""
+    """Apply and record the migrations that were not applied yet, in the caller's transaction."""
     _migrations.create(connection, checkfirst=True)
     applied = set(connection.scalars(select(_migrations.c.name)))
     for name, step in MIGRATIONS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wms_sync.extract.raw import damage, is_dropped, open_again, size_differs
 from wms_sync.flatten.window import is_flattened
 from wms_sync.layout import Layout
-from wms_sync.state.store import KNOWN, StateStore
+from wms_sync.state.store import COMPLETE_STATES, StateStore
 
 
 def give_up(layout: Layout, store: StateStore, window_id: str) -> None:
@@ -20,7 +20,7 @@ def damaged_pages(layout: Layout, store: StateStore) -> dict[str, str]:
     Pages that were dropped on purpose are none of these.
     """
     found = {}
-    for window in store.windows("reading", *KNOWN):
+    for window in store.windows("reading", *COMPLETE_STATES):
         folder = layout.window(window.id)
         if is_dropped(folder):
             continue

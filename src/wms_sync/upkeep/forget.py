@@ -101,7 +101,7 @@ def forget(settings: Settings, store: StateStore, order_ids: Collection[int], sa
     new = bool(store.forgotten(unfinished=True))
     databases = (layout.working_database, layout.published)
     rows = [_clean_database(settings, store.turn, path, everyone, anyway=new) for path in databases]
-    store.forgot(everyone)
+    store.mark_forgotten(everyone)
     return Forgotten(tuple(sorted(order_ids)), pages, parquet_files, sum(map(bool, rows)), sum(rows))
 
 

@@ -34,7 +34,7 @@ def bring_together(layout: Layout, store: StateStore, say: Say, *, behind: bool)
         if layout.forgotten_orders.exists() or known:
             say(f"{layout.forgotten_orders} {damage}: made again from the state store, {len(known)} orders")
     if listed is not None and not listed <= known:
-        store.forget(listed)
+        store.remember_forgotten(listed)
         say(f"took {len(listed - known)} forgotten orders into the state store again, from {layout.forgotten_orders}")
     if listed is not None and not known <= listed:
         say(f"put {len(known - listed)} forgotten orders into {layout.forgotten_orders} again, from the state store")
@@ -53,7 +53,7 @@ def refuse_lost(layout: Layout, *, behind: bool) -> None:
 
 def remember(layout: Layout, store: StateStore, order_ids: Collection[int]) -> frozenset[int]:
     """Put these orders on the list, in both places, before anything of them is removed; all that are on it."""
-    store.forget(order_ids)
+    store.remember_forgotten(order_ids)
     return _write(layout, store)
 
 

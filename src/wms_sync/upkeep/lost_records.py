@@ -13,7 +13,7 @@ import duckdb
 from wms_sync import sql_files
 from wms_sync.flatten.window import FlattenedWindow, flattened_window, is_flattened
 from wms_sync.layout import Layout
-from wms_sync.state.store import KNOWN, StateStore, Window
+from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
 
 PROVEN = "records_proven"
 
@@ -22,7 +22,7 @@ def lossy_windows(layout: Layout, store: StateStore) -> Iterator[tuple[Window, i
     """The windows that were flattened with a loss, and how many shipments they lack."""
     if store.observation(PROVEN) is not None:
         return
-    for window in store.windows(*KNOWN):
+    for window in store.windows(*COMPLETE_STATES):
         if is_flattened(layout, window.id):
             lost = _lost(layout, window, flattened_window(layout, window.id))
             if lost > 0:

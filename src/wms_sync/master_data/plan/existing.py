@@ -18,7 +18,7 @@ from wms_sync.analytics.database import published
 from wms_sync.layout import Layout
 from wms_sync.master_data.check.rows import Checked
 from wms_sync.master_data.kinds.table import KINDS
-from wms_sync.state.ledger import CLOCKS_DIFFER, THERE, UNSURE, Entry, PushLedger
+from wms_sync.state.ledger import CLOCKS_DIFFER, PRESENT, UNSURE, Entry, PushLedger
 
 QUERIES = {
     **{kind.type: kind.query for kind in KINDS if kind.query is not None},
@@ -94,7 +94,7 @@ def read_known(
         if other in BY_TYPE:
             remembered = ledger.entries(service, BY_TYPE[other].name, keys - own if other == type_ else keys)
             for key, entry in remembered.items():
-                if entry.state in THERE:
+                if entry.state in PRESENT:
                     things[other, key] = _ours(of_entry(entry, other), things.get((other, key), ()))
     if lookup is not None:
         unknown = {
@@ -133,7 +133,7 @@ def _named(checked: Checked) -> Keys:
 
 
 def _is_open(entry: Entry) -> bool:
-    return entry.state in UNSURE or (entry.state in THERE and entry.remote_id is None)
+    return entry.state in UNSURE or (entry.state in PRESENT and entry.remote_id is None)
 
 
 def _is_unknown(found: tuple[Found, ...] | None) -> bool:

@@ -25,7 +25,7 @@ from wms_sync.master_data.check.rows import Checked, Offence, Record, Reference
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.plan.content import Change, Remote, body, changes, content
 from wms_sync.master_data.plan.existing import Found, Known, made_since, of_entry
-from wms_sync.state.ledger import THERE, UNSURE, Entry, State
+from wms_sync.state.ledger import PRESENT, UNSURE, Entry, State
 
 WITH_RESEND = " with --resend"
 OURS = UNSURE | {State.CREATED}
@@ -205,7 +205,7 @@ class _Planner:
         entry = self._known.entries.get(record.key)
         shown = self._known.found(self._kind.type, record.key)
         proof = shown if self._kind.is_unique else _ours(entry, shown)
-        remembered = (of_entry(entry, self._kind.type),) if entry is not None and entry.state in THERE else ()
+        remembered = (of_entry(entry, self._kind.type),) if entry is not None and entry.state in PRESENT else ()
         step = Step(
             record.line,
             record.key,
@@ -356,7 +356,7 @@ def _ours(entry: Entry | None, shown: Sequence[Found]) -> tuple[Found, ...]:
 
 def _proven(entry: Entry | None, shown: Found) -> Entry | None:
     """What the ledger should say, now that the service shows the thing; None where it says so."""
-    if entry is None or (entry.state in THERE and (entry.remote_id or shown.id is None)):
+    if entry is None or (entry.state in PRESENT and (entry.remote_id or shown.id is None)):
         return None
     return replace(
         entry,

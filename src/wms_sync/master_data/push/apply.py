@@ -27,7 +27,7 @@ from wms_sync.master_data.plan.steps import Action, Plan, Step
 from wms_sync.master_data.push.create import Before, Sender, Sent, told
 from wms_sync.master_data.push.outcomes import OF_ACTION, OF_STATE, Applied, PushProgress, Result, Watcher
 from wms_sync.master_data.push.ready import Lineup
-from wms_sync.state.ledger import THERE, UNSURE, Entry, PushLedger, State
+from wms_sync.state.ledger import PRESENT, UNSURE, Entry, PushLedger, State
 
 AHEAD_UNIQUE = 64
 """Creates intended at a time where a doubt settles itself; of products only twice as many as are sent side by side."""
@@ -172,7 +172,7 @@ class Push:
 
     def _was_there(self, step: Step) -> bool:
         """Whether it was there before and is sent again all the same: a second one is refused."""
-        return step.entry is not None and step.entry.state in THERE and self._plan.kind.is_unique
+        return step.entry is not None and step.entry.state in PRESENT and self._plan.kind.is_unique
 
     def _answered(self, key: str, future: Future[Sent]) -> None:
         self._answers.put((key, future))
@@ -197,7 +197,7 @@ class Push:
         sent = future.result()
         entry = self._outcome(step, intent, sent)
         self._unrecorded.append(entry)
-        message = told(self._plan.kind, sent, was_there=intent.state in THERE)
+        message = told(self._plan.kind, sent, was_there=intent.state in PRESENT)
         again = self._settles_by_itself(sent.state)
         outcome = OF_STATE[sent.state]
         self._lineup.conclude(Result(step.line, key, outcome, entry.remote_id, message, sent.warnings, again))
@@ -222,7 +222,7 @@ class Push:
 
     def _outcome(self, step: Step, intent: Entry, sent: Sent) -> Entry:
         """The ledger's row after an answer; what was in doubt and is proven now has the earlier body in the service."""
-        if intent.state in THERE and sent.state is not State.CREATED:
+        if intent.state in PRESENT and sent.state is not State.CREATED:
             return replace(intent, remote_id=intent.remote_id or sent.remote_id, message=sent.message)
         known = step.entry if step.entry is not None and step.entry.state in UNSURE and sent.is_proof else None
         content = known.body if known else step.content
@@ -254,7 +254,7 @@ class Push:
     def _withdrawn(self, intent: Entry) -> Entry:
         """The ledger's row of an intent that was not sent after all; it may be published already, and is newer."""
         prior = self._lineup.steps[intent.key].entry
-        if prior is not None and (prior.state in UNSURE or intent.state in THERE):
+        if prior is not None and (prior.state in UNSURE or intent.state in PRESENT):
             return replace(prior, attempts=intent.attempts)
         return replace(intent, state=State.UNDONE, message=NOT_SENT)
 

@@ -23,7 +23,7 @@ from wms_sync.api.statuses import NO_SUCH_PATH, in_words
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.plan.existing import Found, Lookup, made_since
 from wms_sync.master_data.plan.steps import WITH_RESEND, what_to_do
-from wms_sync.state.ledger import THERE, UNSURE, State
+from wms_sync.state.ledger import PRESENT, UNSURE, State
 
 SENDINGS = 3
 """How often a create is sent that gets no answer, where that is safe."""
@@ -92,7 +92,7 @@ class Sender:
         """Send a row; ``id_needed`` looks for an id that no answer brought."""
         began = datetime.now(UTC)
         sent = self._send(key, body, before)
-        if id_needed and sent.remote_id is None and sent.state in THERE:
+        if id_needed and sent.remote_id is None and sent.state in PRESENT:
             found = self._look_for(key)
             if not self._kind.is_unique:
                 found = made_since(began, found)

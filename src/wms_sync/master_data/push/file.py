@@ -32,7 +32,7 @@ from wms_sync.master_data.push.rejects import write_rejects
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.push_files import PushFiles
-from wms_sync.state.queue import Holder, writer
+from wms_sync.state.queue import Holder, lock_holder
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import taking_turn
 from wms_sync.upkeep.recovery import refuse_another_service
@@ -185,7 +185,7 @@ def push_file(
 
 def pusher(settings: Settings, kind: Kind) -> Holder | None:
     """Who pushes this kind now."""
-    return writer(settings.layout, what=push_lock(kind))
+    return lock_holder(settings.layout, what=push_lock(kind))
 
 
 def push_lock(kind: Kind) -> str:

@@ -10,7 +10,7 @@ from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.master_data.push.file import push_lock
 from wms_sync.settings import Settings
 from wms_sync.state.push_files import PushedFile, PushFiles
-from wms_sync.state.queue import writer
+from wms_sync.state.queue import lock_holder
 
 GONE_IS_TOLD_FOR = timedelta(days=7)
 """How long a file that was taken away is still told of: whoever took it may not know that it was not done."""
@@ -19,7 +19,7 @@ GONE_IS_TOLD_FOR = timedelta(days=7)
 def unfinished(settings: Settings) -> tuple[PushedFile, ...]:
     """Those that nobody pushes now; a file that is gone for some days only."""
     layout = settings.layout
-    idle = {kind.name for kind in KINDS if writer(layout, what=push_lock(kind)) is None}
+    idle = {kind.name for kind in KINDS if lock_holder(layout, what=push_lock(kind)) is None}
     told_since = datetime.now(UTC) - GONE_IS_TOLD_FOR
     with PushFiles(settings.database_url) as files:
         return tuple(
