@@ -29,7 +29,7 @@ from tests.taught import rebuilt_elsewhere
 from tests.test_sync import say
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
-from wms_sync.flatten.page import Page as Raw
+from wms_sync.flatten.page import RawPage
 from wms_sync.load.refresh import RefreshReport, refresh
 from wms_sync.settings import Settings
 
@@ -334,7 +334,7 @@ def pages_by_case(bench: Bench) -> dict[str, tuple[str, int]]:
     for window in bench.store.windows("loaded"):
         for landed in bench.store.pages(window.id):
             path = bench.layout.window(window.id) / landed.file
-            content = Raw(path, 1, 1, landed.served_at, landed.content_bytes).content()
+            content = RawPage(path, 1, 1, landed.served_at, landed.content_bytes).content()
             if named := re.search(rb'"case": (\d+)', content):
                 pages[CASES[int(named[1])].name] = (window.id, landed.number)
     return pages

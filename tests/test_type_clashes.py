@@ -31,7 +31,7 @@ from tests.taught import rebuilt_elsewhere
 from tests.test_content import DOCUMENT
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
-from wms_sync.flatten.shape import Many, Node, Shape, Thing, Value, create_types, shape_of
+from wms_sync.flatten.shape import ListNode, Node, ObjectNode, Shape, ValueNode, create_types, shape_of
 from wms_sync.settings import Settings
 
 NOTHING = object()
@@ -102,7 +102,7 @@ class Made:
         self._value = value
         self._altered = altered
 
-    def record(self, node: Thing, path: str, id_: int) -> dict[str, Any]:
+    def record(self, node: ObjectNode, path: str, id_: int) -> dict[str, Any]:
         """One object of a list of its own."""
         made = self._thing(node, path)
         made["id"] = id_
@@ -111,7 +111,7 @@ class Made:
             made["id"] = {int: id_, str: str(id_)}[type(self._value)] if is_whole(self._value) else self._value
         return {key: value for key, value in made.items() if value is not NOTHING}
 
-    def _thing(self, node: Thing, path: str) -> dict[str, Any]:
+    def _thing(self, node: ObjectNode, path: str) -> dict[str, Any]:
         below = {key: child for key, child in node.fields.items() if not (node.keyed and key == "id")}
         made = {key: self._field(child, f"{path}.{key}") for key, child in below.items()}
         return {key: value for key, value in made.items() if value is not NOTHING} | ({"id": 1} if node.keyed else {})
@@ -121,9 +121,9 @@ class Made:
         if type_ in PAGES[self._altered]:
             self._note(type_, path)
             return self._value
-        if self._altered == "fields" and isinstance(node, Thing):
+        if self._altered == "fields" and isinstance(node, ObjectNode):
             return self._thing(node, path)
-        if self._altered == "fields" and isinstance(node, Many) and isinstance(node.element, Thing):
+        if self._altered == "fields" and isinstance(node, ListNode) and isinstance(node.element, ObjectNode):
             return [self._thing(node.element, f"{path}[0]")]
         return NOTHING
 
@@ -137,18 +137,18 @@ def is_whole(value: Any) -> bool:
 
 
 def _type_of(node: Node) -> str:
-    if isinstance(node, Value):
+    if isinstance(node, ValueNode):
         return TYPES[node.type]
-    if isinstance(node, Thing):
+    if isinstance(node, ObjectNode):
         return KEYED if node.keyed else WEIGHT if node.is_measure else OBJECT
-    return OBJECTS if isinstance(node.element, Thing) else TEXTS
+    return OBJECTS if isinstance(node.element, ObjectNode) else TEXTS
 
 
-def kinds(shape: Shape) -> dict[str, Thing]:
+def kinds(shape: Shape) -> dict[str, ObjectNode]:
     """Everything that stands in lists of its own: shipments and the kinds under ``included``, by path."""
     lists = {"$.collection": shape.collection, **{f"$.included.{kind}": node for kind, node in shape.included.items()}}
-    found = {path: node.element for path, node in lists.items() if isinstance(node, Many)}
-    return {path: thing for path, thing in found.items() if isinstance(thing, Thing)}
+    found = {path: node.element for path, node in lists.items() if isinstance(node, ListNode)}
+    return {path: thing for path, thing in found.items() if isinstance(thing, ObjectNode)}
 
 
 Case = tuple[str, str]

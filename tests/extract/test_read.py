@@ -20,7 +20,7 @@ from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.plan import MARGIN
 from wms_sync.extract.read import PAGES_PER_WINDOW, Reading
 from wms_sync.extract.warnings import Warnings
-from wms_sync.flatten.page import Page
+from wms_sync.flatten.page import RawPage
 from wms_sync.state.store import Window
 
 
@@ -32,7 +32,7 @@ def landed_ids(bench, *states: str, only: str | None = None) -> list[int]:
             continue
         for page in bench.store.pages(window.id):
             path = bench.layout.window(window.id) / page.file
-            landed = Page(path, page.number, page.records, page.served_at, page.content_bytes)
+            landed = RawPage(path, page.number, page.records, page.served_at, page.content_bytes)
             ids += [one["id"] for one in json.loads(landed.content())["collection"]]
     return ids
 

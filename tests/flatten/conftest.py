@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from wms_sync.flatten.batch import Flattener
-from wms_sync.flatten.page import Page
+from wms_sync.flatten.page import RawPage
 
 EXTRACTED_AT = datetime(2024, 2, 1, 12, 0, 0, tzinfo=UTC)
 
@@ -22,18 +22,18 @@ def flattener(tmp_path_factory):
 def land(tmp_path):
     """Write contents as the pages of a window."""
 
-    def write(*contents: bytes) -> list[Page]:
+    def write(*contents: bytes) -> list[RawPage]:
         return [_page(tmp_path / f"page-{number:05d}.json", content) for number, content in enumerate(contents, 1)]
 
     return write
 
 
-def _page(path: Path, content: bytes) -> Page:
+def _page(path: Path, content: bytes) -> RawPage:
     path.write_bytes(content)
     return page_of(path)
 
 
-def page_of(path: Path) -> Page:
+def page_of(path: Path) -> RawPage:
     """A page as extraction would describe it, asked for twice. What is not JSON counts as one shipment."""
     content = path.read_bytes()
     try:
@@ -41,4 +41,4 @@ def page_of(path: Path) -> Page:
     except ValueError:
         collection = [None]
     records = len(collection) if isinstance(collection, list | dict) else 0
-    return Page(path, int(path.stem.removeprefix("page-")), records, EXTRACTED_AT, len(content), sent_again=True)
+    return RawPage(path, int(path.stem.removeprefix("page-")), records, EXTRACTED_AT, len(content), sent_again=True)

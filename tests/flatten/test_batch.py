@@ -8,7 +8,7 @@ import duckdb
 import pytest
 import zstandard
 
-from wms_sync.flatten.batch import Flattener, flatten
+from wms_sync.flatten.batch import Flattener
 from wms_sync.flatten.errors import PageDamagedError, PageUnreadableError, RecordsLostError
 
 from .conftest import EXTRACTED_AT
@@ -109,7 +109,8 @@ def test_a_broken_page_does_not_touch_the_others(flattener, land, tmp_path):
 def test_a_repaired_page_leaves_no_file_behind(land, tmp_path):
     work = tmp_path / "work"
 
-    flatten(land(page_with(1, created_at="never")), window_id="w", part=1, parquet_dir=tmp_path, work_dir=work)
+    with Flattener(work_dir=work) as flattener:
+        flattener.flatten(land(page_with(1, created_at="never")), window_id="w", part=1, parquet_dir=tmp_path)
 
     assert list(work.rglob("*.json")) == []
 
@@ -132,7 +133,8 @@ def test_an_unknown_key_is_counted_on_every_page_once_the_gate_knows_it(land, tm
 def test_a_misfit_is_found_behind_a_key_that_the_gate_has_learned(land, tmp_path):
     pages = land(page_with(1, colour="red"), page_with(2, colour="red", is_international="perhaps"))
 
-    done = flatten(pages, window_id="w", part=1, parquet_dir=tmp_path, work_dir=tmp_path / "work")
+    with Flattener(work_dir=tmp_path / "work") as flattener:
+        done = flattener.flatten(pages, window_id="w", part=1, parquet_dir=tmp_path)
 
     assert (done.quarantined, done.drift) == (1, 2)
 
@@ -196,7 +198,7 @@ def test_a_page_whose_text_duckdb_cuts_inside_a_letter_when_it_complains_is_quar
 def test_a_page_of_which_no_record_can_be_made_out_is_asked_for_again(flattener, land, tmp_path):
     (page,) = land(b'{"collection": "lost"}')
 
-    with pytest.raises(PageUnreadableError, match="asked for again"):
+    with pytest.raises(PageUnreadableError, match="read again"):
         flattener.flatten([replace(page, sent_again=False)], window_id="w", part=1, parquet_dir=tmp_path)
 
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from wms_sync.catalogue import quote, table
 from wms_sync.flatten.objects import CONTENT_ERRORS
-from wms_sync.flatten.page import Page
+from wms_sync.flatten.page import RawPage
 from wms_sync.flatten.read import PageReader
-from wms_sync.flatten.shape import Many, Thing, create_types, shape_of
+from wms_sync.flatten.shape import ListNode, ObjectNode, create_types, shape_of
 
 from .conftest import page_of
 
@@ -99,7 +99,7 @@ class Fixture:
     def read(self, content: bytes):
         """The page, what it cost to read, and what was read of it."""
         self.path.write_bytes(content)
-        page: Page = page_of(self.path)
+        page: RawPage = page_of(self.path)
         cost = self.reader.read([page], "w")
         try:
             return page, cost, self.objects()
@@ -108,7 +108,7 @@ class Fixture:
             return page, cost, self.objects()
 
     def objects(self):
-        kinds = ["collection", *(kind for kind, node in self.shape.included.items() if isinstance(node, Many))]
+        kinds = ["collection", *(kind for kind, node in self.shape.included.items() if isinstance(node, ListNode))]
         return {kind: [json.loads(row) for (row,) in self.rows(kind)] for kind in kinds}
 
     def rows(self, kind):
@@ -145,7 +145,7 @@ def test_every_value_of_a_mutated_page_is_accounted_for(document, fixture):
         node = fixture.shape.included.get(kind)
         if node is None:
             assert f"included.{kind}" in told.drift
-        elif isinstance(node, Many):
+        elif isinstance(node, ListNode):
             told.value(without_repeated(objects), read[kind], node, f"$.included.{kind}")
 
 
@@ -168,16 +168,16 @@ class Told:
             assert not read
         elif given_value is None:
             return
-        elif isinstance(node, Many):
+        elif isinstance(node, ListNode):
             self.many(given_value, read, node, path)
-        elif isinstance(node, Thing):
+        elif isinstance(node, ObjectNode):
             self.thing(given_value, read, node, path)
         else:
             assert_same(given_value, read, node.type, path)
 
     def many(self, given_values, read, node, path):
         kept = [(index, value) for index, value in enumerate(given_values)]
-        if isinstance(node.element, Thing):
+        if isinstance(node.element, ObjectNode):
             kept = [(index, value) for index, value in kept if f"{path}[{index}]" not in self.quarantined]
         assert len(read) == len(kept), path
         for (index, value), found in zip(kept, read, strict=True):

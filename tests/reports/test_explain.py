@@ -14,7 +14,7 @@ from tests.conftest import NOW
 from tests.test_sync import say, synced
 from wms_sync.analytics.errors import UnknownShipmentError
 from wms_sync.extract.read import Reading
-from wms_sync.flatten.page import Page
+from wms_sync.flatten.page import RawPage
 from wms_sync.flatten.workers import Flattening
 from wms_sync.intervals import interval
 from wms_sync.load.refresh import rebuild, refresh
@@ -33,7 +33,7 @@ def on_disk(bench, file: str):
     path = bench.layout.root / file
     pages = bench.store.pages(path.parent.name)
     page = next(one for one in pages if one.file == path.name)
-    content = Page(path, page.number, page.records, page.served_at, page.content_bytes).content()
+    content = RawPage(path, page.number, page.records, page.served_at, page.content_bytes).content()
     return {one["id"]: one for one in json.loads(content)["collection"]}
 
 

@@ -1,7 +1,7 @@
-"""A batch of pages to one Parquet file a table: the step's front door.
+"""Flatten a batch of pages to one Parquet file per table: the entry point of this package.
 
-Memory grows with the pages of the batch (their shipments and orders are held), not with the window. A flattener works
-on one processor: several batches at a time, each with its own, cost two thirds of one batch on several threads.
+Memory use grows with the pages of the batch (their shipments and orders are held in memory), not with the window. A
+flattener uses one processor: several flatteners side by side cost two thirds of one flattener with several threads.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from wms_sync.catalogue import table
 from wms_sync.durable import make_private
 from wms_sync.flatten.errors import RecordsLostError
 from wms_sync.flatten.objects import CONTENT_ERRORS
-from wms_sync.flatten.page import Page
-from wms_sync.flatten.read import PageReader, Read
+from wms_sync.flatten.page import RawPage
+from wms_sync.flatten.read import Findings, PageReader
 from wms_sync.flatten.shape import create_types
 from wms_sync.flatten.write import Batch, create_stages, drop_kept_stages, write_tables
 from wms_sync.layout import parquet_name, spill
@@ -29,7 +29,10 @@ from wms_sync.layout import parquet_name, spill
 
 @dataclass(frozen=True)
 class Flattened:
-    """What came of a batch. Tables are named by ``Table.slug``; a table without rows has no file."""
+    """The result of one batch, by ``Table.slug``. A table without rows has no file.
+
+    ``records_removed`` counts the shipments that were quarantined whole.
+    """
 
     rows: dict[str, int]
     files: dict[str, Path]
@@ -39,24 +42,10 @@ class Flattened:
     seconds: float
 
 
-def flatten(
-    pages: Sequence[Page],
-    *,
-    window_id: str,
-    part: int,
-    parquet_dir: Path,
-    work_dir: Path,
-    memory_limit: str = "1GB",
-) -> Flattened:
-    """Flatten one batch with a connection of its own; ``Flattener`` keeps one for several."""
-    with Flattener(work_dir=work_dir, memory_limit=memory_limit) as flattener:
-        return flattener.flatten(pages, window_id=window_id, part=part, parquet_dir=parquet_dir)
-
-
 class Flattener:
-    """An in-memory DuckDB with the service's types, kept between batches. One batch at a time, from any thread.
+    """An in-memory DuckDB with the service's types, kept between batches.
 
-    ``work_dir`` is its own while it is open.
+    Flattens one batch at a time, from any thread. While it is open, nothing else may use ``work_dir``.
     """
 
     def __init__(self, *, work_dir: Path, memory_limit: str = "1GB") -> None:
@@ -86,24 +75,27 @@ class Flattener:
         self.close()
 
     def close(self) -> None:
-        """Give up the connection and its memory."""
+        """Close the connection and free its memory."""
         self._connection.close()
 
-    def flatten(self, pages: Sequence[Page], *, window_id: str, part: int, parquet_dir: Path) -> Flattened:
-        """Write ``<parquet_dir>/<slug>/<window>-<part>.parquet`` for each table that has rows."""
+    def flatten(self, pages: Sequence[RawPage], *, window_id: str, part: int, parquet_dir: Path) -> Flattened:
+        """Write ``<parquet_dir>/<slug>/<window>-<part>.parquet`` for each table that has rows.
+
+        Raises ``PageDamagedError``, ``PageUnreadableError`` and ``RecordsLostError``.
+        """
         started = time.monotonic()
         batch = Batch(pages, window_id, parquet_dir, parquet_name(window_id, part), self._work_dir)
         try:
-            read, rows, files = self._flatten(batch)
+            found, rows, files = self._flatten(batch)
         finally:
             self._reader.clear()
             drop_kept_stages(self._connection)
-        self._reconcile(batch, files.get("shipments"), read.removed)
-        removed = sum(read.removed.values())
-        return Flattened(rows, files, read.quarantined, removed, read.drift, time.monotonic() - started)
+        self._reconcile(batch, files.get("shipments"), found.removed)
+        removed = sum(found.removed.values())
+        return Flattened(rows, files, found.quarantined, removed, found.drift, time.monotonic() - started)
 
-    def _flatten(self, batch: Batch) -> tuple[Read, dict[str, int], dict[str, Path]]:
-        """Take the pages as they passed the gate; when DuckDB fails at one, find out which, and mend it."""
+    def _flatten(self, batch: Batch) -> tuple[Findings, dict[str, int], dict[str, Path]]:
+        """Read the pages that passed the gate unchanged; if DuckDB fails, find and repair the pages it cannot read."""
         try:
             return self._read_and_write(batch, ())
         except CONTENT_ERRORS:
@@ -113,14 +105,14 @@ class Flattener:
             return self._read_and_write(batch, unreadable)
 
     def _read_and_write(
-        self, batch: Batch, unreadable: Collection[Page]
-    ) -> tuple[Read, dict[str, int], dict[str, Path]]:
-        read = self._reader.read(batch.pages, batch.window_id, unreadable=unreadable)
+        self, batch: Batch, unreadable: Collection[RawPage]
+    ) -> tuple[Findings, dict[str, int], dict[str, Path]]:
+        found = self._reader.read(batch.pages, batch.window_id, unreadable=unreadable)
         create_stages(self._connection)
-        return read, *write_tables(self._connection, batch)
+        return found, *write_tables(self._connection, batch)
 
     def _reconcile(self, batch: Batch, shipments: Path | None, removed: Mapping[int, int]) -> None:
-        """Each record that was counted as its page was received is a row, or stands in quarantine by itself."""
+        """Check that each record counted when its page was received is now a row or quarantined whole."""
         statement = sql_files.read("flatten/page/rows.sql")
         files = {"file": str(shipments)}
         rows = dict(self._connection.execute(statement, files).fetchall()) if shipments else {}

@@ -1,11 +1,11 @@
-"""What can go wrong between raw pages and Parquet.
+"""Errors between raw pages and Parquet.
 
     FlattenError
-    ├── PageDamagedError    a raw file cannot be read as it was written
-    │   └── PageUnreadableError     it can, and no record can be made out in it
-    └── RecordsLostError    shipments on the pages and shipments accounted for differ
+    ├── PageDamagedError    a raw file differs from what was received
+    │   └── PageUnreadableError     a raw file is intact, but no record can be read from it
+    └── RecordsLostError    the number of shipments on a page differs from the number accounted for
 
-A value or a record that does not fit is no error: it goes to ``ops.quarantine`` and the sync goes on.
+A value or record that does not fit its type is not an error: it goes to ``ops.quarantine`` and the sync continues.
 """
 
 from __future__ import annotations
@@ -16,38 +16,38 @@ from wms_sync.errors import WmsSyncError
 
 
 class FlattenError(WmsSyncError):
-    """A batch of pages could not be flattened; no row of it counts."""
+    """A batch of pages could not be flattened; none of its rows is used."""
 
 
 class PageDamagedError(FlattenError):
-    """The compressed file is cut short or altered: reading the window again mends it."""
+    """The compressed file is truncated or altered; reading the window again repairs it."""
 
     def __init__(self, path: Path, reason: str) -> None:
         self.path, self.reason = path, reason
         super().__init__(
-            f"The raw page {path.name} of {path.parent.name} is not as it was received ({reason}). "
+            f"The raw page {path.name} of window {path.parent.name} is damaged ({reason}). "
             "Read its days again: `wms-sync backfill --from DAY --to DAY`."
         )
 
 
 class PageUnreadableError(PageDamagedError):
-    """Not one record can be told from another: the window is asked for again, once."""
+    """No record can be read from the page; the window is read again, once."""
 
     def __init__(self, path: Path, reason: str) -> None:
         self.path, self.reason = path, reason
         FlattenError.__init__(
             self,
-            f"No record can be made out in the raw page {path.name} of {path.parent.name} ({reason}). Its window is "
-            "asked for again; if the service sends the same, its records go to ops.quarantine by their number.",
+            f"No record can be read from the raw page {path.name} of window {path.parent.name} ({reason}). The window "
+            "will be read again; if the service sends the same page, its records go to ops.quarantine by position.",
         )
 
 
 class RecordsLostError(FlattenError):
-    """The shipments of a page do not come out; nothing was handed on."""
+    """Shipments of a page are neither rows nor quarantined; nothing of the batch was loaded."""
 
     def __init__(self, *, window_id: str, page: int, expected: int, rows: int, removed: int) -> None:
         self.window_id, self.page, self.expected, self.rows, self.removed = window_id, page, expected, rows, removed
         super().__init__(
-            f"Window {window_id}: page {page} holds {expected} shipments, but {rows} rows and {removed} records in "
-            "quarantine came out. Nothing was loaded; this is a defect of wms-sync: keep the raw pages and report it."
+            f"Window {window_id}: page {page} has {expected} shipments, but flattening gave {rows} rows and {removed} "
+            "quarantined records. Nothing was loaded. This is a defect of wms-sync: keep the raw pages and report it."
         )

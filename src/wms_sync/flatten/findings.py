@@ -1,6 +1,6 @@
-"""What is found in a page that does not fit the types: rows of ``ops.quarantine`` and ``ops.schema_drift``.
+"""Findings on a page that does not fit the types: rows of ``ops.quarantine`` and ``ops.schema_drift``.
 
-Personal data lies in schema ``pii`` and in raw pages only: what a finding shows is without it.
+Personal data may only be in schema ``pii`` and in raw pages, so a finding shows none.
 """
 
 from __future__ import annotations
@@ -18,15 +18,18 @@ WITHHELD = "(personal: in the raw page)"
 
 
 @dataclass(frozen=True)
-class Oddity:
-    """A number that Python reads and neither JSON nor a DOUBLE has: NaN, Infinity, 1e400."""
+class NonFiniteNumber:
+    """A number that Python's parser accepts but neither JSON nor a DOUBLE can hold: NaN, Infinity, 1e400."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Misfit:
-    """A value or a record that was put aside. ``path`` is a JSON path, ``text`` the value as JSON, cut."""
+    """A value or record that did not fit its type: a row of ``ops.quarantine``.
+
+    ``path`` is a JSON path, ``text`` the value as JSON, truncated to ``TEXT_LIMIT`` characters.
+    """
 
     object: str
     object_id: int | None
@@ -40,8 +43,10 @@ UNKNOWN_KEY = "no type knows the key"
 
 @dataclass
 class Drift:
-    """How the service differs from ``sql/types``: a key that the type ``holder`` does not know, or one of a known key
-    whose value was taken in another form than it came in. A holder is ``Order``, ``Order.weight``, ``included``...
+    """A difference between the service and ``sql/types``: a row of ``ops.schema_drift``.
+
+    Either the type ``holder`` does not have the key, or values of a known key were cast to another form. A holder is
+    ``Order``, ``Order.weight``, ``included``...
     """
 
     holder: str
@@ -52,41 +57,41 @@ class Drift:
 
     @property
     def path(self) -> str:
-        """``Order.gift_wrap``."""
-        return writable(f"{self.holder}.{self.key}")
+        """Return holder and key, such as ``Order.gift_wrap``."""
+        return with_surrogates_escaped(f"{self.holder}.{self.key}")
 
 
 def whole_page(content: bytes, why: str) -> Misfit:
-    """A page of which nothing can be read."""
+    """Return the misfit for a page from which nothing can be read."""
     return Misfit("Page", None, "$", piece_of(content, content[:TEXT_LIMIT]), why)
 
 
 def piece_of(content: bytes, piece: bytes) -> str:
-    """A part of a page that cannot be told apart into values."""
+    """Return a piece of an unparsable page as text, or ``WITHHELD`` if the page has a key of a person."""
     return WITHHELD if speaks_of_somebody(content) else piece.decode(errors="replace")
 
 
 def shown(value: Any, holder: str, key: str) -> str:  # noqa: ANN401 - any JSON
-    """A value as JSON, cut; ``holder`` and ``key`` are where it stands."""
+    """Return a value as truncated JSON, or ``WITHHELD`` if it is personal at this key of ``holder``."""
     kept = KEPT.get(holder)
     personal = key in PERSON or key in PLACES or key in KEPT or (kept is not None and key not in kept)
     return WITHHELD if personal else as_text(value)
 
 
 def as_text(value: Any) -> str:  # noqa: ANN401 - any JSON
-    """A value as JSON, without persons that stand in it, cut."""
-    if isinstance(value, Oddity):
+    """Return a value as truncated JSON, with personal data inside it removed."""
+    if isinstance(value, NonFiniteNumber):
         return value.text
     text = _dumped(value)
     if isinstance(value, dict | list):
         copied = json.loads(text)
         if scrub(copied):
             text = _dumped(copied)
-    return writable(text)[:TEXT_LIMIT]
+    return with_surrogates_escaped(text)[:TEXT_LIMIT]
 
 
 def pairs_as_text(pairs: list[tuple[str, Any]]) -> str:
-    """An object of which a key stands twice."""
+    """Return an object that has a key twice as a truncated JSON list of pairs, or ``WITHHELD`` if it is personal."""
     found = dict(pairs)
     if found.get("type") in tuple(KEPT) or not (PERSON | OF_ADDRESSES).isdisjoint(found):
         return WITHHELD
@@ -94,9 +99,9 @@ def pairs_as_text(pairs: list[tuple[str, Any]]) -> str:
 
 
 def _dumped(value: Any) -> str:  # noqa: ANN401 - any JSON
-    return json.dumps(value, ensure_ascii=False, default=lambda oddity: oddity.text)
+    return json.dumps(value, ensure_ascii=False, default=lambda number: number.text)
 
 
-def writable(text: str) -> str:
-    """The text with halves of Unicode pairs escaped."""
+def with_surrogates_escaped(text: str) -> str:
+    """Return the text with lone surrogates escaped, so that it can be encoded as UTF-8."""
     return text.encode(errors="backslashreplace").decode()

@@ -1,14 +1,14 @@
-"""The gate: does a page fit the types exactly?
+"""The gate: check whether a page fits the types exactly.
 
-DuckDB's typed read is strict about a word in a number, but says nothing of an unknown key, rounds 1.5 into an
-integer, takes 5 for true, ``epoch`` for a time and 1_000 for a decimal, rounds what has more decimals than it holds,
-cuts the time off a date and writes an object into a text. So each page is decoded a second time, by msgspec (26 ms for
-4.9 MB), with the same types, and no key but those. What passes is what ``values`` would make of it; the gate is looser
-than DuckDB only where DuckDB fails loudly (a day that does not exist), which sends the page the slow way too. Since the
-ids are at hand, lists that name an object twice are found.
+DuckDB's typed read fails on a word in a number, but silently ignores an unknown key, rounds 1.5 to an integer, reads 5
+as true, ``epoch`` as a time and 1_000 as a decimal, rounds surplus decimals, cuts the time off a date and writes an
+object into a text. So msgspec decodes each page a second time (26 ms for 4.9 MB), with the same types and no other
+keys. For a page that passes, DuckDB reads the same values as ``values`` would give. The gate is looser than DuckDB
+only where DuckDB fails with an error (a day that does not exist), which sends the page to the slow path too. The gate
+also finds lists that contain an id twice.
 
-A page with an unknown key goes the slow way, which takes twenty times as long. The gate then learns the key, so that
-a field that the service has begun to send costs that once: a page with nothing else unknown passes, its drift counted.
+A page with an unknown key takes the slow path, which is twenty times slower. The gate then learns the key, so a new
+field of the service costs that only once: later pages with only learned keys pass, and their drift is counted.
 """
 
 from __future__ import annotations
@@ -22,14 +22,13 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Raw
 
+from wms_sync.flatten.duplicates import Duplicates
 from wms_sync.flatten.findings import Drift
-from wms_sync.flatten.garbage import no_garbage_collection
-from wms_sync.flatten.shape import ENVELOPE, Many, Node, Shape, Thing, Value
-from wms_sync.flatten.twice import NamedTwice
+from wms_sync.flatten.shape import ENVELOPE, ListNode, Node, ObjectNode, Shape, ValueNode
 from wms_sync.flatten.unknown_keys import ABSENT, UnknownKeys
 from wms_sync.flatten.values import DECIMAL_LIMIT, is_exact_decimal
 
-# Midnight behind a date takes nothing away from it.
+# A date followed by midnight loses nothing when its time is cut off.
 _DATE = r"\A(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]00:00:00(?:\.0+)?(?:Z|\+00:?00)?)?\Z"
 _DOUBLE = r"\A-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?\Z"
 _INT64 = Meta(ge=-(2**63), le=2**63 - 1)
@@ -37,14 +36,14 @@ _DECIMAL_TEXT = re.compile(r"-?[0-9]{1,14}(?:\.[0-9]{1,4})?", re.ASCII)
 
 
 class _Decimal:
-    """Stands for a number that a DECIMAL(18,4) holds to the last digit."""
+    """Stands for a number that DECIMAL(18,4) holds exactly."""
 
 
 _FITS = _Decimal()
 
 
 def _decimal(_: type, value: object) -> _Decimal:
-    """Called for each decimal of a page, 20,000 times for 500 shipments: that costs 2 ms."""
+    """Check one decimal. msgspec calls this 20,000 times for 500 shipments, which costs 2 ms."""
     if value.__class__ is int:
         fits = -DECIMAL_LIMIT < value < DECIMAL_LIMIT
     elif isinstance(value, float):
@@ -57,7 +56,7 @@ def _decimal(_: type, value: object) -> _Decimal:
 
 
 _VALUES: dict[str, Any] = {
-    # PHP writes a number as text now and then; whole ones lose nothing.
+    # PHP sometimes writes a number as text; a whole number loses nothing.
     "BIGINT": Annotated[int, _INT64] | Annotated[str, Meta(pattern=r"\A-?[0-9]+\Z")],
     "BOOLEAN": bool | Annotated[int, Meta(ge=0, le=1)],
     "DECIMAL(18,4)": _Decimal,
@@ -70,37 +69,36 @@ _VALUES: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """Whether the page can be read by the types as it is, and the unknown keys learned before."""
+class Examined:
+    """Whether DuckDB can read the page as it is, and the learned unknown keys on it."""
 
     fits: bool
     drift: list[Drift] = field(default_factory=list)
 
 
 class Gate:
-    """``examine`` may be called from any thread, ``learn`` while none examines."""
+    """Checks pages against the types. ``examine`` is thread-safe; do not call ``learn`` while a thread examines."""
 
     def __init__(self, shape: Shape) -> None:
-        included = Thing("included", keyed=False, fields=shape.included)
-        envelope: dict[str, Node] = {name: Value("JSON", name) for name in ENVELOPE}
-        self._page = Thing("Page", False, {**envelope, "collection": shape.collection, "included": included})
+        included = ObjectNode("included", keyed=False, fields=shape.included)
+        envelope: dict[str, Node] = {name: ValueNode("JSON", name) for name in ENVELOPE}
+        self._page = ObjectNode("Page", False, {**envelope, "collection": shape.collection, "included": included})
         self._unknown_keys = UnknownKeys(self._page)
-        self._twice = NamedTwice(self._page)
+        self._duplicates = Duplicates(self._page)
         self._build()
 
-    def examine(self, content: bytes) -> Verdict:
-        """Decode the whole page; what comes out is thrown away."""
+    def examine(self, content: bytes) -> Examined:
+        """Check one page by decoding it; the decoded values are discarded."""
         try:
-            with no_garbage_collection():
-                page = self._decoder.decode(content)
+            page = self._decoder.decode(content)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return Verdict(fits=False)
-        if page.collection is None or self._twice.in_page(page):
-            return Verdict(fits=False)
-        return Verdict(True, self._unknown_keys.count(page))
+            return Examined(fits=False)
+        if page.collection is None or self._duplicates.in_page(page):
+            return Examined(fits=False)
+        return Examined(True, self._unknown_keys.count(page))
 
     def learn(self, drift: Iterable[Drift]) -> None:
-        """Let these keys pass from now on, and count them."""
+        """Let pages with these unknown keys pass from now on, and count the keys."""
         if self._unknown_keys.learn(drift):
             self._build()
 
@@ -109,24 +107,24 @@ class Gate:
         self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(self._type(self._page), dec_hook=_decimal)
 
     def _type(self, node: Node) -> Any:  # noqa: ANN401 - a type expression
-        if isinstance(node, Value):
+        if isinstance(node, ValueNode):
             return _VALUES[node.type]
-        if isinstance(node, Many):
-            nullable = isinstance(node.element, Value)
+        if isinstance(node, ListNode):
+            nullable = isinstance(node.element, ValueNode)
             element = self._type(node.element)
             return list[element | None] if nullable else list[element]  # type: ignore[valid-type]
         if id(node) not in self._structs:
             self._structs[id(node)] = self._struct(node)
         return self._structs[id(node)]
 
-    def _struct(self, thing: Thing) -> Any:  # noqa: ANN401 - a type expression
+    def _struct(self, thing: ObjectNode) -> Any:  # noqa: ANN401 - a type expression
         fields: list[Any] = [("id", _VALUES["BIGINT"])] if thing.keyed else []
         fields += [
             (name, *self._optional(node)) for name, node in thing.fields.items() if not (thing.keyed and name == "id")
         ]
         unknown = self._unknown_keys.of(thing)
         fields += [(name, Raw, ABSENT) for name in unknown]
-        return msgspec.defstruct("Thing", fields, rename=unknown, forbid_unknown_fields=True, gc=False)
+        return msgspec.defstruct("ObjectNode", fields, rename=unknown, forbid_unknown_fields=True, gc=False)
 
     def _optional(self, node: Node) -> tuple[Any, Any]:
         built = self._type(node)

@@ -1,8 +1,8 @@
-"""The objects of a batch, a file a kind and a line an object: what DuckDB reads as rows.
+"""Write the objects of a batch as JSON lines, one file per kind and one line per object, which DuckDB reads as rows.
 
-A line is ``{"page":3,"object":{...}}`` with the object's bytes as the service sent them. Reading a page as a whole
-instead would hold its lists in DuckDB twice, cost twice the time and three times the memory: DuckDB works on 2,048
-rows at a time, and a page is one row.
+A line is ``{"page":3,"object":{...}}`` with the object's bytes as the service sent them. Letting DuckDB read whole
+pages instead would take twice the time and three times the memory: DuckDB processes 2,048 rows at a time, and a page
+would be one row whose lists it holds twice.
 """
 
 from __future__ import annotations
@@ -18,26 +18,24 @@ import msgspec
 from wms_sync import sql_files
 from wms_sync.catalogue import literal, quote
 from wms_sync.durable import PRIVATE_FILE, make_private
-from wms_sync.flatten.garbage import no_garbage_collection
 from wms_sync.flatten.shape import PRODUCTS
 
 COLLECTION = "collection"
-# Kinds that many shipments have in common: page after page repeats them, byte for byte.
+# Kinds that many shipments refer to: page after page repeats their objects, byte for byte.
 SHARED = frozenset(
     {*PRODUCTS, "Brand", "Merchant", "Retailer", "RetailerShipToLocation", "ThirdPartyBillingGroup", "Warehouse"}
 )
-# What DuckDB raises for what stands in a file; running out of memory or of disk is not among them.
-# Its message quotes the file, cut anywhere: in the middle of a letter, Python cannot even decode the message.
+# What DuckDB raises for the content of a file; running out of memory or disk is not among them.
+# Its message quotes the file, cut anywhere: if it cuts a character in half, Python cannot decode the message.
 CONTENT_ERRORS = (duckdb.InvalidInputException, duckdb.DataError, UnicodeDecodeError)
 _MEBIBYTE = 1024 * 1024
-_ROOM = 64  # what a line holds beside its object
+_LINE_OVERHEAD = 64  # most bytes of a line besides its object
 
 
 class Objects:
     """Files of objects in ``folder``, each read by a view ``<schema>.<kind>`` with the columns _page and object.
 
-    Of objects of a shared kind that are the same byte for byte the one that was added first makes a line: add the
-    newest page first.
+    Of identical objects of a shared kind, only the first one added is written, so add the newest page first.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path, schema: str, kinds: Sequence[str]) -> None:
@@ -60,13 +58,9 @@ class Objects:
             path.chmod(PRIVATE_FILE)
 
     def add(self, page: int, content: bytes) -> None:
-        """Append the objects of a page that is known to be sound JSON of the right shape."""
-        if b"\n" in content:  # only between values: within a text it is escaped
+        """Append the objects of a page that is known to be valid JSON of the right shape."""
+        if b"\n" in content:  # only between values: inside a text it is escaped
             content = content.replace(b"\n", b" ")
-        with no_garbage_collection():
-            self._append(page, content)
-
-    def _append(self, page: int, content: bytes) -> None:
         largest = 0
         for kind, objects in self._objects(content):
             begin = b'{"page":%d,"object":' % page
@@ -74,12 +68,12 @@ class Objects:
             largest = max(largest, *map(len, objects))
             with self._paths[kind].open("ab") as file:
                 file.write(lines)
-        if largest + _ROOM > self._largest:
+        if largest + _LINE_OVERHEAD > self._largest:
             self._largest = largest + _MEBIBYTE
             self._create_views()
 
     def readable(self) -> bool:
-        """Whether DuckDB can read every object strictly."""
+        """Return whether DuckDB can read every object strictly."""
         try:
             for kind in self._kinds:
                 self._connection.execute(f"select count(object) from {self._view(kind)}").fetchall()
@@ -122,7 +116,7 @@ class Objects:
 
 
 def _splitter(kinds: Sequence[str]) -> msgspec.json.Decoder[Any]:
-    """Decodes a page to the bytes of its objects; what else it holds is skipped."""
+    """Return a decoder that gives the bytes of a page's objects and skips everything else."""
     objects: Any = list[msgspec.Raw] | None
     included = msgspec.defstruct("Included", [(kind, objects, None) for kind in kinds])
     page = msgspec.defstruct("Page", [(COLLECTION, objects, None), ("included", included | None, None)])
@@ -130,5 +124,5 @@ def _splitter(kinds: Sequence[str]) -> msgspec.json.Decoder[Any]:
 
 
 def _type_name(kind: str) -> str:
-    """The name in ``sql/types`` of the type of a kind: ``OrderItem`` is ``order_item``."""
+    """Return the name of a kind's type in ``sql/types``: ``order_item`` for ``OrderItem``."""
     return "shipment" if kind == COLLECTION else re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind).lower()

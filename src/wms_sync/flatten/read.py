@@ -1,6 +1,7 @@
-"""Raw pages to files of objects: as they are where they pass the gate, repaired where they do not.
+"""Turn raw pages into files of objects: unchanged if they pass the gate, else repaired.
 
-A page is never put aside as a whole: of one that cannot be repaired, what DuckDB does not read is looked for.
+A page with readable records is never quarantined whole: if DuckDB cannot read the repaired page, ``salvage`` finds the
+values that it cannot read.
 """
 
 from __future__ import annotations
@@ -17,22 +18,22 @@ from wms_sync.flatten.errors import PageUnreadableError
 from wms_sync.flatten.findings import UNKNOWN_KEY, Drift, Misfit
 from wms_sync.flatten.gate import Gate
 from wms_sync.flatten.objects import Objects
-from wms_sync.flatten.page import Page
-from wms_sync.flatten.repair import Repaired, repair, written
+from wms_sync.flatten.page import RawPage
+from wms_sync.flatten.repair import Repaired, as_json, repair
 from wms_sync.flatten.salvage import salvage
-from wms_sync.flatten.shape import Many, shape_of
+from wms_sync.flatten.shape import ListNode, shape_of
 
 
 @dataclass(frozen=True)
-class Read:
-    """What a batch cost: rows of quarantine and of drift, and the shipments in quarantine as a whole, by page."""
+class Findings:
+    """Numbers of findings: quarantine rows, drift rows, and by page the shipments that were quarantined whole."""
 
     quarantined: int = 0
     drift: int = 0
     removed: Mapping[int, int] = field(default_factory=dict)
 
-    def __add__(self, other: Read) -> Read:
-        return Read(
+    def __add__(self, other: Findings) -> Findings:
+        return Findings(
             self.quarantined + other.quarantined,
             self.drift + other.drift,
             {**self.removed, **other.removed},
@@ -40,7 +41,7 @@ class Read:
 
 
 class PageReader:
-    """Fills the views of schema ``page``, ``ops.quarantine`` and ``ops.schema_drift`` of its connection."""
+    """Fills the views of schema ``page`` and the tables ``ops.quarantine`` and ``ops.schema_drift`` of a connection."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, work_dir: Path) -> None:
         self._connection = connection
@@ -51,54 +52,59 @@ class PageReader:
 
     @cached_property
     def _alone(self) -> Objects:
-        """Where one page is tried by itself; most runs never need it."""
+        """Return the files in which a single page is tried; created on first use, since most runs never need them."""
         return self._objects(self._alone_dir, "alone")
 
     def _objects(self, folder: Path, schema: str) -> Objects:
-        kinds = [kind for kind, node in self._shape.included.items() if isinstance(node, Many)]
+        kinds = [kind for kind, node in self._shape.included.items() if isinstance(node, ListNode)]
         return Objects(self._connection, folder, schema, kinds)
 
-    def read(self, pages: Sequence[Page], window_id: str, *, unreadable: Collection[Page] = ()) -> Read:
-        """Take the pages of one batch in, newest first, in place of what was there. Unreadable ones are repaired."""
+    def read(self, pages: Sequence[RawPage], window_id: str, *, unreadable: Collection[RawPage] = ()) -> Findings:
+        """Replace the current batch with these pages, newest first. Those in ``unreadable`` are always repaired."""
         self.clear()
-        return sum((self._take(page, window_id, mend=page in unreadable) for page in reversed(pages)), start=Read())
+        return sum(
+            (self._add(page, window_id, needs_repair=page in unreadable) for page in reversed(pages)), start=Findings()
+        )
 
     def clear(self) -> None:
-        """Forget the batch."""
+        """Remove the current batch."""
         self._batch.clear()
         for slug in ("quarantine", "schema_drift"):
             self._connection.execute(f"truncate ops.{slug}")
 
-    def unreadable(self, pages: Sequence[Page]) -> list[Page]:
-        """The pages that pass the gate and that DuckDB cannot read all the same: a garbled timestamp, say."""
+    def unreadable(self, pages: Sequence[RawPage]) -> list[RawPage]:
+        """Return the pages that pass the gate but that DuckDB cannot read, for example for an impossible timestamp."""
         return [page for page in pages if self._gate.examine(page.content()).fits and not self._reads(page.content())]
 
-    def _take(self, page: Page, window_id: str, *, mend: bool) -> Read:
+    def _add(self, page: RawPage, window_id: str, *, needs_repair: bool) -> Findings:
         content = page.content()
-        verdict = self._gate.examine(content)
-        if mend or not verdict.fits:
-            return self._mend(page, content, window_id)
+        examined = self._gate.examine(content)
+        if needs_repair or not examined.fits:
+            return self._add_repaired(page, content, window_id)
         self._batch.add(page.number, content)
-        self._list_drift(page, window_id, verdict.drift)
-        return Read(drift=len(verdict.drift))
+        self._list_drift(page, window_id, examined.drift)
+        return Findings(drift=len(examined.drift))
 
-    def _mend(self, page: Page, content: bytes, window_id: str) -> Read:
+    def _add_repaired(self, page: RawPage, content: bytes, window_id: str) -> Findings:
         repaired = repair(content, self._shape)
         if repaired.document is None:
-            misfits, removed = self._given_up(page, repaired)
+            misfits, removed = self._all_records(page, repaired)
         else:
             misfits, removed = repaired.misfits, repaired.removed
-            if not self._reads(written(repaired.document)):
-                more, gone = salvage(repaired.document, lambda part: self._reads(written(part)))
+            if not self._reads(as_json(repaired.document)):
+                more, gone = salvage(repaired.document, lambda part: self._reads(as_json(part)))
                 misfits, removed = [*misfits, *more], removed + gone
-            self._batch.add(page.number, written(repaired.document))
+            self._batch.add(page.number, as_json(repaired.document))
         self._gate.learn(found for found in repaired.drift if found.why == UNKNOWN_KEY)
         self._quarantine(page, window_id, misfits)
         self._list_drift(page, window_id, repaired.drift)
-        return Read(len(misfits), len(repaired.drift), {page.number: removed})
+        return Findings(len(misfits), len(repaired.drift), {page.number: removed})
 
-    def _given_up(self, page: Page, repaired: Repaired) -> tuple[list[Misfit], int]:
-        """The records of a page by their number, once it is known to be what the service sends."""
+    def _all_records(self, page: RawPage, repaired: Repaired) -> tuple[list[Misfit], int]:
+        """Return a misfit for each record of a page that the service sent twice, and their number.
+
+        Raises ``PageUnreadableError`` if the page was not yet read a second time.
+        """
         if not page.sent_again:
             raise PageUnreadableError(page.path, repaired.misfits[-1].why)
         why = "nothing can be read of the page, though it was asked for twice"
@@ -112,7 +118,7 @@ class PageReader:
         self._alone.clear()
         return readable
 
-    def _quarantine(self, page: Page, window_id: str, misfits: Sequence[Misfit]) -> None:
+    def _quarantine(self, page: RawPage, window_id: str, misfits: Sequence[Misfit]) -> None:
         if misfits:
             self._connection.execute(
                 sql_files.read("flatten/page/quarantine.sql"),
@@ -127,7 +133,7 @@ class PageReader:
                 },
             )
 
-    def _list_drift(self, page: Page, window_id: str, drift: Sequence[Drift]) -> None:
+    def _list_drift(self, page: RawPage, window_id: str, drift: Sequence[Drift]) -> None:
         if drift:
             self._connection.execute(
                 sql_files.read("flatten/page/schema_drift.sql"),
@@ -141,7 +147,7 @@ class PageReader:
             )
 
 
-def _provenance(page: Page, window_id: str) -> dict[str, str | int]:
+def _provenance(page: RawPage, window_id: str) -> dict[str, str | int]:
     return {
         "page_key": f"{window_id}/{page.number:05d}",
         "window_id": window_id,

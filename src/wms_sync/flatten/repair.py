@@ -1,14 +1,15 @@
-"""The slow way of a page that did not pass the gate: find every misfit and every unknown key, and mend the rest.
+"""Repair a page that did not pass the gate: find every misfit and every unknown key, and keep the rest.
 
-The page is parsed by Python and walked along its shape. A misfit becomes null and a ``Misfit``; a record that cannot
-be used is removed and is a ``Misfit`` as a whole; an unknown key is counted. What is left is written as JSON again,
-each value as ``values`` says, and read by DuckDB like any page. Where a list names an object twice the first occurrence
-stays; the others are misfits, but for those under ``included`` that say the same again.
+This is the slow path: Python parses the page and walks it along its shape. A value that does not fit becomes null and
+a ``Misfit``; an unusable record is removed and becomes a ``Misfit`` as a whole; an unknown key is counted. The rest is
+written as JSON again, each value in the form that ``values`` gives, and DuckDB reads it like any page. If a list
+contains an object twice, the first occurrence stays and the others become misfits, except exact copies under
+``included``.
 
-Kept, because nothing is lost: whole numbers and flags written as text, ``12.0``, numbers and booleans where text is
-expected, ``[]`` for an object (PHP's empty object), midnight behind a date, and how there is none is written elsewhere
-(an empty text for what is no text, MySQL's day zero). Cast, and counted: a number without its
-unit, a time for a date, more decimals than a column has, and PHP's object for a list of records with gaps.
+Accepted without a finding, because nothing is lost: whole numbers and flags written as text, ``12.0``, numbers and
+booleans where text is expected, ``[]`` for an object (PHP's empty object), a date followed by midnight, and other ways
+to write null (an empty text where no text is expected, MySQL's day zero). Cast and counted as drift: a number without
+its unit, a time instead of a date, surplus decimals, and an object instead of a list of records (PHP, after gaps).
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from wms_sync.flatten.findings import UNKNOWN_KEY, Drift, Misfit, shown, writable
-from wms_sync.flatten.shape import ENVELOPE, PRODUCTS, Many, Node, Shape, Thing, Value
+from wms_sync.flatten.findings import UNKNOWN_KEY, Drift, Misfit, shown, with_surrogates_escaped
+from wms_sync.flatten.shape import ENVELOPE, PRODUCTS, ListNode, Node, ObjectNode, Shape, ValueNode
 from wms_sync.flatten.tolerant_json import Parsed
-from wms_sync.flatten.values import Cast, Unfit, is_nothing, taken
+from wms_sync.flatten.values import Cast, Unfit, converted, means_null
 from wms_sync.whole_numbers import whole
 
 
 @dataclass(frozen=True)
 class Repaired:
-    """A mended page; ``document`` is None when nothing of it can be read. ``removed`` records are misfits each."""
+    """A repaired page; ``document`` is None if nothing on it can be read. Each ``removed`` record is a misfit."""
 
     misfits: list[Misfit]
     drift: list[Drift]
@@ -35,26 +36,26 @@ class Repaired:
 
 
 def repair(content: bytes, shape: Shape) -> Repaired:
-    """Walk one page, see the module."""
+    """Repair one page as described at the top of this module."""
     parsed = Parsed().read(content)
     walk = _Walk(parsed.odd, parsed.misfits)
     mended = walk.page(parsed.document, shape) if parsed.document is not None or not parsed.misfits else None
     return Repaired(walk.misfits, list(walk.drift.values()), walk.removed, mended)
 
 
-def written(document: dict[str, Any]) -> bytes:
-    """A mended page as JSON."""
+def as_json(document: dict[str, Any]) -> bytes:
+    """Return a repaired page as JSON."""
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 class _Owner(NamedTuple):
-    """The object that a value belongs to: what a quarantine row names."""
+    """The object that a value belongs to, as shown in a quarantine row."""
 
     kind: str
     id: int | None
 
 
-_Path = tuple[Any, ...]  # (parent path, key), unrolled only for a misfit
+_Path = tuple[Any, ...]  # (parent path, key); rendered only for a misfit
 _ROOT: _Path = ("$",)
 _INCLUDED: _Path = (_ROOT, "included")
 _PAGE = _Owner("Page", None)
@@ -102,11 +103,11 @@ class _Walk:
         return mended
 
     def _put(self, holder: Any, key: Any, value: Any, node: Node, owner: _Owner, path: _Path) -> None:  # noqa: ANN401
-        if value is None or is_nothing(value, node.type if isinstance(node, Value) else _NO_VALUE):
+        if value is None or means_null(value, node.type if isinstance(node, ValueNode) else _NO_VALUE):
             holder[key] = None
-        elif isinstance(node, Value):
+        elif isinstance(node, ValueNode):
             holder[key] = self._value(value, node, key, owner, path)
-        elif isinstance(node, Thing):
+        elif isinstance(node, ObjectNode):
             found = self._thing(value, node, owner, (path, key))
             holder[key] = None if found is _MISFIT else found
         elif isinstance(value, list):
@@ -115,17 +116,17 @@ class _Walk:
             holder[key] = None
             self._misfit(owner, (path, key), value, "a list was expected")
 
-    def _many(self, values: list[Any], node: Many, owner: _Owner, path: _Path) -> list[Any]:
+    def _many(self, values: list[Any], node: ListNode, owner: _Owner, path: _Path) -> list[Any]:
         mended: list[Any] = []
-        if isinstance(node.element, Value):
+        if isinstance(node.element, ValueNode):
             mended = [None] * len(values)
             for index, value in enumerate(values):
                 self._put(mended, index, value, node.element, owner, path)
-        elif isinstance(node.element, Thing):
+        elif isinstance(node.element, ObjectNode):
             mended = self._things(values, node.element, owner, path)
         return mended
 
-    def _things(self, values: list[Any], node: Thing, owner: _Owner, path: _Path) -> list[Any]:
+    def _things(self, values: list[Any], node: ObjectNode, owner: _Owner, path: _Path) -> list[Any]:
         mended: list[Any] = []
         firsts = self.products if path[0] is _INCLUDED and path[1] in PRODUCTS else {}
         for index, value in enumerate(values):
@@ -138,7 +139,7 @@ class _Walk:
                 self._misfit(_Owner(node.name, found["id"]), (path, index), value, _TWICE)
         return mended
 
-    def _thing(self, value: Any, node: Thing, owner: _Owner, path: _Path, *, in_list: bool = False) -> Any:  # noqa: ANN401
+    def _thing(self, value: Any, node: ObjectNode, owner: _Owner, path: _Path, *, in_list: bool = False) -> Any:  # noqa: ANN401
         if node.is_measure and (measured := self._measured(value, node)) is not None:
             return measured
         if not isinstance(value, dict) and value != []:  # PHP's empty object
@@ -160,16 +161,16 @@ class _Walk:
                 self._unknown(node.name, key, value[key])
         return mended
 
-    def _measured(self, value: Any, node: Thing) -> dict[str, Any] | None:  # noqa: ANN401 - any JSON
-        """A number that stands where a number with its unit is expected."""
-        number = None if isinstance(value, dict | list) else taken(value, "DOUBLE", odd=self.odd)
+    def _measured(self, value: Any, node: ObjectNode) -> dict[str, Any] | None:  # noqa: ANN401 - any JSON
+        """Return a bare number as a measure without a unit; None if the value is not a number."""
+        number = None if isinstance(value, dict | list) else converted(value, "DOUBLE", odd=self.odd)
         if not isinstance(number, float):
             return None
         self._cast(node.name, value, _NO_UNIT)
         return {"value": number}
 
-    def _value(self, value: Any, node: Value, key: Any, owner: _Owner, path: _Path) -> Any:  # noqa: ANN401 - any JSON
-        found = taken(value, node.type, odd=self.odd)
+    def _value(self, value: Any, node: ValueNode, key: Any, owner: _Owner, path: _Path) -> Any:  # noqa: ANN401 - any JSON
+        found = converted(value, node.type, odd=self.odd)
         if isinstance(found, Unfit):
             self._misfit(owner, (path, key), value, found.why)
             return None
@@ -193,7 +194,7 @@ class _Walk:
 
 
 def _same_again(value: Any, first: Any, values: list[Any]) -> bool:  # noqa: ANN401 - any JSON
-    """Whether the list has an equal object before this one; another kind may have one that looks like it."""
+    """Return whether ``first`` is an equal object from the same list, and not one of another kind of product."""
     return value == first and any(one is first for one in values)
 
 
@@ -204,15 +205,15 @@ _TWICE = "its id stands a second time: the first was kept"
 
 
 def _key(path: _Path) -> str:
-    """The key that a value stands under, itself or the list that it is in."""
+    """Return the key of a value, or of the list that contains it."""
     while not isinstance(path[-1], str):
         path = path[0]
     return path[-1]
 
 
 def _rendered(path: _Path) -> str:
-    """``$.collection[3].packages[0].weight``, a JSON path."""
+    """Return a JSON path such as ``$.collection[3].packages[0].weight``."""
     if len(path) == 1:
         return str(path[0])
     parent, key = path
-    return _rendered(parent) + (f"[{key}]" if isinstance(key, int) else f".{writable(key)}")
+    return _rendered(parent) + (f"[{key}]" if isinstance(key, int) else f".{with_surrogates_escaped(key)}")

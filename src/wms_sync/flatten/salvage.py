@@ -1,7 +1,7 @@
-"""The very last way of a page: what DuckDB cannot read though ``values`` says that it can is found and taken out.
+"""The last resort for a page: find and remove the values that DuckDB cannot read although ``values`` accepts them.
 
-Nothing is known to come here. If something does, a value costs its own cell and no more: objects are tried one by one,
-and of one that cannot be read its fields, down to the single value.
+No value is known to need this. If one does, only its own cell is lost: objects are tried one by one, and the fields of
+an unreadable object, down to the single value.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from wms_sync.flatten.findings import Misfit, shown
 from wms_sync.flatten.objects import COLLECTION
 
 Reads = Callable[[dict[str, Any]], bool]
-"""Whether DuckDB reads a page."""
+"""Returns whether DuckDB can read a page."""
 _WHY = "DuckDB cannot read it"
 
 
 def salvage(page: dict[str, Any], reads: Reads) -> tuple[list[Misfit], int]:
-    """Take what cannot be read out of the page, in place; what it was, and how many records went whole."""
+    """Remove unreadable values from the page, in place. Return the misfits and the number of records removed whole."""
     misfits: list[Misfit] = []
     removed = 0
     records = page[COLLECTION]
@@ -38,7 +38,7 @@ def _reads_kind(kind: str, reads: Reads) -> Callable[[list[Any]], bool]:
 def _kept(
     objects: list[Any], kind: str, path: str, reads: Callable[[list[Any]], bool], misfits: list[Misfit]
 ) -> list[Any]:
-    """The objects of one kind, without what cannot be read of them; one without a readable id is left out."""
+    """Return the objects of one kind with unreadable values set to null; leave out an object without a readable id."""
     bad = set(_unread(objects, 0, reads))
     kept = []
     for index, one in enumerate(objects):
@@ -57,7 +57,7 @@ def _kept(
 
 
 def _unread(objects: list[Any], first: int, reads: Callable[[list[Any]], bool]) -> Iterator[int]:
-    """The places of those that cannot be read, by halving."""
+    """Yield the indexes of the unreadable objects, found by bisection."""
     if not objects or reads(objects):
         return
     if len(objects) == 1:
@@ -73,7 +73,7 @@ def _within(key: str, reads: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 
 def _mended(value: Any, reads: Callable[[Any], bool], kind: str, path: str, misfits: list[Misfit]) -> Any:  # noqa: ANN401 - any JSON
-    """The value with null for each part of it that cannot be read where it stands."""
+    """Return the value with null for each part that cannot be read."""
     if reads(value):
         return value
     if isinstance(value, dict) and reads({}):

@@ -1,7 +1,7 @@
 """The shape of a page: the types of ``sql/types`` as a tree that the gate and the repair walk.
 
-DuckDB is asked for the types, so that they are written once. A node is a value, a list or an object; an object knows
-its kind (``Order``) when it is one of those under ``included``, and whether a row could be made of it without an id.
+The types are read back from DuckDB, so that they are written only once. A node is a value, a list or an object. An
+object node knows its kind (``Order``) if it is one of those under ``included``, and whether its row needs an id.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ PRODUCTS = (
     "PackagingInstruction",
     "PackagingSupplies",
 )
-"""Kinds whose rows are in one table, under one key: they have their ids together."""
-# Stand inline, under ``included``, or partly in each.
+"""Kinds whose rows share one table with one key, so that ids must be unique across all of them."""
+# Types of objects that come inline, under ``included``, or partly in each place.
 _IN_TWO_PLACES = (
     "gallery_item",
     "order_address",
@@ -39,15 +39,15 @@ _IN_TWO_PLACES = (
     "shipment_package_item",
     "shipment_packing_solution",
 )
-# Their id is the key of a row, wherever they stand.
+# Kinds whose id is the key of a row, wherever the object is on the page.
 _KEYED_BY_ID = {"Gallery", "GalleryItem", "OrderItem", "ShipmentItem"}
 
 
 @dataclass(frozen=True)
-class Value:
+class ValueNode:
     """A leaf; ``type`` is DuckDB's name: BIGINT, BOOLEAN, DECIMAL(18,4), DOUBLE, DATE, VARCHAR, JSON...
 
-    ``name`` is the path of keys from the object that has a kind: ``Order.weight.unit``.
+    ``name`` is the path of keys, starting at the kind: ``Order.weight.unit``.
     """
 
     type: str
@@ -55,15 +55,15 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Many:
-    """A list of one sort of element."""
+class ListNode:
+    """A list; all elements have the same shape."""
 
     element: Node
 
 
 @dataclass(frozen=True)
-class Thing:
-    """An object with known keys; ``name`` is its kind, or the path of keys from the object that has one."""
+class ObjectNode:
+    """An object with known keys. ``name`` is its kind, or the path of keys from one; ``keyed``: it needs an id."""
 
     name: str
     keyed: bool
@@ -71,28 +71,28 @@ class Thing:
 
     @property
     def is_measure(self) -> bool:
-        """Whether it is a number with its unit, and would be as much without."""
+        """Return whether it is a number with its unit; the number alone is accepted too."""
         return self.fields.keys() == {"value", "unit"}
 
     @property
     def is_kind(self) -> bool:
-        """Whether it is an object of the service's own, and not a part of one."""
+        """Return whether it is an object with a kind of its own, and not a part of another object."""
         return "." not in self.name
 
 
-Node = Value | Many | Thing
+Node = ValueNode | ListNode | ObjectNode
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What may stand under ``collection``, and under each kind of ``included``."""
+    """The shapes of ``collection`` and of each kind under ``included``."""
 
-    collection: Many
+    collection: ListNode
     included: Mapping[str, Node]
 
 
 def create_types(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the named types of ``sql/types``, and the macros that complete an object by its other occurrence."""
+    """Create the named types of ``sql/types``, and the macros that merge the two occurrences of an object."""
     for path in sql_files.listed("types"):
         connection.execute(sql_files.read(path))
     _create_macros(connection)
@@ -108,12 +108,12 @@ def _create_macros(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def shape_of(connection: duckdb.DuckDBPyConnection) -> Shape:
-    """The shape of a page, from the types ``shipment`` and ``included``."""
+    """Return the shape of a page, from the types ``shipment`` and ``included``."""
     shipment, included = connection.sql("select null::shipment, null::included").types
     of_kinds = dict(_children(included))
     kinds = {str(of_list): name for name, of_list in of_kinds.items()} | {f"{shipment}[]": "Shipment"}
     return Shape(
-        collection=Many(_thing(shipment, "Shipment", kinds, keyed=True)),
+        collection=ListNode(_thing(shipment, "Shipment", kinds, keyed=True)),
         included={name: _included(of_list, name, kinds) for name, of_list in of_kinds.items()},
     )
 
@@ -121,21 +121,21 @@ def shape_of(connection: duckdb.DuckDBPyConnection) -> Shape:
 def _included(of_list: DuckDBPyType, name: str, kinds: Mapping[str, str]) -> Node:
     if of_list.id != "list":
         return _node(of_list, name, kinds)
-    return Many(_thing(_children(of_list)[0][1], name, kinds, keyed=True))
+    return ListNode(_thing(_children(of_list)[0][1], name, kinds, keyed=True))
 
 
 def _node(duckdb_type: DuckDBPyType, name: str, kinds: Mapping[str, str]) -> Node:
     if duckdb_type.id == "list":
-        return Many(_node(_children(duckdb_type)[0][1], name, kinds))
+        return ListNode(_node(_children(duckdb_type)[0][1], name, kinds))
     if duckdb_type.id == "struct":
         kind = kinds.get(f"{duckdb_type}[]")
         return _thing(duckdb_type, kind or name, kinds, keyed=kind in _KEYED_BY_ID)
-    return Value(str(duckdb_type), name)
+    return ValueNode(str(duckdb_type), name)
 
 
-def _thing(duckdb_type: DuckDBPyType, name: str, kinds: Mapping[str, str], *, keyed: bool) -> Thing:
+def _thing(duckdb_type: DuckDBPyType, name: str, kinds: Mapping[str, str], *, keyed: bool) -> ObjectNode:
     fields = {key: _node(child, f"{name}.{key}", kinds) for key, child in _children(duckdb_type)}
-    return Thing(name, keyed, fields)
+    return ObjectNode(name, keyed, fields)
 
 
 def _children(duckdb_type: DuckDBPyType) -> list[tuple[str, DuckDBPyType]]:

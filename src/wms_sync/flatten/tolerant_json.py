@@ -1,7 +1,7 @@
-"""JSON as Python reads it, with what is wrong in it noted instead of refused.
+"""Parse JSON leniently: record what is wrong with it instead of refusing it.
 
-Bytes that are not UTF-8 are replaced, a byte order mark is dropped, of a key that stands twice the last counts, NaN and
-numbers beyond a DOUBLE become an ``Oddity``. Control characters stay in texts. Nesting that no reader follows is cut.
+Bytes that are not UTF-8 are replaced, a byte order mark is dropped, the last of duplicate keys wins, NaN and numbers
+too large for a DOUBLE become a ``NonFiniteNumber``. Control characters stay in texts. Nesting that is too deep is cut.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from wms_sync.flatten.findings import Misfit, Oddity, pairs_as_text, piece_of, whole_page
+from wms_sync.flatten.findings import Misfit, NonFiniteNumber, pairs_as_text, piece_of, whole_page
 from wms_sync.loose_json import loosely
 from wms_sync.shallow_json import DEPTH, cut_to_depth
 
@@ -20,14 +20,17 @@ _HALF_OF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 
 @dataclass
 class Parsed:
-    """``document`` is None when the content is no JSON; ``odd`` when it may hold NaN or halves of Unicode pairs."""
+    """A parsed page. ``document`` is None if the content is not JSON.
+
+    ``odd`` is true if the document may contain ``NonFiniteNumber`` or lone surrogates.
+    """
 
     document: Any = None
     odd: bool = False
     misfits: list[Misfit] = field(default_factory=list)
 
     def read(self, content: bytes) -> Parsed:
-        """Read the content into this value."""
+        """Parse the content into this object and return it."""
         text = self._decoded(content)
         self.odd = _HALF_OF_A_PAIR.search(text) is not None
         try:
@@ -43,8 +46,8 @@ class Parsed:
     def _parsed(self, text: str) -> Any:  # noqa: ANN401 - any JSON
         return loosely(
             text,
-            self._oddity,
-            parse_constant=self._oddity,
+            self._non_finite,
+            parse_constant=self._non_finite,
             parse_float=self._float,
             object_pairs_hook=self._object,
         )
@@ -57,13 +60,13 @@ class Parsed:
             self.misfits.append(Misfit("Page", None, "$", around, f"not UTF-8 at byte {error.start}: replaced"))
             return content.decode("utf-8", errors="replace")
 
-    def _oddity(self, text: str) -> Oddity:
+    def _non_finite(self, text: str) -> NonFiniteNumber:
         self.odd = True
-        return Oddity(text)
+        return NonFiniteNumber(text)
 
-    def _float(self, text: str) -> float | Oddity:
+    def _float(self, text: str) -> float | NonFiniteNumber:
         number = float(text)
-        return number if math.isfinite(number) else self._oddity(text)
+        return number if math.isfinite(number) else self._non_finite(text)
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)

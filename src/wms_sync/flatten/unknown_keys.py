@@ -1,7 +1,7 @@
-"""The unknown keys that the gate has learned: counted in decoded pages, at the cost of the objects that have them.
+"""Count the unknown keys that the gate has learned, in decoded pages; only objects that have such keys cost time.
 
-A learned key is a raw field of its type's struct, so what is walked here are structs, and of those only the branches
-that lead to a type with a learned key.
+A learned key is a raw field of its type's struct, so this module walks structs, and only along the branches that lead
+to a type with a learned key.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import msgspec
 from msgspec import Raw
 
 from wms_sync.flatten.findings import TEXT_LIMIT, Drift, shown
-from wms_sync.flatten.shape import Many, Node, Thing
+from wms_sync.flatten.shape import ListNode, Node, ObjectNode
 from wms_sync.privacy.fields import KEPT, PERSON
 from wms_sync.privacy.watched import speaks_of_somebody
 
 ABSENT = Raw()
-# Keys without end (an object used as a map) are no field that was added: they stay on the slow way.
+# More keys than this are not new fields but an object used as a map: such pages stay on the slow path.
 MOST = 100
 
 
 @dataclass(frozen=True)
 class _Route:
-    """How to get from a value to its unknown keys: its own, and the fields that lead on."""
+    """The route from a value to its unknown keys: its own keys, and the fields that lead to others."""
 
     holder: str
     own: dict[str, str]
@@ -34,15 +34,15 @@ class _Route:
 
 
 class UnknownKeys:
-    """Keys learned, by the type that does not know them."""
+    """The learned keys, by the type that does not have them."""
 
-    def __init__(self, root: Thing) -> None:
+    def __init__(self, root: ObjectNode) -> None:
         self._root = root
         self._keys: set[tuple[str, str]] = set()
         self._route: _Route | None = None
 
     def learn(self, drift: Iterable[Drift]) -> bool:
-        """Remember the keys; whether any was new and there was room."""
+        """Remember the keys. Return whether any was new; learn none if there would be more than ``MOST``."""
         new = {(found.holder, found.key) for found in drift} - self._keys
         if not new or len(new) + len(self._keys) > MOST:
             return False
@@ -50,23 +50,23 @@ class UnknownKeys:
         self._route = self._route_of(self._root)
         return True
 
-    def of(self, thing: Thing) -> dict[str, str]:
-        """The attributes that hold a type's unknown keys, with the keys."""
+    def of(self, thing: ObjectNode) -> dict[str, str]:
+        """Return a type's unknown keys by the struct attribute that holds each."""
         keys = sorted(key for holder, key in self._keys if holder == thing.name)
         return {f"unknown_{number}": key for number, key in enumerate(keys)}
 
     def count(self, page: Any) -> list[Drift]:  # noqa: ANN401 - a generated struct
-        """The drift of a decoded page."""
+        """Return the drift of a decoded page."""
         drift: dict[tuple[str, str], Drift] = {}
         if self._route is not None:
             _count(page, self._route, drift)
         return list(drift.values())
 
     def _route_of(self, node: Node) -> _Route | None:
-        if isinstance(node, Many):
+        if isinstance(node, ListNode):
             route = self._route_of(node.element)
             return route and _Route(route.holder, route.own, route.onward, is_list=True)
-        if not isinstance(node, Thing):
+        if not isinstance(node, ObjectNode):
             return None
         routes = {name: self._route_of(child) for name, child in node.fields.items()}
         onward = {name: route for name, route in routes.items() if route is not None}

@@ -1,7 +1,7 @@
-"""What a JSON value is as a value of a DuckDB type: one function a type, for the slow way; the fast one is ``gate``.
+"""Convert a JSON value to a value of a DuckDB type, with one function per type. Used on the slow path (``repair``).
 
-What comes out is canonical: JSON that DuckDB reads as just this value, whatever its own casts make of texts. So this is
-the only place that says which texts are numbers and times; the gate lets nothing pass of which this says otherwise.
+The result is canonical: JSON that DuckDB reads as exactly this value, whatever its own casts make of texts. So this
+module alone decides which texts are numbers and times; the gate passes nothing that would be read differently here.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from wms_sync.flatten.findings import Oddity
+from wms_sync.flatten.findings import NonFiniteNumber
 from wms_sync.whole_numbers import INT64, whole
 
 DECIMAL_LIMIT = 10**14
-"""DECIMAL(18,4) holds fourteen digits before the point."""
+"""DECIMAL(18,4) holds fourteen digits before the decimal point."""
 EXACT_FLOAT = 1e11
-"""Below this, a float of at most four decimals, times ten thousand, is a whole number without a rounding."""
+"""Below this, a float with at most four decimals times ten thousand is exactly a whole number."""
 _SCALE = Decimal("0.0001")
 _NOISE = 2.0**-48
-"""What arithmetic in floats leaves behind, as a share: 0.1 + 0.2 is written 0.30000000000000004."""
+"""Relative error left by float arithmetic: 0.1 + 0.2 is written as 0.30000000000000004."""
 _NUMBER = re.compile(r"[ \t]*(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)[ \t]*", re.ASCII)
 _LONGEST_NUMBER = 400
 _TIME = re.compile(
@@ -52,39 +52,42 @@ _AS_IT_IS: dict[str, type] = {"BOOLEAN": bool, "DOUBLE": float, "VARCHAR": str}
 
 @dataclass(frozen=True)
 class Unfit:
-    """The value is none of the type."""
+    """The value cannot be converted to the type."""
 
     why: str
 
 
 @dataclass(frozen=True)
 class Cast:
-    """The value that was taken for the one that came, which says more or something else."""
+    """The converted value, if the conversion loses or changes something."""
 
     value: Any
     why: str
 
 
-def taken(value: Any, duckdb_type: str, *, odd: bool) -> Any:  # noqa: ANN401 - any JSON
-    """The value in its canonical form, a ``Cast`` or ``Unfit``. ``odd``: it may hold what JSON does not have."""
+def converted(value: Any, duckdb_type: str, *, odd: bool) -> Any:  # noqa: ANN401 - any JSON
+    """Return the value in canonical form, a ``Cast`` or an ``Unfit``.
+
+    ``odd``: the value may contain ``NonFiniteNumber`` or lone surrogates.
+    """
     if type(value) is _AS_IT_IS.get(duckdb_type) and not odd:
         return value
     if duckdb_type == "JSON":
-        why = unwritable(value) if odd else None
+        why = why_unwritable(value) if odd else None
         return value if why is None else Unfit(why)
-    if isinstance(value, str) and odd and not value.isascii() and (why := unwritable(value)):
+    if isinstance(value, str) and odd and not value.isascii() and (why := why_unwritable(value)):
         return Unfit(why)
-    found = None if isinstance(value, Oddity) else _TAKEN[duckdb_type](value)
+    found = None if isinstance(value, NonFiniteNumber) else _CONVERSIONS[duckdb_type](value)
     return Unfit(f"{_EXPECTED[duckdb_type]} was expected") if found is None else found
 
 
 def is_exact_decimal(number: float) -> bool:
-    """Whether DuckDB makes the DECIMAL(18,4) that is written."""
+    """Return whether DuckDB reads the float as exactly the DECIMAL(18,4) that was written."""
     return abs(number) < EXACT_FLOAT and _is_noise(round(number, 4) - number, number)
 
 
-def unwritable(value: Any) -> str | None:  # noqa: ANN401 - any JSON
-    """Why a value cannot be written as JSON, if so."""
+def why_unwritable(value: Any) -> str | None:  # noqa: ANN401 - any JSON
+    """Return why a value cannot be written as JSON; None if it can."""
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError:
@@ -94,8 +97,8 @@ def unwritable(value: Any) -> str | None:  # noqa: ANN401 - any JSON
     return None
 
 
-def is_nothing(value: Any, duckdb_type: str) -> bool:  # noqa: ANN401 - any JSON
-    """Whether it is how PHP or MySQL write that there is none: an empty text for what is no text, a day zero."""
+def means_null(value: Any, duckdb_type: str) -> bool:  # noqa: ANN401 - any JSON
+    """Return whether PHP or MySQL mean null by it: an empty text where no text is expected, or the day 0000-00-00."""
     if not isinstance(value, str) or duckdb_type in {"VARCHAR", "JSON"}:
         return False
     return not value.strip(" ") or (duckdb_type in _OF_DAYS and value.startswith(_ZERO_DAY) and not value.strip(_ZEROS))
@@ -169,9 +172,9 @@ def _time(value: Any) -> str | None:  # noqa: ANN401 - any JSON
 
 
 def _moment(value: Any) -> tuple[re.Match[str], datetime] | None:  # noqa: ANN401 - any JSON
-    """A time as it is written and what it says, by the clock of its zone.
+    """Parse a time: return the match and the local time in the zone that is written, or None.
 
-    24:00:00 is the midnight that follows, and a leap second (23:59:60) the second that follows, as POSIX counts.
+    24:00:00 is the following midnight, and a leap second (23:59:60) the following second, as in POSIX.
     """
     written = _TIME.fullmatch(value) if isinstance(value, str) else None
     if written is None:
@@ -180,7 +183,7 @@ def _moment(value: Any) -> tuple[re.Match[str], datetime] | None:  # noqa: ANN40
     leap = (minute, second) == (59, 60)
     next_day = (hour, minute, second) == (24, 0, 0) and not int(f"0{written['fraction'] or ''}")
     try:
-        moment = datetime(  # noqa: DTZ001 - the zone is kept as it is written
+        moment = datetime(  # noqa: DTZ001 - the zone is kept as written
             int(written["year"]),
             int(written["month"]),
             int(written["day"]),
@@ -194,7 +197,7 @@ def _moment(value: Any) -> tuple[re.Match[str], datetime] | None:  # noqa: ANN40
         return None
 
 
-_TAKEN: dict[str, Callable[[Any], Any]] = {
+_CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "BIGINT": whole,
     "BOOLEAN": _flag,
     "DECIMAL(18,4)": _decimal,

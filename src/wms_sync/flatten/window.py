@@ -1,7 +1,7 @@
-"""A window's Parquet files and how many rows each holds, remembered beside them.
+"""Flatten a window to Parquet files, and record how many rows each file holds.
 
 ``parquet/_windows/<window>.json`` is written after the last file of the window; a window without it is flattened
-(again). A window is flattened in batches of a bounded number of pages, so memory does not grow with it.
+(again). A window is flattened in batches of a bounded number of pages, so memory use does not grow with the window.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from wms_sync.durable import make_private
 from wms_sync.extract.raw import damage
 from wms_sync.flatten.batch import Flattened, Flattener
 from wms_sync.flatten.errors import PageDamagedError, PageUnreadableError
-from wms_sync.flatten.page import Page
+from wms_sync.flatten.page import RawPage
 from wms_sync.intervals import intersect
 from wms_sync.layout import MANIFEST, Layout
 from wms_sync.state.store import LandedPage, StateStore, Window
@@ -29,9 +29,9 @@ _UNREADABLE = "unreadable"
 
 @dataclass(frozen=True)
 class FlattenedWindow:
-    """Rows and files a table; ``parts`` are the file names below ``parquet/<table>/``.
+    """Rows and files by table; ``parts`` are the file names below ``parquet/<table>/``.
 
-    ``records_removed`` are the shipments that stand in quarantine as a whole; release 0.1.0 did not tell.
+    ``records_removed`` counts the shipments that were quarantined whole; None if release 0.1.0 wrote the file.
     """
 
     rows: dict[str, int]
@@ -42,26 +42,26 @@ class FlattenedWindow:
 
     @property
     def records(self) -> int | None:
-        """The shipments that came out of the window's pages, where that is known."""
+        """Return the number of shipments on the window's pages, or None if it is not known."""
         return None if self.records_removed is None else self.rows.get("shipments", 0) + self.records_removed
 
     def files(self, parquet: Path, table: str) -> list[str]:
-        """Paths of a table's files, in page order."""
+        """Return the paths of a table's files, in page order."""
         return [str(parquet / table / part) for part in self.parts.get(table, [])]
 
 
 def is_flattened(layout: Layout, window_id: str) -> bool:
-    """Whether all Parquet files of the window are there."""
+    """Return whether all Parquet files of the window have been written."""
     return layout.flattened_manifest(window_id).exists()
 
 
 def flattened_window(layout: Layout, window_id: str) -> FlattenedWindow:
-    """The Parquet files of a window that is flattened."""
+    """Return the record of a flattened window."""
     return msgspec.json.decode(layout.flattened_manifest(window_id).read_bytes(), type=FlattenedWindow)
 
 
 def flatten_window(layout: Layout, store: StateStore, flattener: Flattener, window_id: str) -> None:
-    """Flatten a window's raw pages, replacing what Parquet there may be. Raises ``PageDamagedError``."""
+    """Flatten a window's raw pages, replacing any earlier Parquet files. Raises ``PageDamagedError``."""
     landed = store.pages(window_id)
     if len(landed) != store.window(window_id).pages:
         raise PageDamagedError(layout.window(window_id) / MANIFEST, "it is missing with the pages that it lists")
@@ -86,9 +86,12 @@ def flatten_window(layout: Layout, store: StateStore, flattener: Flattener, wind
 
 
 def _flatten(
-    layout: Layout, store: StateStore, flattener: Flattener, pages: Sequence[Page], window_id: str, part: int
+    layout: Layout, store: StateStore, flattener: Flattener, pages: Sequence[RawPage], window_id: str, part: int
 ) -> Flattened:
-    """A page of which nothing can be read is asked for once more; what comes then is what the service sends."""
+    """Flatten one batch. Raise ``PageUnreadableError`` the first time nothing can be read from one of its pages.
+
+    The window is then read again. If the page is still unreadable, its records go to quarantine one by one.
+    """
     try:
         return flattener.flatten(pages, window_id=window_id, part=part, parquet_dir=layout.parquet)
     except PageUnreadableError as error:
@@ -109,17 +112,17 @@ def _share(left: Window, right: Window) -> bool:
 
 
 def write_flattened(turn: Turn, layout: Layout, window_id: str, flattened: FlattenedWindow) -> None:
-    """Remember what a window's Parquet files hold, once they are all there."""
+    """Record what a window's Parquet files hold, once all have been written."""
     turn.write_whole(layout.flattened_manifest(window_id), msgspec.json.encode(flattened))
 
 
 def flattened_windows(layout: Layout) -> tuple[str, ...]:
-    """The windows that have all their Parquet files."""
+    """Return the ids of all flattened windows, sorted."""
     return tuple(sorted(path.stem for path in layout.flattened_manifests.glob("*.json")))
 
 
 def refuse_damaged(layout: Layout, landed: Sequence[LandedPage]) -> None:
-    """Raises ``PageDamagedError`` for the first page that is not on disk as it was received."""
+    """Raise ``PageDamagedError`` for the first page whose file differs from what was received."""
     for page in landed:
         folder = layout.window(page.window_id)
         if (reason := damage(folder, page)) is not None:
@@ -140,8 +143,8 @@ def _batches(pages: Sequence[LandedPage]) -> Iterator[list[LandedPage]]:
         yield batch
 
 
-def _page(layout: Layout, page: LandedPage) -> Page:
-    return Page(
+def _page(layout: Layout, page: LandedPage) -> RawPage:
+    return RawPage(
         path=layout.window(page.window_id) / page.file,
         number=page.number,
         records=page.records,

@@ -1,7 +1,7 @@
-"""Flattening windows side by side: as they land, while others are still being read, and what is left afterwards.
+"""Flatten windows in parallel threads: as they land, while others are still being read, and the rest afterwards.
 
-A flattener works on one processor, so there are as many as processors, but not more than memory is meant for; they
-share ``WMS_MEMORY_LIMIT``. A batch of 80 MB of JSON needs 150 MB.
+A flattener uses one processor, so there are as many as processors, but at most two; they share ``WMS_MEMORY_LIMIT``. A
+batch of 80 MB of JSON needs 150 MB.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ WORKERS = min(2, os.cpu_count() or 1)
 
 
 def _silent(_: str) -> None:
-    """Nobody wants to know."""
+    """Default for ``done``: do nothing."""
 
 
 class Flattening:
-    """Threads that flatten each window they are told of; leaving the block waits for those begun and queued.
+    """Threads that flatten each window added; leaving the block waits for all windows that were added.
 
-    Trouble in one stops all; it is then in ``trouble``, and what is left can be flattened later. A window with a
-    damaged page is passed over; it is then in ``damaged``. ``done`` is told of each window, from the threads.
+    An error in one thread stops all; it is then in ``trouble``, and the remaining windows can be flattened later. A
+    window with a damaged page is skipped; its error is then in ``damaged``. The threads call ``done`` for each window.
     """
 
     def __init__(self, settings: Settings, store: StateStore, done: Callable[[str], object] = _silent) -> None:
@@ -46,7 +46,7 @@ class Flattening:
         self._stopped = False
 
     def add(self, window_id: str) -> None:
-        """A window that is complete on disk."""
+        """Queue a window that is complete on disk."""
         self._windows.put(window_id)
 
     def __enter__(self) -> Self:
@@ -63,14 +63,14 @@ class Flattening:
         try:
             for thread in self._threads:
                 thread.join()
-        except BaseException:  # an interrupt: the windows begun are finished, nothing new starts
+        except BaseException:  # an interrupt: windows already started are finished, no other is started
             self._stopped = True
             raise
 
     def _run(self, number: int) -> None:
         try:
             self._flatten_all(number)
-        except Exception as error:  # noqa: BLE001 - whoever waits decides
+        except Exception as error:  # noqa: BLE001 - the caller handles it
             self.trouble = self.trouble or error
             self._stopped = True
 
@@ -79,7 +79,7 @@ class Flattening:
         if window is None:
             return
         work_dir = self._store.turn.temporary(f"flatten-{number}")
-        work_dir.mkdir(mode=PRIVATE_FOLDER)  # and not what is above it, which another's turn may have taken away
+        work_dir.mkdir(mode=PRIVATE_FOLDER)  # without its parents: another turn may have removed them
         with Flattener(work_dir=work_dir, memory_limit=self._memory_limit) as flattener:
             while window is not None and not self._stopped:
                 try:

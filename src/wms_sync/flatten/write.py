@@ -1,6 +1,6 @@
-"""The objects of a batch to one Parquet file a table: each ``sql/flatten/<table>.sql`` is a COPY.
+"""Write the objects of a batch to one Parquet file per table, by a COPY of ``sql/flatten/<table>.sql``.
 
-A file is written to a temporary name, synced and renamed; a table without rows has no file.
+A file is written under a temporary name, synced and renamed; a table without rows has no file.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import duckdb
 from wms_sync import sql_files
 from wms_sync.catalogue import Table, quote, tables
 from wms_sync.durable import make_private, put_in_place, sync_file
-from wms_sync.flatten.page import Page
+from wms_sync.flatten.page import RawPage
 
-# Measured on 25 tables: snappy is 10% faster to write and a third larger; both are dwarfed by the read.
+# Measured on 25 tables: snappy is 10 % faster to write and a third larger; reading takes far longer than either.
 _FORMAT = "format parquet, compression zstd, compression_level 1"
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Pages of one window, and the file name that each of its tables gets below its folder; made in ``work_dir``."""
+    """Pages of one window and where their Parquet files go: ``<parquet_dir>/<table>/<name>``, made in ``work_dir``."""
 
-    pages: Sequence[Page]
+    pages: Sequence[RawPage]
     window_id: str
     parquet_dir: Path
     name: str
@@ -33,7 +33,7 @@ class Batch:
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """The parameters of ``sql/flatten/page/provenance.sql``."""
+        """Return the parameters of ``sql/flatten/page/provenance.sql``."""
         return {
             "window_id": self.window_id,
             "numbers": [page.number for page in self.pages],
@@ -42,13 +42,13 @@ class Batch:
 
 
 def create_stages(connection: duckdb.DuckDBPyConnection) -> None:
-    """What several tables are selected from: views, and tables where keeping it saves time (header ``kept: yes``)."""
+    """Create the views that several tables select from; as tables if that saves time (header ``kept: yes``)."""
     for name, select, kept in _stages():
         connection.execute(f"create or replace {'table' if kept else 'view'} {name} as {select}")
 
 
 def drop_kept_stages(connection: duckdb.DuckDBPyConnection) -> None:
-    """Give their memory back."""
+    """Drop the stages that are tables, to free their memory."""
     for name, _, kept in _stages():
         if kept:
             connection.execute(f"drop table if exists {name}")
@@ -61,14 +61,14 @@ def _stages() -> Iterator[tuple[str, str, bool]]:
 
 
 def write_tables(connection: duckdb.DuckDBPyConnection, batch: Batch) -> tuple[dict[str, int], dict[str, Path]]:
-    """Rows and files by ``Table.slug``."""
+    """Write every table; return rows and files by ``Table.slug``."""
     rows = {table.slug: _write(connection, batch, table) for table in tables()}
     files = {slug: batch.parquet_dir / slug / batch.name for slug, count in rows.items() if count}
     return rows, files
 
 
 def select_of(table: Table) -> str:
-    """All columns of a table's rows; its parameters are the batch's provenance, none for the tables of ``ops``."""
+    """Return the SELECT for all columns of a table. Parameters: the batch's provenance; none for tables of ``ops``."""
     if table.schema == "ops":
         return f"from {table.qualified}"
     return sql_files.read("flatten/page/provenance.sql").format(select=sql_files.read(f"flatten/{table.slug}.sql"))

@@ -1,8 +1,8 @@
-"""Lists that name an object twice, found in decoded pages: of each such list the first occurrence makes the row.
+"""Find lists in a decoded page that contain an object twice: only the first occurrence may become a row.
 
 The lists are those whose elements' ids are keys: ``items`` of a shipment, an order and a gallery, and every kind under
-``included``, where the six kinds of products count as one. Most ids stand once on a page, so the ids of all lists of a
-sort are looked at together, by iterators that run in C; only where one repeats is each list looked at.
+``included``, where the six kinds of products count as one. Most ids occur once on a page, so the ids of all lists on
+one route are checked together, with iterators that run in C; only if an id repeats is each list checked by itself.
 """
 
 from __future__ import annotations
@@ -12,33 +12,33 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any
 
-from wms_sync.flatten.shape import PRODUCTS, Many, Node, Thing
+from wms_sync.flatten.shape import PRODUCTS, ListNode, Node, ObjectNode
 
 _ID = attrgetter("id")
 Step = tuple[str, bool]
-"""An attribute to follow, and whether a list stands there."""
+"""An attribute to follow, and whether it is a list."""
 
 
-class NamedTwice:
-    """Made for a shape; looks at pages that were decoded by it."""
+class Duplicates:
+    """Finds duplicates in pages that were decoded with the shape ``root``."""
 
-    def __init__(self, root: Thing) -> None:
+    def __init__(self, root: ObjectNode) -> None:
         self._routes = list(_routes(root, ()))
 
     def in_page(self, page: Any) -> bool:  # noqa: ANN401 - a generated struct
-        """Whether any list of the page names an object twice."""
+        """Return whether any list of the page contains an object twice."""
         return any(_repeats(page, route) for route in self._routes) or _products_repeat(page)
 
 
 def _routes(node: Node, before: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
-    """The ways to every list whose elements are keyed; shipments themselves are watched by the pager."""
-    if isinstance(node, Many):
-        if isinstance(node.element, Thing) and node.element.keyed and len(before) > 1:
+    """Yield the routes to every list whose elements are keyed, except shipments, whose order the pager checks."""
+    if isinstance(node, ListNode):
+        if isinstance(node.element, ObjectNode) and node.element.keyed and len(before) > 1:
             yield before
         yield from _routes(node.element, before)
-    elif isinstance(node, Thing):
+    elif isinstance(node, ObjectNode):
         for name, child in node.fields.items():
-            yield from _routes(child, (*before, (name, isinstance(child, Many))))
+            yield from _routes(child, (*before, (name, isinstance(child, ListNode))))
 
 
 def _repeats(page: Any, route: tuple[Step, ...]) -> bool:  # noqa: ANN401 - a generated struct
@@ -54,7 +54,7 @@ def _products_repeat(page: Any) -> bool:  # noqa: ANN401 - a generated struct
 
 
 def _lists(page: Any, route: tuple[Step, ...]) -> Iterable[Any]:  # noqa: ANN401 - generated structs
-    """The lists at the end of the route that are there and hold something."""
+    """Return the non-empty lists at the end of the route."""
     holders: Iterable[Any] = (page,)
     for name, is_list in route[:-1]:
         holders = filter(None, map(attrgetter(name), holders))
@@ -64,7 +64,7 @@ def _lists(page: Any, route: tuple[Step, ...]) -> Iterable[Any]:  # noqa: ANN401
 
 
 def _repeat(objects: Iterable[Any], count: int) -> bool:
-    """Also ``7`` and ``"7"`` are one id; adding up is the quickest way to see that there is text among them."""
+    """Return whether an id repeats. ``7`` and ``"7"`` are the same id; ``sum`` is the fastest test for text ids."""
     ids = set(map(_ID, objects))
     try:
         sum(ids)
