@@ -1,4 +1,7 @@
-"""The command line as processes: what it prints, how it ends, what it leaves behind."""
+"""The command line as processes: what it prints, how it ends, what it leaves behind.
+
+The first sync is the installed program; the other commands are forked (``tests/processes.py``).
+"""
 
 from __future__ import annotations
 
@@ -10,33 +13,59 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from shutil import copytree
 
 import duckdb
 import pytest
 
-COMMAND = str(Path(sys.executable).with_name("wms-sync"))
-Run = Callable[..., subprocess.CompletedProcess[str]]
+from tests import processes
+from tests.conftest import CONFIG
+from tests.processes import Command, Ended
+from wms_sandbox.app import Sandbox
+
+Run = Callable[..., Ended]
 
 
-@pytest.fixture
-def environment(sandbox, tmp_path) -> dict[str, str]:
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))}
-    return inherited | {
-        "WMS_BASE_URL": sandbox.base_url,
-        "WMS_API_TOKEN": sandbox.sandbox.config.token,
-        "WMS_DATA_DIR": str(tmp_path / "data"),
+@pytest.fixture(scope="module")
+def environment(server) -> dict[str, str]:
+    return {
+        "WMS_BASE_URL": server.base_url,
+        "WMS_API_TOKEN": CONFIG.token,
+        "WMS_DATA_DIR": "data",
         "WMS_START_DATE": "2026-03-01",
         "WMS_PAGE_SIZE": "100",
     }
 
 
+@dataclass(frozen=True)
+class FirstSync:
+    """What the installed program did from nothing, and the data folder that it left."""
+
+    ended: subprocess.CompletedProcess[str]
+    data: Path
+
+
+@pytest.fixture(scope="module")
+def first(server, environment, tmp_path_factory) -> FirstSync:
+    """By the program that is installed, of the service that each test finds."""
+    server.sandbox = Sandbox(CONFIG)
+    folder = tmp_path_factory.mktemp("first")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))}
+    command = [Path(sys.executable).with_name("wms-sync"), "sync"]
+    ended = subprocess.run(
+        command, env=inherited | environment, cwd=folder, capture_output=True, text=True, timeout=120, check=False
+    )
+    return FirstSync(ended, folder / "data")
+
+
 @pytest.fixture
-def run(environment, tmp_path) -> Run:
-    def start(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [COMMAND, *arguments], env=environment | changes, cwd=tmp_path, capture_output=True, text=True, timeout=120
-        )
+def run(environment, sandbox, tmp_path) -> Run:
+    """A command at a service of the test's own."""
+
+    def start(*arguments: str, **changes: str) -> Ended:
+        return processes.run(arguments, environment | changes, tmp_path)
 
     return start
 
@@ -46,11 +75,11 @@ def shipments(tmp_path: Path) -> int:
         return int(connection.execute("select count(*) from shipments").fetchall()[0][0])
 
 
-def test_sync_status_backfill_and_rebuild(run, sandbox, tmp_path):
-    first = run("sync")
-    assert first.returncode == 0, first.stderr
-    assert "600 shipments in" in first.stdout
-    assert "published" in first.stdout
+def test_sync_status_backfill_and_rebuild(first, run, sandbox, tmp_path):
+    assert first.ended.returncode == 0, first.ended.stderr
+    assert "600 shipments in" in first.ended.stdout
+    assert "published" in first.ended.stdout
+    copytree(first.data, tmp_path / "data")
     assert shipments(tmp_path) == 600
 
     sandbox.sandbox.advance(seconds=3600, new=25)
@@ -128,19 +157,19 @@ def test_an_unreachable_service_says_so_while_it_tries_again(environment, tmp_pa
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         nobody = f"http://127.0.0.1:{free.getsockname()[1]}"
-    process = subprocess.Popen(
-        [COMMAND, "sync"], env=environment | {"WMS_BASE_URL": nobody}, cwd=tmp_path, stderr=subprocess.PIPE, text=True
-    )
-    with process:
-        assert process.stderr is not None
-        first = process.stderr.readline()
-        assert "No answer from" in first
-        assert "Trying again" in first
-        process.send_signal(signal.SIGINT)
-        rest = process.stderr.read()
+    with Command(["sync"], environment | {"WMS_BASE_URL": nobody}, tmp_path) as command:
+        while "\n" not in command.stderr:
+            assert command.is_running, command.stderr
+            time.sleep(0.05)
+        told, _, _ = command.stderr.partition("\n")
+        assert "No answer from" in told
+        assert "Trying again" in told
+        command.send_signal(signal.SIGINT)
+        ended = command.ended()
+    rest = ended.stderr.removeprefix(told)
     assert "interrupted" in rest
     assert "Traceback" not in rest
-    assert process.returncode == 130
+    assert ended.returncode == 130
 
 
 def test_a_sync_that_is_interrupted_goes_on_where_it_stopped(run, environment, sandbox, tmp_path):
@@ -148,14 +177,12 @@ def test_a_sync_that_is_interrupted_goes_on_where_it_stopped(run, environment, s
         time.sleep(0.3)
 
     sandbox.sandbox.intercept = slowly
-    with subprocess.Popen(
-        [COMMAND, "sync"], env=environment, cwd=tmp_path, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with Command(["sync"], environment, tmp_path) as command:
         while not list((tmp_path / "data").glob("raw/shipments/*/page-*")):
-            assert process.poll() is None
+            assert command.is_running, command.stderr
             time.sleep(0.05)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=60) == 130
+        command.send_signal(signal.SIGTERM)
+        assert command.ended().returncode == 130
     sandbox.sandbox.intercept = None
     ended = run("sync")
     assert ended.returncode == 0, ended.stderr
@@ -183,9 +210,9 @@ def test_values_that_do_not_fit_are_said_and_end_with_three(run, sandbox, tmp_pa
     assert unknown == [("Shipment.gift_wrap", '"blue"')]
 
 
-def test_explain_traces_a_shipment_to_its_page(run, tmp_path):
+def test_explain_traces_a_shipment_to_its_page(first, run, tmp_path):
     assert "sync" in run("explain", "shipment", "5").stderr
-    assert run("sync").returncode == 0
+    copytree(first.data, tmp_path / "data", dirs_exist_ok=True)
     with duckdb.connect(tmp_path / "data" / "analytics.duckdb", read_only=True) as connection:
         shipment, order = connection.execute("select id, order_id from shipments order by id limit 1").fetchall()[0]
     told = run("explain", "shipment", str(shipment))

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from tests.conftest import IMPATIENT
-from tests.survival.installation import PROCESSES
+from tests.processes import PROCESSES
 from tests.survival.moments import Moments
 from wms_sync.api.client import GlobalApi
 from wms_sync.audit.compare import stored_shipments

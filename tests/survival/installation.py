@@ -1,12 +1,7 @@
-"""An installation and its commands, each the real command line in a process of its own that can be killed.
-
-The processes come from a server that has imported everything once: starting Python anew takes longer than a sync.
-"""
+"""An installation and its commands, each the real command line in a process of its own that can be killed."""
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import signal
 import threading
 import time
@@ -23,6 +18,7 @@ import duckdb
 
 from tests.conftest import asks_for_page
 from tests.oracle import Tables, differences
+from tests.processes import PROCESSES, enter
 from tests.survival.moments import Moment, Moments
 from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.database import published, records
@@ -31,10 +27,6 @@ from wms_sync.layout import Layout
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.store import StateStore
 
-PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(
-    ["pipelines.cli", "pipelines.cli.runs", "tests.survival.installation", "tests.survival.commands"]
-)
 PARALLEL = 2
 IN_FLIGHT = 2 * PARALLEL
 """Each window under way has a page that is being landed and one that is being fetched ahead."""
@@ -190,13 +182,7 @@ def _command(
     tell: Tell | None,
     listing: Path | None,
 ) -> None:
-    for name in [name for name in os.environ if name.startswith(("WMS_", "DAGSTER_"))]:
-        del os.environ[name]
-    os.environ.update(environment)
-    os.chdir(log.parent)
-    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    os.dup2(descriptor, 1)
-    os.dup2(descriptor, 2)
+    enter(environment, log.parent, log, log)
     from pipelines.cli.main import main
 
     moments = Moments(kill or (tell.moment if tell else None), partial(_do, kill, tell))
