@@ -45,6 +45,12 @@ class DayRange:
         return cls(start, end - timedelta(days=1))
 
     @classmethod
+    def today(cls, now: datetime) -> Self:
+        """The day of `now` alone: for a run of which no history is kept, so that nobody looks at its days."""
+        day = now.astimezone(UTC).date()
+        return cls(day, day)
+
+    @classmethod
     def since_cursor(cls, settings: Settings, covered: Iterable[Interval], now: datetime) -> Self:
         """From the sync cursor's day to the day of `now`: what a sync shows in the partitions."""
         today = now.astimezone(UTC).date()

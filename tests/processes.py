@@ -10,8 +10,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from tempfile import mkdtemp
@@ -45,12 +46,15 @@ class Ended:
 
 
 class Command:
-    """One command under way, which ends with the block at the latest."""
+    """One command under way, or a function without arguments; it ends with the block at the latest."""
 
-    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
+    def __init__(
+        self, command: Sequence[str] | Callable[[], object], environment: Mapping[str, str], folder: Path
+    ) -> None:
         kept = Path(mkdtemp(prefix="command-", dir=folder.parent))
         self._stdout, self._stderr = kept / "stdout", kept / "stderr"
-        given = (list(arguments), dict(environment), folder, self._stdout, self._stderr)
+        does = command if callable(command) else partial(_type, list(command))
+        given = (does, dict(environment), folder, self._stdout, self._stderr)
         self._process: ForkServerProcess = PROCESSES.Process(target=_run, args=given, daemon=True)
         self._process.start()
 
@@ -99,8 +103,12 @@ def enter(environment: Mapping[str, str], folder: Path, stdout: Path, stderr: Pa
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), descriptor)
 
 
-def _run(arguments: list[str], environment: Mapping[str, str], folder: Path, stdout: Path, stderr: Path) -> None:
+def _run(does: Callable[[], object], environment: Mapping[str, str], folder: Path, stdout: Path, stderr: Path) -> None:
     enter(environment, folder, stdout, stderr)
+    does()
+
+
+def _type(arguments: list[str]) -> None:
     from pipelines.cli.main import main
 
     main(arguments)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,6 +20,8 @@ from pipelines.cli.views import status_lines
 from pipelines.instance import prepare_home
 from pipelines.operation import push_line
 from pipelines.running import run_push
+from tests import processes
+from tests.processes import Command, Ended
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.faults import AnswerLost
@@ -41,9 +40,8 @@ from wms_sync.state.ledger import PushLedger, State
 from wms_sync.state.schema import MIGRATIONS
 from wms_sync.state.store import StateStore
 
-COMMAND = [sys.executable, "-c", "from pipelines.cli.main import main; main()"]
 TOKEN, KEY, WRONG = "t0ken-that-nobody-may-see", "k3y-that-nobody-may-see", "wr0ng-s3cret"
-Run = Callable[..., subprocess.CompletedProcess[str]]
+Run = Callable[..., Ended]
 
 
 @pytest.fixture
@@ -61,8 +59,7 @@ def settings(service, tmp_path) -> Settings:
 
 @pytest.fixture
 def environment(settings, tmp_path) -> dict[str, str]:
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))}
-    return inherited | {
+    return {
         "WMS_BASE_URL": str(settings.base_url),
         "WMS_API_TOKEN": TOKEN,
         "WMS_DATA_DIR": str(settings.data_dir),
@@ -73,15 +70,8 @@ def environment(settings, tmp_path) -> dict[str, str]:
 
 @pytest.fixture
 def run(environment, tmp_path) -> Run:
-    def start(*arguments: object, **changes: str) -> subprocess.CompletedProcess[str]:
-        ended = subprocess.run(
-            [*COMMAND, *map(str, arguments)],
-            env=environment | changes,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+    def start(*arguments: object, **changes: str) -> Ended:
+        ended = processes.run([*map(str, arguments)], environment | changes, tmp_path)
         assert not [secret for secret in (TOKEN, KEY, WRONG) if secret in ended.stdout + ended.stderr]
         assert "Traceback" not in ended.stderr
         return ended
@@ -219,17 +209,14 @@ def test_a_polite_kill_finishes_what_is_under_way_and_reports_it(environment, wr
         time.sleep(0.05)
 
     service.sandbox.intercept = slowly
-    command = [*COMMAND, "push", "products", str(path)]
-    with subprocess.Popen(
-        command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with Command(["push", "products", str(path)], environment, tmp_path) as command:
         assert begun.wait(60)
-        process.send_signal(signal.SIGTERM)
-        output, errors = process.communicate(timeout=60)
-    assert process.returncode == 130, errors
-    assert "what is under way is finished" in errors
-    assert "interrupted: push the file again" in output
-    assert "Traceback" not in errors
+        command.send_signal(signal.SIGTERM)
+        ended = command.ended()
+    assert ended.returncode == 130, ended.stderr
+    assert "what is under way is finished" in ended.stderr
+    assert "interrupted: push the file again" in ended.stdout
+    assert "Traceback" not in ended.stderr
     made = {one["sku"] for one in service.sandbox.products()}
     assert 0 < len(made) < rows
     known = entries(settings)
@@ -245,20 +232,25 @@ def test_a_polite_kill_finishes_what_is_under_way_and_reports_it(environment, wr
 def test_two_pushes_of_a_kind_take_turns_and_the_second_says_for_whom_it_waits(
     environment, write, service, settings, tmp_path
 ):
-    begun = threading.Event()
-
-    def slowly(_: object) -> None:
-        begun.set()
-        time.sleep(0.1)
-
-    service.sandbox.intercept = slowly
-    first = write("first.csv", "code,name", *(f"f{at},F" for at in range(10)))
+    begun, waits = threading.Event(), threading.Event()
     heard: list[str] = []
-    with subprocess.Popen([*COMMAND, "push", "retailers", str(first)], env=environment, cwd=tmp_path) as process:
+
+    def hold(_: object) -> None:
+        begun.set()
+        waits.wait(60)
+
+    def hear(line: str) -> None:
+        heard.append(line)
+        if line.startswith("waiting"):
+            waits.set()
+
+    service.sandbox.intercept = hold
+    first = write("first.csv", "code,name", *(f"f{at},F" for at in range(10)))
+    with Command(["push", "retailers", str(first)], environment, tmp_path) as command:
         assert begun.wait(60)
         second = write("second.csv", "code,name", "s,S", "f0,F")
-        report = run_push(settings, RETAILERS, second, say=heard.append)
-    assert process.returncode == 0
+        report = run_push(settings, RETAILERS, second, say=hear)
+        assert command.ended().returncode == 0
     assert any(line.startswith("waiting for push of first.csv (process") for line in heard), heard
     assert report.exit_code == 0
     assert report.summary == "retailers of second.csv: 1 created, 1 already there"

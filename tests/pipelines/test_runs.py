@@ -1,11 +1,9 @@
 """Jobs in this process, against the sandbox on a socket."""
 
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import dagster as dg
@@ -18,7 +16,8 @@ from pipelines.dead_runs import KILLED, mark_dead
 from pipelines.operation import Operation
 from pipelines.running import NotPublished, run_backfill, run_job, run_rebuild, run_sync
 from pipelines.shipment_pages import Mode, run_config
-from tests.pipelines.conftest import TOKEN
+from tests.pipelines.conftest import START, TOKEN
+from tests.processes import Command, Ended
 from wms_sandbox.server import SandboxServer
 from wms_sync.api.errors import Unauthorized
 from wms_sync.durable import make_private
@@ -58,6 +57,8 @@ def test_a_sync_ends_in_published_tables_and_again_harmless(settings, instance):
     assert second.refreshed.rows == first.refreshed.rows
     assert published(settings) == SHIPMENTS
     assert [run.status for run in instance.get_runs()] == [dg.DagsterRunStatus.SUCCESS] * 2
+    # nobody will look at the days of a run without a history, and a first sync has years of them
+    assert len(instance.get_materialized_partitions(PAGES)) == 1
 
 
 def test_an_operator_sees_the_run_in_the_catalogue(settings, instance):
@@ -169,8 +170,8 @@ def slow_service(service: SandboxServer) -> Iterator[SandboxServer]:
     service.sandbox.intercept = None
 
 
-def killed(settings: Settings, store: StateStore, home: Path, how: signal.Signals) -> bytes:
-    """A sync in a process of its own, with a home that it makes, killed after its first page. What it said."""
+def killed(settings: Settings, store: StateStore, home: Path, how: signal.Signals) -> Ended:
+    """A sync in a process of its own, with a home that it makes, killed after its first page."""
     environment = {
         "PATH": "",
         "DAGSTER_HOME": home.name,
@@ -180,19 +181,23 @@ def killed(settings: Settings, store: StateStore, home: Path, how: signal.Signal
         "WMS_START_DATE": settings.start_date.isoformat(),
         "WMS_PAGE_SIZE": "5",
     }
-    code = "from pipelines.running import run_sync; from wms_sync.settings import Settings; run_sync(Settings.load())"
-    process = subprocess.Popen([sys.executable, "-c", code], env=environment, cwd=home.parent, stderr=subprocess.PIPE)
-    deadline = time.monotonic() + 60
-    while not any(window.pages for window in store.windows()) and time.monotonic() < deadline:
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.05)
-    process.send_signal(how)
-    return process.communicate(timeout=30)[1]
+    with Command(sync_outright, environment, home.parent) as command:
+        deadline = time.monotonic() + 60
+        while not any(window.pages for window in store.windows()) and time.monotonic() < deadline:
+            assert command.is_running, command.stderr
+            time.sleep(0.05)
+        command.send_signal(how)
+        return command.ended(30)
+
+
+def sync_outright() -> None:
+    """Without the command line, which would say less of an interrupt."""
+    run_sync(Settings.load())
 
 
 def test_a_polite_kill_marks_the_run_and_the_next_goes_on(make_settings, slow_service, store, tmp_path, monkeypatch):
     settings, home = make_settings(page_size=5), tmp_path / "home"
-    assert b"KeyboardInterrupt" in killed(settings, store, home, signal.SIGTERM)
+    assert "KeyboardInterrupt" in killed(settings, store, home, signal.SIGTERM).stderr
 
     monkeypatch.setenv("DAGSTER_HOME", str(home))
     with dg.DagsterInstance.get() as instance:
@@ -209,7 +214,7 @@ def test_a_run_that_was_killed_outright_is_marked_by_the_next(
     make_settings, slow_service, store, tmp_path, monkeypatch
 ):
     settings, home = make_settings(page_size=5), tmp_path / "home"
-    killed(settings, store, home, signal.SIGKILL)
+    assert killed(settings, store, home, signal.SIGKILL).returncode == -signal.SIGKILL
     slow_service.sandbox.intercept = None
     run_job(Operation(settings), jobs.TABLES)  # without a history, so it cannot know of that one
 
@@ -223,6 +228,7 @@ def test_a_run_that_was_killed_outright_is_marked_by_the_next(
         assert statuses == [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE]
         events = instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_FAILURE)
         assert [event.dagster_event and event.dagster_event.message for event in events] == [KILLED]
+        assert {START.isoformat(), f"{datetime.now(UTC):%Y-%m-%d}"} <= instance.get_materialized_partitions(PAGES)
     assert published(settings) == SHIPMENTS
 
 
