@@ -64,7 +64,7 @@ def run_sync(
     with StateStore(settings.database_url) as store:
         covered = store.covered(tolerance=settings.clock_tolerance)
     operation, now = Operation(settings, watcher=watcher, say=say), datetime.now(UTC)
-    with _instance(instance) as used:
+    with used_instance(instance) as used:
         # a first sync has years of days, and each is two events to Dagster: two hundred days are a second
         days = DayRange.today(now) if used.is_ephemeral else DayRange.since_cursor(settings, covered, now)
         return run_job(operation, jobs.SHIPMENTS, days=days, mode=Mode.SYNC, instance=used)
