@@ -53,7 +53,7 @@ def first(server, environment, tmp_path_factory) -> FirstSync:
     server.sandbox = Sandbox(CONFIG)
     folder = tmp_path_factory.mktemp("first")
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))}
-    command = [Path(sys.executable).with_name("wms-sync"), "sync"]
+    command = [str(Path(sys.executable).with_name("wms-sync")), "sync"]
     ended = subprocess.run(
         command, env=inherited | environment, cwd=folder, capture_output=True, text=True, timeout=120, check=False
     )
