@@ -7,7 +7,7 @@ from typing import Any
 
 import dagster as dg
 
-from wms_sync.analytics.checks import CheckOutcome
+from wms_sync.analytics.checks import CheckResult
 from wms_sync.catalogue import Column, Relation
 from wms_sync.extract.read import ReadReport
 from wms_sync.load.refresh import RefreshReport
@@ -63,7 +63,7 @@ def of_refresh(report: RefreshReport) -> Metadata:
     }
 
 
-def of_outcome(outcome: CheckOutcome) -> Metadata:
+def of_outcome(outcome: CheckResult) -> Metadata:
     """What a check found."""
     sample = {"sample": dg.MetadataValue.md(outcome.sample)} if outcome.sample else {}
     return {"offending_rows": outcome.offending, **sample}

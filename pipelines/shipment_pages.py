@@ -23,7 +23,7 @@ from pipelines.failures import explained
 from pipelines.operation import Operation
 from wms_sync.api.client import GlobalApi
 from wms_sync.audit.compare import stored_shipments
-from wms_sync.audit.slice import AuditReading
+from wms_sync.audit.slice import SliceReader
 from wms_sync.extract.read import Reading, ReadReport
 from wms_sync.extract.warnings import Warnings
 from wms_sync.flatten.workers import Flattening
@@ -111,7 +111,7 @@ def _read(context: dg.OpExecutionContext, config: ReadConfig, operation: Operati
         )
         if config.mode is Mode.SYNC:
             report = reading.sync()
-            AuditReading(
+            SliceReader(
                 settings,
                 store,
                 api,

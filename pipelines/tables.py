@@ -16,7 +16,7 @@ from pipelines import metadata
 from pipelines.days import PAGES
 from pipelines.failures import explained
 from pipelines.operation import Operation
-from wms_sync.analytics.checks import Check, CheckOutcome, checks
+from wms_sync.analytics.checks import Check, CheckResult, checks
 from wms_sync.catalogue import Mart, Relation, marts, ops_tables, tables
 from wms_sync.load.refresh import RefreshReport, refresh
 
@@ -102,7 +102,7 @@ def refreshed(context: dg.OpExecutionContext | dg.AssetExecutionContext, operati
     return report
 
 
-def _found(outcome: CheckOutcome) -> dict[str, Any]:
+def _found(outcome: CheckResult) -> dict[str, Any]:
     severe = outcome.check.severity == "error"
     return {
         "check_name": outcome.check.name,

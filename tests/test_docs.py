@@ -18,7 +18,7 @@ from markdown_it.token import Token
 from pipelines import definitions
 from pipelines.cli.main import main
 from tests.test_conventions import STEPS
-from wms_sync.analytics.database import opened
+from wms_sync.analytics.database import open_for_writing
 from wms_sync.catalogue import marts, ops_tables, tables
 from wms_sync.settings import PREFIX, Settings
 
@@ -227,7 +227,7 @@ def test_commands_and_options_in_the_text_exist(page):
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the published file of an installation that has read nothing yet."""
     folder = tmp_path_factory.mktemp("analyst")
-    with opened(folder / "data" / "analytics.duckdb", memory_limit="500MB"):
+    with open_for_writing(folder / "data" / "analytics.duckdb", memory_limit="500MB"):
         pass
     return folder
 

@@ -9,7 +9,7 @@ import duckdb
 from benchmarks.large import multiply
 from tests.test_sync import synced
 from wms_sync.analytics.checks import run_checks
-from wms_sync.analytics.database import reopened
+from wms_sync.analytics.database import open_for_checks
 from wms_sync.catalogue import tables
 
 COPIES = 8
@@ -25,7 +25,7 @@ class Opening:
 
     def __call__(self) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
         self.times += 1
-        return reopened(self._database, memory_limit=self._limit)
+        return open_for_checks(self._database, memory_limit=self._limit)
 
 
 def test_checks_that_have_not_enough_memory_one_after_the_other_have_enough_each_by_itself(bench):

@@ -17,7 +17,7 @@ from tests.test_sync import assert_equal, published, say, synced
 from wms_sandbox.app import Sandbox
 from wms_sandbox.field_treatment import FieldTreatment
 from wms_sandbox.server import SandboxServer
-from wms_sync.analytics.database import opened
+from wms_sync.analytics.database import open_for_writing
 from wms_sync.analytics.merge import Merger
 from wms_sync.analytics.narrowing import narrowing
 from wms_sync.catalogue import table, tables
@@ -165,7 +165,7 @@ def test_the_order_in_which_narrow_and_full_windows_come_does_not_matter(bench, 
 
 def merged(bench: Bench, windows: tuple[Window, ...], path: Path) -> Dump:
     narrow = {window.id: window.lost for window in windows if window.lost}
-    with opened(path, memory_limit="500MB") as connection:
+    with open_for_writing(path, memory_limit="500MB") as connection:
         merger = Merger(connection, bench.layout, run_id="t", include_addresses=False, narrow=narrow)
         for window in windows:
             merger.merge([(window, flattened_window(bench.layout, window.id))])

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from tests.conftest import NOW
 from tests.test_sync import assert_equal, published, say, synced
 from wms_sync.audit.compare import stored_shipments
-from wms_sync.audit.slice import THE_LAST_ID, AuditReading
+from wms_sync.audit.slice import THE_LAST_ID, SliceReader
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.reports.explain import explain
 from wms_sync.state.audits import Audit, Audits
@@ -63,9 +63,9 @@ def night(bench, sandbox):
     return slice_, refresh(bench.settings, bench.store, run_id="test", say=say), said
 
 
-def audit_reading(bench, api, *, say=say) -> AuditReading:
+def audit_reading(bench, api, *, say=say) -> SliceReader:
     stored = partial(stored_shipments, bench.settings)
-    return AuditReading(bench.settings, bench.store, api, run_id="test", stored=stored, say=say)
+    return SliceReader(bench.settings, bench.store, api, run_id="test", stored=stored, say=say)
 
 
 def make_due(bench):

@@ -19,7 +19,7 @@ from tests.processes import PROCESSES
 from tests.survival.moments import Moments
 from wms_sync.api.client import GlobalApi
 from wms_sync.audit.compare import stored_shipments
-from wms_sync.audit.slice import AuditReading
+from wms_sync.audit.slice import SliceReader
 from wms_sync.extract.read import Reading
 from wms_sync.load.refresh import rebuild as rebuild_tables
 from wms_sync.load.refresh import refresh
@@ -40,7 +40,7 @@ def sync(settings: Settings, store: StateStore) -> None:
     with GlobalApi.from_settings(settings, policy=IMPATIENT) as api:
         report = Reading(settings, store, api, run_id=RUN).sync()
         stored = partial(stored_shipments, settings)
-        AuditReading(settings, store, api, run_id=RUN, stored=stored, say=_silent).read(report.horizon)
+        SliceReader(settings, store, api, run_id=RUN, stored=stored, say=_silent).read(report.horizon)
     assert refresh(settings, store, run_id=RUN, say=_silent).published
 
 

@@ -25,7 +25,7 @@ FILES = frozenset({"replace", "rename", "fsync", "unlink", "sendfile"})
 DATABASE = frozenset({"begin", "commit", "execute"})
 STATEMENTS_OF = frozenset(
     {
-        "opened",
+        "open_for_writing",
         "_complete",
         "Merger._replace",
         "Merger._append",

@@ -1,5 +1,5 @@
-"""From Parquet to the tables that analysts query, and the file they open.
+"""Turn Parquet files into the tables that analysts query, and publish the file that they open.
 
 Belongs here: merging windows (newer wins, children as sets, receipts), checks, marts, publishing by rename. Does not:
-JSON (``flatten``), which windows exist (``extract``, ``state``).
+parsing JSON (``flatten``), deciding which windows exist (``extract``, ``state``).
 """

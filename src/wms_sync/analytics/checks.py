@@ -1,7 +1,7 @@
 """Checks: queries that return the offending rows; blocking ones gate publishing.
 
-That keys are unique and that children have their parents follows from the headers ``keys``, ``root`` and ``parent`` of
-``sql/tables``. Every other check is a file in ``sql/checks``, which declares ``-- severity: error|warn``,
+The checks that keys are unique and that children have parents are derived from the headers ``keys``, ``root`` and
+``parent`` of ``sql/tables``. Every other check is a file in ``sql/checks``, which declares ``-- severity: error|warn``,
 ``-- blocking: yes|no``, ``-- table:`` and ``-- description:``.
 """
 
@@ -23,7 +23,7 @@ SAMPLE_ROWS = 5
 
 @dataclass(frozen=True)
 class Check:
-    """A check; ``table`` is the table that it speaks about."""
+    """A check; ``table`` is the table that it is about."""
 
     name: str
     table: str
@@ -34,8 +34,8 @@ class Check:
 
 
 @dataclass(frozen=True)
-class CheckOutcome:
-    """What a check found. ``sample`` is a Markdown table of the first offending rows, empty when it passed."""
+class CheckResult:
+    """What a check found. ``sample`` is a Markdown table of the first offending rows, empty if it passed."""
 
     check: Check
     offending: int
@@ -43,24 +43,24 @@ class CheckOutcome:
 
     @property
     def passed(self) -> bool:
-        """Nothing offends."""
+        """Return whether no row offends."""
         return self.offending == 0
 
     @property
-    def refuses(self) -> bool:
-        """It offends, and badly enough to keep what is published."""
+    def blocks_publishing(self) -> bool:
+        """Return whether the check failed and is a blocking one."""
         return self.check.blocking and not self.passed
 
 
 @cache
 def checks() -> tuple[Check, ...]:
-    """Every check, by name."""
+    """Return every check, ordered by name."""
     declared = (_declared(path) for path in sql_files.listed("checks"))
     return tuple(sorted((*declared, *_derived()), key=lambda check: check.name))
 
 
 def _derived() -> Iterator[Check]:
-    """What follows from how a table is defined."""
+    """Yield the checks that follow from the definitions of the tables."""
     for one in tables():
         yield _unique_keys(one)
         if one.parent is not None:
@@ -95,21 +95,21 @@ def _has_parent(one: Table, parent: Table) -> Check:
     )
 
 
-def run_checks(opened: Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]]) -> tuple[CheckOutcome, ...]:
+def run_checks(open_file: Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]]) -> tuple[CheckResult, ...]:
     """Run every check on the database that is about to be published.
 
-    Of each table that was looked at something stays in memory until the file is closed, such as which rows were
-    deleted. Where that leaves too little for a check, it is run once more on a file that was just opened.
+    DuckDB keeps some data of each table that it has read, such as which rows were deleted, in memory until the file is
+    closed. If that leaves too little memory for a check, the check is repeated on a freshly opened file.
     """
-    found: list[CheckOutcome] = []
+    found: list[CheckResult] = []
     while len(found) < len(checks()):
-        with opened() as connection:
+        with open_file() as connection:
             found += _run_while_there_is_memory(connection, checks()[len(found) :])
     return tuple(found)
 
 
-def _run_while_there_is_memory(connection: duckdb.DuckDBPyConnection, left: Sequence[Check]) -> Iterator[CheckOutcome]:
-    """Raises ``duckdb.OutOfMemoryException`` where the first of these has not enough by itself."""
+def _run_while_there_is_memory(connection: duckdb.DuckDBPyConnection, left: Sequence[Check]) -> Iterator[CheckResult]:
+    """Raise ``duckdb.OutOfMemoryException`` if there is not enough memory even for the first of these alone."""
     for number, check in enumerate(left):
         try:
             yield _run(connection, check)
@@ -119,19 +119,19 @@ def _run_while_there_is_memory(connection: duckdb.DuckDBPyConnection, left: Sequ
             return
 
 
-def _run(connection: duckdb.DuckDBPyConnection, check: Check) -> CheckOutcome:
+def _run(connection: duckdb.DuckDBPyConnection, check: Check) -> CheckResult:
     try:
         relation = connection.execute(check.query)
         columns = [column[0] for column in relation.description or []]
         rows = relation.fetchmany(SAMPLE_ROWS)
         if not rows:
-            return CheckOutcome(check, 0, "")
+            return CheckResult(check, 0, "")
         count = connection.execute(f"select count(*) from ({check.query})").fetchone()
     except duckdb.OutOfMemoryException:
         raise
     except duckdb.Error as error:
         raise AnalyticsError(f"The check {check.name} could not be run: {error}") from None
-    return CheckOutcome(check, int(count[0]) if count else len(rows), _markdown(columns, rows))
+    return CheckResult(check, int(count[0]) if count else len(rows), _markdown(columns, rows))
 
 
 def _declared(path: str) -> Check:
@@ -147,7 +147,7 @@ def _declared(path: str) -> Check:
             query=query,
         )
     except KeyError as error:
-        raise AnalyticsError(f"sql/{path} lacks the header {error}.") from None
+        raise AnalyticsError(f"sql/{path} has no header {error}.") from None
 
 
 def _markdown(columns: list[str], rows: list[tuple[object, ...]]) -> str:

@@ -1,7 +1,8 @@
-"""The working database: opened for writing, its tables, views and comments brought to what ``sql/`` says.
+"""Open DuckDB files, and bring the tables, views and comments of the working database to what ``sql/`` defines.
 
-What is there is compared with the definitions at each opening, so an added column, table, mart or comment needs no
-migration, nor does a whole number that may have decimals now. Another changed type does: ``wms-sync rebuild``.
+Each time the working database is opened, existing tables are compared with their definitions. So an added column,
+table, mart or comment needs no migration, nor does an integer column that becomes a decimal. Any other change of type
+needs ``wms-sync rebuild``.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ from wms_sync.layout import Layout, spill
 from wms_sync.settings import memory_bytes
 
 TableColumns = dict[str, tuple[str, str | None]]
-"""Type and comment by column."""
+"""Type and comment, by column."""
 
 
 @dataclass(frozen=True)
 class _Relation:
-    """A table or view that is there; ``definition`` is a view's query, empty for a table."""
+    """An existing table or view; ``definition`` is a view's query, empty for a table."""
 
     definition: str
     comment: str | None
@@ -44,26 +45,29 @@ Relations = dict[tuple[str, str], _Relation]
 """By schema and name."""
 
 WIDENED = ("BIGINT", "DECIMAL(18,4)")
-"""Quantities that release 0.1.0 had as whole numbers."""
+"""Release 0.1.0 stored quantities as whole numbers."""
 SCHEMAS = ("main", "pii", "ops", "marts")
 
 
-# Virtual processors come two to a core, and two threads on one core merge no faster than one.
+# A core usually has two virtual processors, and two threads on one core merge no faster than one.
 THREADS = max(1, (os.cpu_count() or 1) // 2)
 
 
 WITHOUT_LOG = {"checkpoint_threshold": "0b", "auto_checkpoint_skip_wal_threshold": "0"}
-"""Each commit goes straight into the file. DuckDB 1.5.5 takes a question mark in a path for the beginning of options
-and names the log before it, in a folder that is not there."""
+"""Settings that make each commit go straight into the file. DuckDB 1.5.5 takes a question mark in a path as the start
+of options: it cuts the log's path off there, so that the log's folder does not exist."""
 FILLED = 0.6
-"""Of the memory; a transaction that changes a thousand shipments took 300 MB at three million."""
+"""A share of the memory limit. With three million shipments a transaction that changes a thousand took 300 MB."""
 
 
 @contextmanager
-def opened(path: Path, *, memory_limit: str, called: Path | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The database at ``path``, made or completed as needed; checkpointed and closed at the end.
+def open_for_writing(
+    path: Path, *, memory_limit: str, called: Path | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open the database at ``path``, create what it lacks, and checkpoint and close it at the end.
 
-    ``called`` is what people know it by, where it was taken into a turn's folder.
+    ``called`` is the path to show in errors if the file was moved into a turn's folder. Raise ``DatabaseOpenError`` or
+    ``SchemaChangedError``.
     """
     make_private(path.parent)
     try:
@@ -71,9 +75,9 @@ def opened(path: Path, *, memory_limit: str, called: Path | None = None) -> Iter
     except duckdb.Error as error:
         shown = called or path
         raise DatabaseOpenError(
-            f"The working file {shown} cannot be opened ({_told(error, path, shown)}). If another program holds it, "
-            "end that; if it is damaged, delete it if it is still there, and run again: it is made again from the "
-            "published file, or by `wms-sync rebuild`."
+            f"The working file {shown} cannot be opened ({_error_text(error, path, shown)}). If another program has it "
+            "open, end that program. If it is damaged, delete it if it still exists. Then run again: the working file "
+            "is made again from the published file, or by `wms-sync rebuild`."
         ) from None
     try:
         connection.execute("set timezone = 'UTC'")
@@ -85,17 +89,17 @@ def opened(path: Path, *, memory_limit: str, called: Path | None = None) -> Iter
 
 
 @contextmanager
-def reopened(path: Path, *, memory_limit: str) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database that was just written and closed, to be read with all the memory: what writing took is given back."""
+def open_for_checks(path: Path, *, memory_limit: str) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open for reading a database that was just written; closing it has freed the memory that writing took."""
     with duckdb.connect(path, read_only=True, config=_settings(path, memory_limit)) as connection:  # type: ignore[arg-type]
         connection.execute("set timezone = 'UTC'")
         yield connection
 
 
 def is_filled(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> bool:
-    """Whether more than ``FILLED`` of the memory is in use or spilled.
+    """Return whether more than the share ``FILLED`` of the memory limit is in use or spilled.
 
-    What changed rows take is not given back before the file is closed, and the checkpoint then needs some too.
+    DuckDB frees the memory of changed rows only when the file is closed, and the checkpoint then needs some as well.
     """
     query = "select sum(memory_usage_bytes + temporary_storage_bytes) from duckdb_memory()"
     ((used,),) = connection.execute(query).fetchall()
@@ -108,7 +112,7 @@ def _settings(path: Path, memory_limit: str) -> dict[str, str]:
         "threads": str(THREADS),
         "temp_directory": str(make_private(spill(path.parent))),
         "preserve_insertion_order": "false",
-        "checkpoint_threshold": "64MB",  # a commit as large as this goes straight into the file, without the log
+        "checkpoint_threshold": "64MB",  # a commit of this size goes straight into the file, without the log
         "autoinstall_known_extensions": "false",
         **(WITHOUT_LOG if "?" in str(path) else {}),
     }
@@ -116,17 +120,17 @@ def _settings(path: Path, memory_limit: str) -> dict[str, str]:
 
 @contextmanager
 def published(layout: Layout) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The published file, which must exist, opened to be read, whoever has it open; times are UTC."""
-    with reading(layout, layout.published) as connection:
+    """Open the published file, which must exist, for reading; times are UTC. As ``open_for_reading``."""
+    with open_for_reading(layout, layout.published) as connection:
         yield connection
 
 
 @contextmanager
-def reading(layout: Layout, path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database of ours, which must exist, opened to be read; times are UTC. Raises ``DatabaseOpenError``.
+def open_for_reading(layout: Layout, path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a database of ours, which must exist, for reading; times are UTC. Raise ``DatabaseOpenError``.
 
-    An analyst who has the published file open for writing (as root) locks all others out of it; then a copy is read. A
-    log beside it is set aside before.
+    An analyst who has the published file open for writing (as root) locks all others out: then a copy is read. A
+    foreign log beside the published file is renamed first.
     """
     if path == layout.published:
         set_aside_log(layout)
@@ -134,7 +138,7 @@ def reading(layout: Layout, path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         with _connected(layout, path) as connection:
             connection.execute("set timezone = 'UTC'")
             yield connection
-    except duckdb.IOException as error:  # a query may be what finds the damage
+    except duckdb.IOException as error:  # damage may show only in a query
         raise _unreadable(path, str(error)) from None
 
 
@@ -144,34 +148,34 @@ def _connected(layout: Layout, path: Path) -> duckdb.DuckDBPyConnection:
     except duckdb.IOException:
         copy = make_private_file(make_private(layout.work) / f"reading-{secrets.token_hex(4)}.duckdb")
     try:
-        shutil.copyfile(path, copy)  # as of the last checkpoint; what is newer is in a log beside the file
+        shutil.copyfile(path, copy)  # as of the last checkpoint: newer changes are in the log beside the file
         return duckdb.connect(copy, read_only=True)
     except (duckdb.IOException, OSError) as error:
-        raise _unreadable(path, _told(error, copy, path)) from None
+        raise _unreadable(path, _error_text(error, copy, path)) from None
     finally:
-        copy.unlink()  # and it is there until it is closed
+        copy.unlink()  # an open file stays readable after this, until it is closed
 
 
-def _unreadable(path: Path, told: str) -> DatabaseOpenError:
+def _unreadable(path: Path, reason: str) -> DatabaseOpenError:
     return DatabaseOpenError(
-        f"{path} cannot be read ({told}). If another program is changing it, close that and try again; if it is "
-        "damaged, move it away and run `wms-sync sync`, which publishes the tables again."
+        f"{path} cannot be read ({reason}). If another program is changing it, close that program and try again. If it "
+        "is damaged, move it away and run `wms-sync sync`, which publishes the tables again."
     )
 
 
-def _told(error: Exception, path: Path, shown: Path) -> str:
-    """The words of an error with the name that a file is known by."""
+def _error_text(error: Exception, path: Path, shown: Path) -> str:
+    """Return the text of an error with ``shown`` in place of ``path``."""
     return f"{type(error).__name__}: {error}".replace(str(path), str(shown))
 
 
 def records(result: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
-    """What a query returned, a dictionary a row."""
+    """Return the rows of a query, each as a dictionary."""
     names = [column[0] for column in result.description or []]
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
 def replace_rows(connection: duckdb.DuckDBPyConnection, table: str, present: Iterable[object]) -> None:
-    """Replace the rows of a table of ``ops``, named without its schema, by objects with its columns as attributes."""
+    """Replace all rows of the ``ops`` table ``table`` by objects with its columns as attributes."""
     schema = connection.execute(f"from ops.{quote(table)} limit 0").to_arrow_table().schema
     rows = pa.Table.from_pylist([vars(one) for one in present], schema=schema)
     connection.register("present_rows", rows)
@@ -183,7 +187,7 @@ def replace_rows(connection: duckdb.DuckDBPyConnection, table: str, present: Ite
 
 
 def row_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    """Rows of each table, by ``Table.slug``."""
+    """Return the number of rows of each table, by ``Table.slug``."""
     counted = {}
     for table in tables():
         row = connection.execute(f"select count(*) from {table.qualified}").fetchone()
@@ -192,7 +196,10 @@ def row_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
 
 
 def _complete(connection: duckdb.DuckDBPyConnection) -> None:
-    """In one transaction: hundreds of statements that each commit alone take ten times as long."""
+    """Create or adapt schemas, tables, views and comments.
+
+    This is one transaction: hundreds of statements that each commit alone take ten times as long.
+    """
     connection.begin()
     for schema in SCHEMAS:
         connection.execute(f"create schema if not exists {quote(schema)}")
@@ -205,7 +212,7 @@ def _complete(connection: duckdb.DuckDBPyConnection) -> None:
     for mart in marts():
         if not _is_same_view(present.get(mart.place), wanted[mart.place]):
             connection.execute(mart.create)
-            present.pop(mart.place, None)  # it has lost its comments
+            present.pop(mart.place, None)  # replacing a view deletes its comments
     if missing := [*_missing_comments(present)]:
         connection.execute(";\n".join(missing))
     connection.commit()
@@ -213,7 +220,7 @@ def _complete(connection: duckdb.DuckDBPyConnection) -> None:
 
 @cache
 def _defined() -> Relations:
-    """The tables and views as ``sql/`` defines them, in DuckDB's own words."""
+    """Return the tables and views that ``sql/`` defines, in DuckDB's own spelling."""
     with duckdb.connect() as scratch:
         for schema in SCHEMAS:
             scratch.execute(f"create schema if not exists {quote(schema)}")
@@ -234,9 +241,9 @@ def _present(connection: duckdb.DuckDBPyConnection) -> Relations:
 
 
 def _is_same_view(present: _Relation | None, wanted: _Relation) -> bool:
-    """Whether it is the same query with the same columns, of the same types.
+    """Return whether a view has the wanted query and the wanted columns and types.
 
-    Until the file is opened again, DuckDB writes some names in quotes that it writes without them afterwards.
+    Quotes are ignored: until the file is opened again, DuckDB quotes some names that it does not quote afterwards.
     """
     if present is None:
         return False
@@ -263,7 +270,7 @@ def _adapt_columns(
 
 
 def _missing_comments(present: Relations) -> Iterator[str]:
-    """The statements that bring the comments of tables, marts and columns to what the catalogue says."""
+    """Yield the statements that bring the comments of tables, marts and columns to those of the catalogue."""
     for kind, relations in (("table", (*tables(), *ops_tables())), ("view", marts())):
         for relation in relations:
             there = present.get(relation.place, _Relation("", None, {}))

@@ -1,4 +1,4 @@
-"""What can go wrong between Parquet and the published file."""
+"""Errors of the steps between the Parquet files and the published file."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from wms_sync.errors import SettingsError, WmsSyncError
 
 
 class AnalyticsError(WmsSyncError):
-    """Loading, checking or publishing failed; the published file is as it was."""
+    """Loading, checking or publishing failed; the published file is unchanged."""
 
 
 class CountsDisagreeError(AnalyticsError):
-    """Rows would be lost or doubled between two steps; the transaction was refused."""
+    """Rows would be lost or duplicated between two steps; the transaction was rolled back."""
 
 
 class RawPagesDamagedError(AnalyticsError):
-    """Raw pages on disk are not what was received; their windows count as unread from now on."""
+    """Raw pages on disk are not as they were received; their windows count as unread from now on."""
 
     def __init__(self, reasons: Sequence[str]) -> None:
         self.reasons = tuple(reasons)
         shown = "\n".join(f"- {reason}" for reason in reasons)
         super().__init__(
-            f"{len(reasons)} windows have a raw page that is damaged; nothing was merged or published. What they cover "
-            f"counts as unread now: run `wms-sync sync`, which asks for it again, then what you wanted.\n{shown}"
+            f"{len(reasons)} windows have a raw page that is damaged; nothing was merged or published. Their time now "
+            f"counts as unread: run `wms-sync sync`, which reads it again, then repeat what you wanted to do.\n{shown}"
         )
 
 
 class SchemaChangedError(AnalyticsError):
-    """The stored tables were made by other definitions than the ones in ``sql/``."""
+    """A stored table has a column of another type than ``sql/`` defines."""
 
 
 class DatabaseOpenError(AnalyticsError):
@@ -37,32 +37,33 @@ class DatabaseOpenError(AnalyticsError):
 
 
 class UnknownShipmentError(AnalyticsError):
-    """A shipment that is to be explained is on no page that was read."""
+    """No page that was read holds the shipment that is to be explained."""
 
 
 class UnknownOrderError(AnalyticsError):
-    """A name that means no order, or more than one."""
+    """A name matches no order, or several."""
 
     exit_code = 2
 
 
 class ForgottenOrdersLostError(AnalyticsError):
-    """Neither the file nor the state store can be trusted to know all orders that were forgotten."""
+    """Neither the file nor the state store is sure to know all forgotten orders."""
 
     def __init__(self, path: Path, damage: str) -> None:
         super().__init__(
-            f"{path} {damage}, and the state store is not the one that it was: which orders were forgotten is not "
-            "known any more, and their persons would be stored again. Nothing was read or loaded. Put back a copy of "
-            "this file, or of the state store, or write the file yourself: the ids of the orders that were forgotten "
-            "as a JSON list, such as [4711, 4712], or [] if none ever was."
+            f"{path} {damage}, and the state store is new or an old copy: which orders were forgotten is not known any "
+            "more, and their personal data would be stored again. Nothing was read or loaded. Restore a copy of this "
+            "file or of the state store, or write the file yourself: a JSON list of the ids of all forgotten orders, "
+            "such as [4711, 4712], or [] if there are none."
         )
 
 
 class AnotherServiceError(SettingsError):
-    """The data folder holds another service than the one that is set."""
+    """The data folder holds data of another service than ``WMS_BASE_URL`` names."""
 
     def __init__(self, held: str, base_url: str) -> None:
         super().__init__(
-            f"This data folder holds {held}, and WMS_BASE_URL is {base_url}: both in one would be neither. Nothing was "
-            f"read, loaded or sent. Give {base_url} a WMS_DATA_DIR of its own (and a WMS_STATE_URL, where that is set)."
+            f"This data folder holds {held}, and WMS_BASE_URL is {base_url}: a data folder holds one service only. "
+            f"Nothing was read, loaded or sent. Set another WMS_DATA_DIR for {base_url} (and another WMS_STATE_URL, if "
+            "you set that)."
         )

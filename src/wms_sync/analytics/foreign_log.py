@@ -1,8 +1,8 @@
-"""A log that lies beside the published file: somebody's who had an earlier file open and wrote into it.
+"""A foreign log beside the published file: someone had an earlier published file open and wrote to it.
 
-The published file is always checkpointed, so a log there is never ours. DuckDB replays one into whatever file it lies
-beside, without asking whether it belongs to it: readers then see rows that are in no table, or an internal error. So it
-is set aside before anything is read. It is kept, because it may be somebody's work.
+wms-sync always checkpoints the file before publishing, so such a log is never ours. DuckDB replays a log into the file
+beside it without checking that they belong together: readers then see rows that no load wrote, or an internal error. So
+the log is renamed before anything is read. It is not deleted, because it may be someone's work.
 """
 
 from __future__ import annotations
@@ -19,26 +19,29 @@ HOW_TO_WRITE = "connect with read_only=True; to write, write into a copy"
 
 
 def set_aside_log(layout: Layout) -> Path | None:
-    """Rename the log beside the published file, where there is one; its new name. Raises ``Inaccessible``."""
+    """Rename the log beside the published file; return its new path, None if there was none.
+
+    Raise ``Inaccessible`` if it cannot be renamed.
+    """
     log = layout.published_log
     if not log.exists():
         return None
     names = itertools.chain([log.name], (f"{log.name}.{number}" for number in itertools.count(2)))
     kept = next(path for name in names if not (path := log.with_name(f"{name}{SET_ASIDE}")).exists())
-    with suppress(FileNotFoundError), accessing(log):  # another process may have been faster
+    with suppress(FileNotFoundError), accessing(log):  # another process may have renamed it first
         return log.rename(kept)
     return None
 
 
-def told_of_log(kept: Path, published: Path) -> str:
-    """What a log means, and what to do."""
+def log_notice(kept: Path, published: Path) -> str:
+    """Return a message: what the renamed log means, and what to do."""
     return (
-        f"Somebody wrote into {published.name}, which only a load replaces. What they wrote is set aside in {kept} and "
-        f"is in no table. Whoever it was: {HOW_TO_WRITE}. Delete the log when nobody misses it."
+        f"Somebody wrote into {published.name}, which only a load replaces. What they wrote was set aside in {kept} "
+        f"and is in no table. To whoever did: {HOW_TO_WRITE}. Delete the log if nobody needs it."
     )
 
 
-def say_what_is_set_aside(layout: Layout, say: Callable[[str], object]) -> None:
-    """Set a log aside, where there is one, and say so."""
+def report_foreign_log(layout: Layout, say: Callable[[str], object]) -> None:
+    """Rename a foreign log, if there is one, and report it."""
     if (kept := set_aside_log(layout)) is not None:
-        say(told_of_log(kept, layout.published))
+        say(log_notice(kept, layout.published))

@@ -1,12 +1,12 @@
-"""Whether the objects came that were asked for: ``ops.included_kinds``, counted from each window's own Parquet files.
+"""Count whether the requested objects came: ``ops.included_kinds``, from each window's own Parquet files.
 
 A service that ignores field selection, or leaves ``included`` out, answers as if nothing were wrong. The tables do not
-show it, since they keep what came before; so what a window refers to is compared with what came in the same window.
+show it, because they keep what came before. So the objects that a window refers to are compared with those that came in
+the same window.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,18 +14,16 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import records
+from wms_sync.analytics.merge import WindowGroup
 from wms_sync.api.selection import PREFIX, parameters
 from wms_sync.catalogue import literal, quote, table
-from wms_sync.flatten.window import FlattenedWindow
-from wms_sync.state.store import Window
 
-Batch = Sequence[tuple[Window, FlattenedWindow]]
 CHECK = "most_of_what_is_referred_to_came_with_the_latest_load"
 
 
 @dataclass(frozen=True)
 class _Kind:
-    """Objects of a kind by where they are referred to. ``proof`` is a column that only the whole object fills."""
+    """A kind of object and the column that refers to it. ``proof`` is a column that only the whole object fills."""
 
     name: str
     path: str
@@ -55,8 +53,8 @@ KINDS = (
 )
 
 
-def count_included(connection: duckdb.DuckDBPyConnection, parquet: Path, pending: Batch) -> None:
-    """Count for each window that is about to be merged: what it was not given decides how it is merged."""
+def count_included(connection: duckdb.DuckDBPyConnection, parquet: Path, pending: WindowGroup) -> None:
+    """Count for each window that is about to be merged; ``not_given`` derives from the counts how it is merged."""
     windows = [window.id for window, _ in pending]
     connection.execute("delete from ops.included_kinds where window_id in (select unnest(?))", [windows])
     for kind in KINDS:
@@ -73,10 +71,10 @@ def count_included(connection: duckdb.DuckDBPyConnection, parquet: Path, pending
 
 
 def not_given(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:
-    """What windows that are counted were asked for and not given, as ``Window.lost`` tells it.
+    """Return by window what it asked for and was not given, in the form of ``Window.lost``.
 
-    That is a kind of which nothing came though it is referred to; and where that is so of every kind, all that is
-    selected: the service ignored field selection, or left ``included`` out.
+    A kind was not given if shipments refer to it and none came. If that is so for every kind, the service ignored field
+    selection or left ``included`` out, and nothing that is selected was given.
     """
     rows = connection.execute(sql_files.read("merge/not_given.sql")).fetchall()
     everything = tuple(one.name for one in parameters(include_addresses=True))
@@ -84,7 +82,7 @@ def not_given(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...
 
 
 def absent_kinds(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
-    """What hardly came with the latest load though it was asked for, a sentence a kind."""
+    """Return a sentence for each kind that was requested and hardly came with the latest load."""
     return tuple(
         f"Of {row['objects']} objects of kind {row['kind']} that the shipments read last refer to, {row['missing']} "
         f"did not come, though {row['parameter']} was asked for: does the service ignore field selection, or leave "
@@ -93,14 +91,14 @@ def absent_kinds(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
     )
 
 
-def knows_included(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Whether the file was published by a release that counts."""
+def counts_included_kinds(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Return whether the file was published by a release that counts included kinds."""
     query = "select 1 from duckdb_tables() where schema_name = 'ops' and table_name = 'included_kinds'"
     return connection.execute(query).fetchone() is not None
 
 
-def _files(batch: Batch, parquet: Path, slug: str) -> list[str]:
-    return [file for _, flattened in batch for file in flattened.files(parquet, slug)]
+def _files(group: WindowGroup, parquet: Path, slug: str) -> list[str]:
+    return [file for _, flattened in group for file in flattened.files(parquet, slug)]
 
 
 def _came(kind: _Kind, files: list[str]) -> str:

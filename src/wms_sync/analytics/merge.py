@@ -1,12 +1,13 @@
-"""Merging flattened windows into the tables: newer wins, children as sets, a receipt in the same transaction.
+"""Merge flattened windows into the tables: newer wins, children as sets, a receipt in the same transaction.
 
-One total order of the versions of an object decides, whatever the order in which windows arrive: what was read before
-an audit or a backfill last read the object is void, so that an ``updated_at`` that moved back heals; among the rest the
-newer (``updated_at``, then ``_extracted_at``) takes effect. Without ``updated_at`` a version ranks by when it was read.
-An object's children are replaced with it. The rows are counted at each step; a difference refuses the transaction.
+The versions of an object have one total order, which does not depend on the order in which windows arrive. Versions
+that were read before an audit or a backfill last read the object are void, which repairs an ``updated_at`` that moved
+back. Among the rest the newer one (by ``updated_at``, then ``_extracted_at``) takes effect. A version without
+``updated_at`` ranks by when it was read. An object's children are replaced with it. The rows are counted at each step;
+if the counts differ, the transaction is rolled back.
 
-The stored version alone decides while objects that are read later are not older. Where they are, versions that lost
-before may count again: these few objects are looked up in the Parquet files of the windows that are merged.
+Usually an object that is read later is not older, and comparing it with the stored version is enough. If it is older,
+versions that lost before may win again: these few objects are looked up in the Parquet files of all merged windows.
 """
 
 from __future__ import annotations
@@ -26,21 +27,22 @@ from wms_sync.flatten.window import FlattenedWindow, flattened_window, is_flatte
 from wms_sync.layout import Layout
 from wms_sync.state.store import Window
 
-Batch = Sequence[tuple[Window, FlattenedWindow]]
+WindowGroup = Sequence[tuple[Window, FlattenedWindow]]
+"""Windows that are merged in one transaction."""
 PERSONAL = "pii"
 OPERATIONS = "ops"
 
 
 def receipts(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
-    """The windows that are in the tables."""
+    """Return the ids of the windows that are in the tables."""
     return frozenset(row[0] for row in connection.execute("select window_id from ops.loads").fetchall())
 
 
 class Merger:
     """Merges windows into one open database.
 
-    ``narrow`` tells of the windows that were not asked for everything, or not given it, what lacks. ``voided`` counts
-    by table what went back to an earlier ``updated_at``, because an audit or a backfill showed it so.
+    ``narrow`` says by window what it lacks: what it did not ask for, or asked for and was not given. ``voided`` counts
+    by table the objects that went back to an earlier ``updated_at``, because an audit or a backfill showed it.
     """
 
     def __init__(
@@ -66,54 +68,57 @@ class Merger:
         ]
         self._by_window = [table for table in stored if table.schema == OPERATIONS]
 
-    def merge(self, batch: Batch) -> dict[str, int]:
-        """Merge windows in one transaction, with a receipt each; rows that went into each table.
+    def merge(self, group: WindowGroup) -> dict[str, int]:
+        """Merge windows in one transaction, with a receipt each; return how many rows went into each table.
 
-        The windows of a batch all lack the same. Raises ``CountsDisagreeError`` when rows do not add up;
-        nothing of the batch is merged then.
+        All windows of a group must lack the same. Raise ``CountsDisagreeError`` if rows do not add up; then nothing
+        of the group is merged.
         """
         rows: dict[str, int] = {}
         with _transaction(self._connection):
-            for window, flattened in batch:  # first: they say why a window was read
+            for window, flattened in group:  # receipts first: the queries below need to know why a window was read
                 _refuse_loss(window, flattened)
                 self._write_receipt(window, flattened)
             for root, family in self._families:
-                rows |= self._merge_family(root, family, batch)
+                rows |= self._merge_family(root, family, group)
             for table in self._by_window:
-                rows[table.slug] = self._append(table, batch)
+                rows[table.slug] = self._append(table, group)
         return rows
 
-    def _merge_family(self, root: Table, family: Sequence[Table], batch: Batch) -> dict[str, int]:
-        """A root table and its children. Of an object that occurs several times the newest occurrence counts."""
-        files = {table.slug: self._files(table, batch) for table in family}
+    def _merge_family(self, root: Table, family: Sequence[Table], group: WindowGroup) -> dict[str, int]:
+        """Merge a root table and its children. If an object occurs several times, the newest occurrence counts."""
+        files = {table.slug: self._files(table, group) for table in family}
         if not files[root.slug]:
             orphans = [slug for slug in files if files[slug]]
             if orphans:
                 raise CountsDisagreeError(f"Rows of {', '.join(orphans)} came without any row of {root.name}.")
             return {}
         winners = self._find_winners(root, files[root.slug])
-        earlier = self._earlier_windows(batch)
+        earlier = self._earlier_windows(group)
         filling = Filling(self._connection, root, family, self._narrow)
         filling.keep_stored()
         rows = {}
         for table in family:
-            self._count_parquet(table, batch)
+            self._count_parquet(table, group)
             back = [file for window in earlier for file in window.files(self._parquet, table.slug)]
             rows[table.slug] = self._replace(table, [*files[table.slug], *back])
         filling.fill_winners()
-        filling.fill_from_late(files, narrowing(self._narrow.get(batch[0][0].id, ())))
+        filling.fill_from_late(files, narrowing(self._narrow.get(group[0][0].id, ())))
         if rows[root.slug] != winners:
             raise CountsDisagreeError(
-                f"{winners} rows of {root.name} were to take effect and {rows[root.slug]} would: one is twice. Nothing "
-                "was merged; this is a defect of wms-sync: keep the raw pages and report it."
+                f"{winners} rows of {root.name} should take effect and {rows[root.slug]} would: one is duplicated. "
+                "Nothing was merged; this is a defect of wms-sync: keep the raw pages and report it."
             )
         return rows
 
-    def _files(self, table: Table, batch: Batch) -> list[str]:
-        return [file for _, flattened in batch for file in flattened.files(self._parquet, table.slug)]
+    def _files(self, table: Table, group: WindowGroup) -> list[str]:
+        return [file for _, flattened in group for file in flattened.files(self._parquet, table.slug)]
 
     def _find_winners(self, root: Table, files: Sequence[str]) -> int:
-        """How many objects take effect; temporary table ``winners`` says on which page of which window each stood."""
+        """Fill the temporary table ``winners`` with the versions that take effect; return how many.
+
+        A row names the page and window of the version.
+        """
         self._connection.execute(_about(root, "contest"), {"files": files})
         winners = _changed(self._connection.execute(sql_files.read("merge/winners.sql")))
         query = "select min(first_read), count(*) filter (went_back) from contest where outcome = 'doubtful'"
@@ -126,15 +131,15 @@ class Merger:
         return winners + _changed(settled)
 
     def _merged(self) -> Iterator[FlattenedWindow]:
-        """Every window that has a receipt, those of the batch too, as far as its Parquet files are there."""
+        """Yield every window that has a receipt, including the group's, and still has its Parquet files."""
         for window_id in sorted(receipts(self._connection)):
             if is_flattened(self._layout, window_id):
                 yield flattened_window(self._layout, window_id)
 
-    def _earlier_windows(self, batch: Batch) -> list[FlattenedWindow]:
-        """The windows merged before from which a version comes back."""
+    def _earlier_windows(self, group: WindowGroup) -> list[FlattenedWindow]:
+        """Return the earlier windows of which a version wins again."""
         query = "select distinct _window_id from winners where _window_id not in (select unnest(?)) order by all"
-        rows = self._connection.execute(query, [[window.id for window, _ in batch]]).fetchall()
+        rows = self._connection.execute(query, [[window.id for window, _ in group]]).fetchall()
         return [flattened_window(self._layout, window_id) for (window_id,) in rows]
 
     def _replace(self, table: Table, files: Sequence[str]) -> int:
@@ -146,12 +151,12 @@ class Merger:
         statement = sql_files.read("merge/insert.sql").format(table=table.qualified, columns=columns, root_key=root_key)
         return _changed(self._connection.execute(statement, {"files": files}))
 
-    def _append(self, table: Table, batch: Batch) -> int:
-        """Rows about a window itself: replaced with the window."""
-        self._count_parquet(table, batch)
-        windows = [window.id for window, _ in batch]
+    def _append(self, table: Table, group: WindowGroup) -> int:
+        """Replace the rows of a table about the windows themselves, such as ``ops.quarantine``."""
+        self._count_parquet(table, group)
+        windows = [window.id for window, _ in group]
         self._connection.execute(f"delete from {table.qualified} where _window_id in (select unnest(?))", [windows])
-        files = self._files(table, batch)
+        files = self._files(table, group)
         if not files:
             return 0
         return _changed(
@@ -160,10 +165,10 @@ class Merger:
             )
         )
 
-    def _count_parquet(self, table: Table, batch: Batch) -> None:
-        """The files must hold the rows that were flattened, window by window."""
-        expected = {window.id: flattened.rows.get(table.slug, 0) for window, flattened in batch}
-        files = self._files(table, batch)
+    def _count_parquet(self, table: Table, group: WindowGroup) -> None:
+        """Check that the files hold as many rows of each window as were flattened; raise ``CountsDisagreeError``."""
+        expected = {window.id: flattened.rows.get(table.slug, 0) for window, flattened in group}
+        files = self._files(table, group)
         counted = {}
         if files:
             query = "select _window_id, count(*) from read_parquet(?) group by all"
@@ -172,11 +177,11 @@ class Merger:
         if wrong:
             raise CountsDisagreeError(
                 f"The Parquet files of {table.slug} hold {counted.get(wrong[0], 0)} rows of window {wrong[0]} where "
-                f"{expected[wrong[0]]} were flattened. Nothing was merged; `wms-sync rebuild` makes them again."
+                f"{expected[wrong[0]]} were flattened. Nothing was merged; run `wms-sync rebuild` to write them again."
             )
 
     def _write_receipt(self, window: Window, flattened: FlattenedWindow) -> None:
-        """In place of the one that it may have from before it was flattened again."""
+        """Write the window's receipt, in place of one from before it was flattened again."""
         self._connection.execute("delete from ops.loads where window_id = ?", [window.id])
         receipt = {
             "window_id": window.id,
@@ -197,8 +202,8 @@ class Merger:
 def _refuse_loss(window: Window, flattened: FlattenedWindow) -> None:
     if flattened.records not in {None, window.records}:
         raise CountsDisagreeError(
-            f"The pages of window {window.id} hold {window.records} shipments, and {flattened.records} came out of "
-            "them. Nothing was merged; `wms-sync rebuild` flattens them again."
+            f"The pages of window {window.id} hold {window.records} shipments, and flattening produced "
+            f"{flattened.records}. Nothing was merged; run `wms-sync rebuild` to flatten them again."
         )
 
 

@@ -1,4 +1,4 @@
-"""The state store's tables as analysts see them, as of the publishing: ``ops.windows``, ``ops.narrowed_fields``."""
+"""Copy tables of the state store for analysts, as of the publishing: ``ops.windows``, ``ops.narrowed_fields``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wms_sync.state.store import StateStore
 
 
 def write_windows(connection: duckdb.DuckDBPyConnection, store: StateStore, landed: Collection[str]) -> None:
-    """Replace ``ops.windows`` by what the state store knows; windows in ``landed`` are loaded by now."""
+    """Replace ``ops.windows`` by the rows of the state store, with the windows in ``landed`` shown as loaded."""
     now = datetime.now(UTC)
     shown = [
         replace(window, state="loaded", loaded_at=now) if window.id in landed else window for window in store.windows()
@@ -25,6 +25,6 @@ def write_windows(connection: duckdb.DuckDBPyConnection, store: StateStore, land
 
 
 def write_narrowed(connection: duckdb.DuckDBPyConnection, settings: Settings) -> None:
-    """Replace ``ops.narrowed_fields`` by what the service refuses of field selection."""
+    """Replace ``ops.narrowed_fields`` by the parameters of field selection that the service refuses."""
     rows = [SimpleNamespace(**vars(one), lost=loss) for one, loss in refused_now(settings)]
     replace_rows(connection, "narrowed_fields", rows)

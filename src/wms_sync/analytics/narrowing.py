@@ -1,11 +1,11 @@
-"""What a window was not asked for touches nothing stored: its columns keep their values and its child rows stay.
+"""Keep stored values that a narrowed window could not bring: its columns keep their values and child rows stay.
 
-Merging replaces whole rows and sets of children. Where a window was read with less than everything, what is stored is
-kept aside before, and what the window could not bring is filled in from it afterwards, by key. The same is done the
-other way round for a version that comes late, behind a newer one that was read narrower.
+Merging replaces whole rows and sets of children. If a window was read without some fields, the stored rows are first
+copied aside. After the merge, the values that the window lacks are filled in from these copies, by key. The reverse
+case is handled too: an older version that arrives late may fill what the stored, newer version was read without.
 
-A place in a list is no proof that two rows are of one thing: where it is all that a key has, ``SAME`` names columns
-that must not contradict.
+Some keys are only a position in a list, which does not prove that two rows are the same thing. For these, ``SAME``
+names columns that must not contradict each other.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Files = Mapping[str, Sequence[str]]
 """Parquet files by ``Table.slug``."""
 
 ALSO = {"order_address_candidates": ("pii_order_address_candidates",)}
-"""Tables that hold more columns of the same rows."""
+"""Tables that hold further columns of the same rows."""
 SAME = {
     "packages": ("id", "created_at"),
     "package_items": ("id", "sku"),
@@ -39,33 +39,33 @@ SAME = {
     "pii_order_addresses": ("id",),
 }
 SETS = {"pii_order_addresses": ("order_id", "role")}
-"""What makes a set where it is not the root's key."""
+"""The columns that identify a set of children, if they are not the root's key."""
 
 
 @dataclass(frozen=True)
 class Narrowing:
-    """What did not come: ``columns`` by table, and the tables of which a whole set may be lacking."""
+    """What did not come: ``columns`` by table, and ``sets``, the tables whose sets of children may be absent."""
 
     columns: Mapping[str, frozenset[str]]
     sets: frozenset[str]
 
     def touches(self, family: Iterable[Table]) -> bool:
-        """Whether any table lacks something."""
+        """Return whether anything of these tables did not come."""
         return any(member.slug in self.columns or member.slug in self.sets for member in family)
 
     def beyond(self, other: Narrowing) -> Narrowing:
-        """What lacks here and not in the other."""
+        """Return what did not come here but did come in the other."""
         columns = {slug: left for slug, names in self.columns.items() if (left := names - other.columns_of(slug))}
         return Narrowing(columns, self.sets - other.sets)
 
     def columns_of(self, slug: str) -> frozenset[str]:
-        """The columns of a table that did not come."""
+        """Return the columns of a table that did not come."""
         return self.columns.get(slug, frozenset())
 
 
 @cache
 def narrowing(lost: tuple[str, ...]) -> Narrowing:
-    """From what a window was not asked for, as ``Selection.lost`` tells it."""
+    """Translate what a window did not ask for, in the form of ``Selection.lost``, into tables and columns."""
     columns: dict[str, frozenset[str]] = {}
     sets: set[str] = set()
     if lost:
@@ -84,7 +84,10 @@ def narrowing(lost: tuple[str, ...]) -> Narrowing:
 
 
 def _fields_lost(places: Sequence[Parameter], lost: frozenset[str]) -> frozenset[str]:
-    """Of a shared kind objects come only where they are asked for; of another they come in part in any case."""
+    """Return the fields of a kind that did not come.
+
+    Objects of a shared kind come only from the places that ask for them; objects of other kinds always come in part.
+    """
     asked = [one for one in places if one.name not in lost]
     bringing = asked if places[0].kind.shared and asked else places
     return frozenset(
@@ -93,9 +96,9 @@ def _fields_lost(places: Sequence[Parameter], lost: frozenset[str]) -> frozenset
 
 
 def _columns(of: Table, kind: Kind, fields: frozenset[str]) -> Iterator[str]:
-    """The columns that hold these fields: of the field itself, or of a part of it.
+    """Yield the columns that hold these fields or parts of them.
 
-    The column that ranks versions is left alone: that of another version would rank this one wrongly.
+    The column that ranks versions is left out: taken from another version it would rank this one wrongly.
     """
     for name in of.column_names:
         owners = [field for field in kind.fields if name == field or name.startswith(f"{field}_")]
@@ -104,9 +107,9 @@ def _columns(of: Table, kind: Kind, fields: frozenset[str]) -> Iterator[str]:
 
 
 class Filling:
-    """Fills what did not come of one family, from rows that are kept aside. Used inside the merge's transaction.
+    """Fills what did not come for one root table and its children, from copies of rows.
 
-    ``narrow`` tells of the windows that were not asked for everything what that was.
+    Used inside the merge's transaction. ``narrow`` says by window what it lacks.
     """
 
     def __init__(
@@ -126,7 +129,7 @@ class Filling:
         self._won: list[tuple[str, ...]] = []
 
     def keep_stored(self) -> None:
-        """Keep the rows aside that the winners are about to replace, where any of these was read narrower."""
+        """Copy aside the rows that the winners are about to replace, if any winner's window was narrowed."""
         if not self._windows:
             return
         rows = self._connection.execute("select distinct _window_id from winners").fetchall()
@@ -137,26 +140,24 @@ class Filling:
                 self._execute("kept_rows", member)
 
     def fill_winners(self) -> None:
-        """What the winners, which are stored by now, did not bring comes from what was kept aside."""
+        """Fill what the winners, which are stored by now, did not bring from the copied rows."""
         for lost in self._won:
             self._choose("winners", self._windows[lost])
             self._fill(narrowing(lost))
         if self._won:
             self._drop_kept()
 
-    def fill_from_late(self, files: Files, batch: Narrowing) -> None:
-        """What a stored version was not asked for may be in an older one that comes behind it, in a batch of which
-        less is lacking.
-        """
+    def fill_from_late(self, files: Files, group: Narrowing) -> None:
+        """Fill what a stored version lacks from an older version that arrived after it in a window that lacks less."""
         for lost, windows in self._windows.items():
-            fuller = narrowing(lost).beyond(batch)
+            fuller = narrowing(lost).beyond(group)
             if fuller.touches(self._family) and self._keep_late(files, windows):
                 self._choose("late", None)
                 self._fill(fuller)
                 self._drop_kept()
 
     def _keep_late(self, files: Files, windows: Sequence[str]) -> bool:
-        """Keep the rows aside that came behind a version of one of these windows; returns whether there are any."""
+        """Copy aside the late rows of objects whose stored version is of these windows; return whether any exist."""
         late = sql_files.read("merge/late.sql").format(
             table=self._root.qualified, key=quote(self._root.root_key), newer=quote(self._root.newer or "_extracted_at")
         )
@@ -173,7 +174,7 @@ class Filling:
         return True
 
     def _choose(self, source: str, windows: Sequence[str] | None) -> None:
-        """The objects that are filled next: temporary table ``narrow_roots``."""
+        """Write the keys of the objects to fill next into the temporary table ``narrow_roots``."""
         where = "" if windows is None else " where _window_id in (select unnest(?))"
         self._connection.execute(
             f"create or replace temp table narrow_roots as select key from {source}{where}",
@@ -181,7 +182,7 @@ class Filling:
         )
 
     def _fill(self, lacking: Narrowing) -> None:
-        """Bring what lacks, parents before children."""
+        """Fill columns and restore sets of children, parents before children."""
         for member in self._family:
             columns = lacking.columns_of(member.slug)
             if columns:
@@ -219,7 +220,7 @@ class Filling:
 
 
 def _below(member: Table) -> str:
-    """That the parent is there and still the same thing; the root always is."""
+    """Return a join that requires the parent row to exist and to be still the same thing; the root always is."""
     if member.parent in {None, member.root}:
         return ""
     parent = table(member.parent)
@@ -232,7 +233,7 @@ def _below(member: Table) -> str:
 
 
 def _same(member: Table, one: str, other: str) -> str:
-    """That two rows have one key, and do not contradict each other in what tells one thing from another."""
+    """Return the condition that two rows have the same key and do not contradict each other in ``SAME``."""
     keys = [f"{one}.{quote(key)} = {other}.{quote(key)}" for key in member.keys]
     agreeing = [f"coalesce({one}.{quote(name)} = {other}.{quote(name)}, true)" for name in SAME.get(member.slug, ())]
     return " and ".join(keys + agreeing)

@@ -1,8 +1,8 @@
 """Publishing: a finished, checkpointed copy replaces ``analytics.duckdb`` by rename.
 
-Readers that have the old file open keep it, a new connection sees the new one, and there is no moment without one. The
-file has no write permission: who had it open for writing and wrote behind a publishing, would put a log beside a file
-that the log does not belong to. Only root writes all the same.
+Readers that have the old file open keep it, new connections see the new one, and there is always a file. The file has
+no write permission, because a writer that had the old file open would leave a log beside the new file, to which it
+does not belong. Only root can write to it anyway.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from wms_sync.state.turns import Turn
 
 
 def publish(turn: Turn, layout: Layout, source: Path) -> int:
-    """Copy ``source``, which nobody may have open, over the published file. Returns its size in bytes."""
+    """Replace the published file by a copy of ``source``, which nobody may have open. Return its size in bytes."""
     temporary = turn.temporary("publishing.duckdb")
-    temporary.unlink(missing_ok=True)  # one that could not be published is not written over
+    temporary.unlink(missing_ok=True)  # left by an attempt that failed, and not writable
     try:
         shutil.copyfile(source, temporary)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise AnalyticsError(
-            f"The new tables could not be copied for publishing ({error}). Analysts keep the file as it was; the "
+            f"The new tables could not be copied for publishing ({error}). The published file is unchanged, and the "
             f"merged data is safe in {source}. Free disk space and run `wms-sync sync` again."
         ) from None
     share_with_group(layout.root, temporary)

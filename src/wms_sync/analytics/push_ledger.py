@@ -1,7 +1,7 @@
-"""``ops.push_ledger``: the ledger of creates as analysts see it, and what the tables prove of it.
+"""``ops.push_ledger``: the ledger of creates for analysts, updated by what the tables prove about it.
 
-A create that a page shows has made the round trip: the ledger learns when, learns an id that a lost answer did not
-bring, and what was in doubt is settled.
+When a page shows a created thing, the create has made the round trip. The ledger then records when, records the id if
+the answer that should have brought it was lost, and settles the create if it was in doubt.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from pathlib import Path
 import duckdb
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import reading, records, replace_rows
+from wms_sync.analytics.database import open_for_reading, records, replace_rows
 from wms_sync.analytics.errors import DatabaseOpenError
 from wms_sync.layout import Layout
 from wms_sync.state.ledger import CLOCKS_DIFFER, Entry, PushLedger, Sighting, State
 
 
 def write_push_ledger(connection: duckdb.DuckDBPyConnection, ledger: PushLedger, service: str | None) -> int:
-    """Replace ``ops.push_ledger`` by what the ledger knows, after telling it what the tables show of ``service``.
+    """Record in the ledger what the tables show of ``service``, and replace ``ops.push_ledger`` by the ledger.
 
-    Returns how many things were seen for the first time.
+    Return how many things were seen for the first time.
     """
-    ledger.take_in(_entries(connection))  # what is replaced may be the only copy
+    ledger.take_in(_entries(connection))  # the rows about to be replaced may be the only copy
     replace_rows(connection, "push_ledger", ledger.all())
     if service is None:
         return 0
@@ -36,16 +36,16 @@ def write_push_ledger(connection: duckdb.DuckDBPyConnection, ledger: PushLedger,
 
 
 def restore_push_ledger(layout: Layout, database: Path, ledger: PushLedger) -> int:
-    """Take in what the working or the published file knows of creates and the ledger does not; returns how many.
+    """Copy into the ledger the creates that only the working or the published file knows; return how many.
 
-    A state store that was deleted knows none, one that was put back from an old copy knows less. What was sent after
-    the file was written is not in it: those things are found in the service or are in doubt.
+    This repairs a state store that was deleted or restored from an old copy. The file does not know creates that were
+    sent after it was written: these are found in the service, or are in doubt.
     """
     try:
-        with reading(layout, database) as connection:
+        with open_for_reading(layout, database) as connection:
             return ledger.take_in(_entries(connection))
     except (duckdb.Error, DatabaseOpenError):
-        return 0  # there is none; what is wrong with it is said by whoever needs it
+        return 0  # if the file is damaged, the step that needs it reports that
 
 
 def _entries(connection: duckdb.DuckDBPyConnection) -> list[Entry]:

@@ -1,10 +1,9 @@
-"""What an audit needs of the tables: which shipments a slice should hold, how one that was read again differs from them
-before it is merged; and ``ops.audits``.
+"""Compare a slice that was read again with the tables, before it is merged; and keep ``ops.audits``.
 
-A shipment of the slice is *changed* when its rows differ though ``updated_at`` is the same, *missed* when the tables
-lack a version that they should have, *absent* when the tables have it and the slice does not. One that was changed
-after the sync's horizon has moved on: the next sync reads it. Any object is *voided* that the tables have with a later
-``updated_at`` than the slice, which read it later: the merge takes the slice's.
+A shipment of the slice is *changed* if its rows differ although ``updated_at`` is the same, *missed* if the tables lack
+a version that they should have, and *absent* if the tables have it and the slice does not. A shipment that changed
+after the sync's horizon counts as none of these: the next sync reads it. An object of any kind is *voided* if the
+tables have it with a later ``updated_at`` than the slice, which was read later: the merge takes the slice's version.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import published, records, replace_rows
-from wms_sync.analytics.merge import Batch
+from wms_sync.analytics.merge import WindowGroup
 from wms_sync.analytics.narrowing import Narrowing, narrowing
-from wms_sync.audit.missing import knows_missing
+from wms_sync.audit.missing import has_missing_shipments
 from wms_sync.catalogue import Table, literal, quote, table, tables
 from wms_sync.flatten.window import FlattenedWindow
 from wms_sync.layout import Layout
@@ -35,7 +34,7 @@ _MORE_NUMBERS = ("absent", "missing", "orders_changed", "settled_in_tables", "to
 
 
 def stored_shipments(settings: Settings, after_id: int, to_id: int) -> frozenset[int]:
-    """The shipments that a slice of ids ``(after_id, to_id]`` should hold. The caller holds the writer's lock."""
+    """Return the ids that a slice of ``(after_id, to_id]`` should hold. The caller holds the writer's lock."""
     layout = settings.layout
     path = layout.working_database if layout.working_database.exists() else layout.published
     bounds = {"after_id": after_id, "to_id": to_id, "start": settings.start}
@@ -44,14 +43,14 @@ def stored_shipments(settings: Settings, after_id: int, to_id: int) -> frozenset
         with duckdb.connect(path, read_only=True, config=limit) as connection:  # type: ignore[arg-type]
             found = connection.execute(sql_files.read("audit/stored.sql"), bounds).fetchnumpy()
     except duckdb.Error:
-        return frozenset()  # then nothing is proven; the load, which comes next, says what is wrong with the file
+        return frozenset()  # nothing is proven then; the load that follows reports what is wrong with the file
     return frozenset(found["id"].tolist())
 
 
 class Comparison:
-    """One slice against one open database.
+    """Compares one slice with one open database.
 
-    ``missing`` is what is known to be gone, ``lacking`` what the slice was not asked for.
+    ``missing`` are the shipments known to be missing, ``lacking`` is what the slice's window did not bring.
     """
 
     def __init__(
@@ -70,8 +69,8 @@ class Comparison:
         self._missing = missing
         self._lacking = lacking
 
-    def outcome(self, start: datetime) -> AuditResult:
-        """What the tables have in another way than the service, of shipments changed at ``start`` or later."""
+    def result(self, start: datetime) -> AuditResult:
+        """Return where the tables differ from the service, for shipments changed at ``start`` or later."""
         self._find_versions(start)
         compared, missed, absent = (self._ids(verdict) for verdict in (None, "missed", "absent"))
         changed, orders = self._differing("shipments", "audit_shipments"), self._differing("orders", "audit_orders")
@@ -104,7 +103,7 @@ class Comparison:
         return [row[0] for row in self._connection.execute(query, [verdict]).fetchall()]
 
     def _differing(self, root: str, same: str) -> list[int]:
-        """Shipments or orders of which a row in any table differs."""
+        """Return the shipments or orders (``root``) with a differing row in any table."""
         found: set[int] = set()
         for member in tables():
             if member.root == root and member.schema == "main" and member.slug not in self._lacking.sets:
@@ -147,36 +146,36 @@ def compare(
     connection: duckdb.DuckDBPyConnection,
     parquet: Path,
     audits: Audits,
-    batch: Batch,
+    group: WindowGroup,
     narrow: Mapping[str, tuple[str, ...]],
     *,
     start: datetime,
 ) -> None:
-    """Compare the slices that a batch holds, before it is merged; one that was compared before stays as it was.
+    """Compare the slices in a group of windows, before it is merged, and record the results.
 
-    ``narrow`` tells of the windows that lack something what that is.
+    A slice that was compared before is skipped. ``narrow`` says by window what it lacks.
     """
     due = audits.uncompared()
-    for window, flattened in batch:
+    for window, flattened in group:
         if window.id in due:
             lacking = narrowing(narrow.get(window.id, ()))
             comparison = Comparison(connection, parquet, due[window.id], flattened, list(audits.missing()), lacking)
-            audits.complete(window.id, comparison.outcome(start))
+            audits.complete(window.id, comparison.result(start))
 
 
 def write_audits(connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
-    """Replace ``ops.audits`` by what the state store knows."""
+    """Replace ``ops.audits`` by the audits of the state store."""
     missing = Counter(one.window_id for one in audits.all_missing())
     known = [SimpleNamespace(**vars(audit), missing=missing[audit.window_id]) for audit in audits.all()]
     replace_rows(connection, "audits", known)
 
 
 def restore_audits(layout: Layout, audits: Audits) -> None:
-    """Take in what the published file shows of audits and of what they proved missing."""
+    """Copy the audits and missing shipments of the published file into the state store."""
     if not layout.published.exists():
         return
     with published(layout) as connection:
-        if not knows_missing(connection):
+        if not has_missing_shipments(connection):
             return
         known = records(connection.execute("select * exclude (missing) from ops.audits"))
         proven = records(connection.execute("select * from ops.missing_shipments"))

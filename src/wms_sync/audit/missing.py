@@ -1,9 +1,9 @@
-"""Marking what the service has no longer: ``shipments._missing_since``, and ``ops.missing_shipments`` behind it.
+"""Mark the shipments that the service no longer has: ``shipments._missing_since`` and ``ops.missing_shipments``.
 
-The proofs are in the state store; the tables are marked from them at the end of every load, so that a rebuild and a
-load that was killed end in the same marks. A shipment whose rows are replaced loses its mark with them; one that a
-later page shows without replacing them (its ``updated_at`` went back) is found on that page. Without a proof nothing
-is looked for and no table is touched.
+The proofs are in the state store. Every load marks the tables from them at its end, so a rebuild or a load that follows
+a killed one ends in the same marks. A shipment whose rows are replaced loses its mark with them. A later page may also
+show a shipment without replacing its rows, if its ``updated_at`` went back; it is then found on that page. If no
+shipment was ever proven missing, nothing is searched and no table is changed.
 """
 
 from __future__ import annotations
@@ -14,16 +14,18 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import replace_rows
-from wms_sync.analytics.merge import Batch
+from wms_sync.analytics.merge import WindowGroup
 from wms_sync.state.audits import Audits
 
 
-def note_returned(connection: duckdb.DuckDBPyConnection, parquet: Path, audits: Audits, batch: Batch) -> None:
-    """Tell the state store what is missing and stands on a later page of a batch. Before it is merged, as with audits:
-    a load that is killed in between merges it again, and one that was merged is not looked at again.
+def record_returned(connection: duckdb.DuckDBPyConnection, parquet: Path, audits: Audits, group: WindowGroup) -> None:
+    """Record in the state store which missing shipments a later page of a group shows.
+
+    Call this before the group is merged: after a kill in between, the group is merged and searched again, but a group
+    that was merged is never searched again.
     """
     missing = audits.missing()
-    files = [file for _, flattened in batch for file in flattened.files(parquet, "shipments")]
+    files = [file for _, flattened in group for file in flattened.files(parquet, "shipments")]
     if not missing or not files:
         return
     shown = connection.execute(sql_files.read("audit/shown.sql"), {"files": files, "ids": list(missing)}).fetchall()
@@ -33,14 +35,14 @@ def note_returned(connection: duckdb.DuckDBPyConnection, parquet: Path, audits: 
 
 
 def mark_missing(connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
-    """Bring the marks in the tables to what is proven."""
+    """Update the marks in the tables from the proofs in the state store."""
     proven = audits.all_missing()
     if proven:
         replace_rows(connection, "missing_shipments", proven)
         connection.execute(sql_files.read("audit/mark.sql"))
 
 
-def knows_missing(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Whether a published file is of a version that marks; the next load brings an older one there."""
+def has_missing_shipments(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Return whether the file has ``ops.missing_shipments``; the next load adds it to one of an older release."""
     query = "select 1 from duckdb_tables() where schema_name = 'ops' and table_name = 'missing_shipments'"
     return connection.execute(query).fetchone() is not None

@@ -1,12 +1,13 @@
-"""The audit's share of a night: a slice of old shipments by id, read again, and the service's counts.
+"""Read one slice of old shipments, by id, each night, and get the service's counts.
 
-Slices follow each other by id, so that after some nights every shipment was read again, and then begin anew. A slice
-finds what ``updated_at`` does not tell. It lands as a window of its own kind, is flattened and merged like any, and
-covers no time. ``compare`` compares it with the tables before it is merged.
+Slices follow each other by id. After some nights every shipment has been read again, and the next round begins. A slice
+finds changes that ``updated_at`` does not show. It lands as a window of its own kind, is flattened and merged like any
+other, and covers no time. ``compare`` compares it with the tables before it is merged.
 
-What the tables have and a complete slice has not, is *absent*. It may only have moved: to an ``updated_at`` before the
-start date, or while the pages were read. So each is asked for once more by its id and by nothing else; what does not
-answer then is *missing*. An answer counts only with a witness in it, a shipment that the slice has just shown.
+A shipment that the tables have and a complete slice does not is *absent*. It may only have moved: to an ``updated_at``
+before the start date, or while the pages were read. So each absent shipment is requested once more, by its id and no
+other filter; one that still does not come is *missing*. The answer is valid only if it also has a witness, a shipment
+that the slice has just shown.
 """
 
 from __future__ import annotations
@@ -35,20 +36,20 @@ from wms_sync.settings import Settings
 from wms_sync.state.audits import Audit, Audits, MissingShipment
 from wms_sync.state.store import StateStore, Window
 
-EVERY = timedelta(hours=20)
+SLICE_EVERY = timedelta(hours=20)
 """One slice a night, however often a sync runs."""
 THE_LAST_ID = 2**63 - 1
-BELIEVED = 100
-"""So many absent shipments are asked for again in any case, and more only if they are no more than half of a slice."""
+MOST_ABSENT = 100
+"""Up to so many absent shipments are always requested again; more only if they are at most half of the slice."""
 
 Stored = Callable[[int, int], AbstractSet[int]]
-"""The shipments in the tables that a slice of ids ``(after, to]`` should hold."""
+"""Returns the ids in the tables that a slice of ``(after, to]`` should hold."""
 
 
-class AuditReading:
-    """Reads one slice over one client. The caller holds the writer's lock and has read ``horizon`` just before.
+class SliceReader:
+    """Reads one slice through one client. The caller holds the writer's lock.
 
-    ``stored`` tells what the tables have; extracting comes before them and does not look there.
+    ``stored`` returns what the tables have. ``landed`` is called with the window's id once the slice is on disk.
     """
 
     def __init__(
@@ -81,7 +82,10 @@ class AuditReading:
         self._counts = Counts(self._listing, warned)
 
     def read(self, horizon: datetime) -> Audit | None:
-        """The next slice, where one is due. What goes wrong is said and harms nothing but the audit."""
+        """Read the next slice if one is due. An error is reported and affects nothing but the audit.
+
+        ``horizon`` is the end of the sync that has just been read.
+        """
         with Audits(self._settings.database_url, self._store.turn) as audits:
             last = audits.last()
             settled = horizon - timedelta(seconds=self._settings.overlap_seconds)
@@ -91,7 +95,7 @@ class AuditReading:
             try:
                 audit, missing = self._read(after, settled, audits.missing().keys())
             except (ApiError, WindowIncomplete) as error:
-                self._say(f"The audit of old shipments is left out this time, and nothing else: {error}")
+                self._say(f"The audit of old shipments is skipped this time; nothing else is affected: {error}")
                 return None
             audits.begin(audit, missing)
         if self._landed is not None:
@@ -99,10 +103,10 @@ class AuditReading:
         return audit
 
     def _is_due(self, last: Audit | None, settled: datetime) -> bool:
-        """Shipments that were read for the first time a moment ago need no second look."""
+        """Return whether a slice is due. After a first sync none is: its shipments have just been read."""
         if not self._settings.audit_pages or not self._store.windows("loaded") or settled <= self._settings.start:
             return False
-        return last is None or datetime.now(UTC) - last.read_at >= EVERY
+        return last is None or datetime.now(UTC) - last.read_at >= SLICE_EVERY
 
     def _read(
         self, after: int, settled: datetime, known_missing: AbstractSet[int]
@@ -112,14 +116,14 @@ class AuditReading:
                 self._store.abandon(half_read.id)
         highest = self._store.highest_id()
         window = self._begin(after, settled)
-        piece = _Slice(self._listing, window.from_at, after, highest, self._settings.audit_pages)
+        piece = _SliceListing(self._listing, window.from_at, after, highest, self._settings.audit_pages)
         try:
             with ThreadPoolExecutor(1, "ahead") as ahead:
                 cleaned = Cleaner(self._store.forgotten(), include_addresses=self._settings.include_addresses)
                 layout = self._settings.layout
                 WindowReader(piece, self._store, layout, ahead, Tally(), cleaned, self._counts).read(window)
             missing = tuple(self._prove_missing(window.id, piece, known_missing))
-            # counted last, so that nothing is counted that was just proven missing
+            # count last, so that the counts do not include what was just proven missing
             total_counted = _counted(self._listing.count_ids(0, highest, self._settings.start))
             settled_counted = _counted(self._listing.count(self._settings.start, settled)[0])
         except (ApiError, WindowIncomplete):
@@ -138,15 +142,18 @@ class AuditReading:
         )
         return audit, missing
 
-    def _prove_missing(self, window_id: str, piece: _Slice, known: AbstractSet[int]) -> Iterator[MissingShipment]:
-        """Ask once more for what the tables have and the slice has not, but for what is known to be missing."""
+    def _prove_missing(
+        self, window_id: str, piece: _SliceListing, known: AbstractSet[int]
+    ) -> Iterator[MissingShipment]:
+        """Request the absent shipments by id, except those known to be missing; yield the ones that do not come."""
         stored = self._stored(piece.after, piece.to_id)
         absent = sorted(stored - piece.ids - known)
-        if absent and (not piece.ids or len(absent) > max(BELIEVED, len(stored) // 2)):
+        if absent and (not piece.ids or len(absent) > max(MOST_ABSENT, len(stored) // 2)):
             self._say(
-                f"The audit found {len(stored) - len(absent):,} of {len(stored):,} shipments that the tables have. So "
-                "many at once are not believed to be gone, and none is marked missing: does the token see everything? "
-                "If they are gone, raise WMS_AUDIT_PAGES, so that a slice holds more that are there."
+                f"The audit found only {len(stored) - len(absent):,} of {len(stored):,} shipments that the tables "
+                "have. That so many disappeared at once is unlikely, so none is marked missing: check whether the "
+                "token may see all shipments. If they are gone, raise WMS_AUDIT_PAGES, so that a slice includes more "
+                "shipments that still exist."
             )
             return
         for start in range(0, len(absent), IDS_PER_REQUEST - 1):
@@ -154,17 +161,20 @@ class AuditReading:
             try:
                 there, asked_at = self._ask_again(part, witness=max(piece.ids))
             except ApiError as error:
-                self._say(f"{len(part)} shipments are absent, and are not marked missing without proof: {error}")
+                self._say(f"{len(part)} shipments are absent, but are not marked missing without proof: {error}")
                 continue
             yield from (MissingShipment(one, window_id, asked_at) for one in part if one not in there)
 
     def _ask_again(self, ids: Sequence[int], *, witness: int) -> tuple[AbstractSet[int], datetime]:
-        """Which of these the service has; the witness tells a service that lacks them from one that finds nothing."""
+        """Return which of these ids the service has, and when it was asked.
+
+        Raise ``ProtocolError`` if it does not find the witness: then a search by id proves nothing.
+        """
         there, asked_at = self._listing.which_of([*ids, witness])
         if witness not in there:
             raise ProtocolError(
-                f"The service showed shipment {witness} a moment ago and did not find it by its id: that it does not "
-                f"find {len(ids)} others proves nothing."
+                f"The service showed shipment {witness} a moment ago but does not find it by its id. So it proves "
+                f"nothing that it does not find {len(ids)} others either."
             )
         return there, asked_at
 
@@ -182,10 +192,11 @@ class AuditReading:
         return window
 
 
-class _Slice:
-    """So many pages behind an id, as a listing that ends with them. ``to_id`` is how far they reach, ``ids`` their ids.
+class _SliceListing:
+    """A listing of a limited number of pages after an id.
 
-    ``highest`` is the highest id that was read before: of what is behind it nobody knows how much there should be.
+    ``to_id`` is how far the pages reach, ``ids`` are the ids on them. ``highest`` is the highest id that was read
+    before: the last slice is verified only up to there, or up to its own highest id.
     """
 
     def __init__(self, listing: ShipmentListing, start: datetime, after: int, highest: int, pages: int) -> None:
@@ -197,15 +208,15 @@ class _Slice:
         self.ids: set[int] = set()
 
     def first(self, _: datetime, __: datetime) -> Page:
-        """The first page; without an upper end of time, so that what has moved on is seen and not missed."""
+        """Return the first page. The request has no upper end of time, so that it includes what changed meanwhile."""
         return self._taken(self._listing.first_after(self.after, self._start))
 
     def at(self, page_cursor: int, _: datetime, __: datetime, *, counted: bool) -> Page:
-        """A page that follows."""
+        """Return the page at a page cursor."""
         return self._taken(self._listing.at_after(page_cursor, self.after, self._start, counted=counted))
 
     def within(self, _: datetime, __: datetime) -> IdListing:
-        """What the service has between the ends of the slice."""
+        """Return a listing of the ids that the service has between the ends of the slice."""
         to_id = min(self.to_id, max((self._highest, *self.ids)))
         return self._listing.within_ids(self.after, to_id, self._start)
 

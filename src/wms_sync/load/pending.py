@@ -8,11 +8,11 @@ import duckdb
 
 from wms_sync.analytics import database
 from wms_sync.analytics.included import count_included, not_given
-from wms_sync.analytics.merge import Batch, Merger, receipts
+from wms_sync.analytics.merge import Merger, WindowGroup, receipts
 from wms_sync.analytics.mirrors import write_narrowed, write_windows
 from wms_sync.analytics.push_ledger import write_push_ledger
 from wms_sync.audit.compare import compare, write_audits
-from wms_sync.audit.missing import mark_missing, note_returned
+from wms_sync.audit.missing import mark_missing, record_returned
 from wms_sync.flatten.window import flattened_window
 from wms_sync.settings import Settings
 from wms_sync.state.audits import Audits
@@ -79,11 +79,11 @@ class PendingWindows:
             include_addresses=self._settings.include_addresses,
             narrow=narrow,
         )
-        for part in _batches(pending, narrow, alone=audits.uncompared()):
-            batch = [(window, flattened_window(self._layout, window.id)) for window in part]
-            note_returned(connection, self._layout.parquet, audits, batch)
-            compare(connection, self._layout.parquet, audits, batch, narrow, start=self._settings.start)
-            self._note(batch, merger.merge(batch))
+        for part in _groups(pending, narrow, alone=audits.uncompared()):
+            group = [(window, flattened_window(self._layout, window.id)) for window in part]
+            record_returned(connection, self._layout.parquet, audits, group)
+            compare(connection, self._layout.parquet, audits, group, narrow, start=self._settings.start)
+            self._note(group, merger.merge(group))
             self._say(f"merged {len(self.windows)} of {total} windows")
             if len(self.windows) < total and database.is_filled(connection, self._settings.memory_limit):
                 break
@@ -110,8 +110,8 @@ class PendingWindows:
             write_push_ledger(connection, ledger, self._settings.base_url)
         write_narrowed(connection, self._settings)
 
-    def _note(self, batch: Batch, rows: Mapping[str, int]) -> None:
-        for window, flattened in batch:
+    def _note(self, group: WindowGroup, rows: Mapping[str, int]) -> None:
+        for window, flattened in group:
             self.windows.append(window.id)
             self.quarantined += flattened.quarantined
             self.drift += flattened.drift
@@ -119,20 +119,20 @@ class PendingWindows:
             self.rows[table] = self.rows.get(table, 0) + count
 
 
-def _batches(pending: Sequence[Window], narrow: Narrow, *, alone: Container[str]) -> Iterator[list[Window]]:
+def _groups(pending: Sequence[Window], narrow: Narrow, *, alone: Container[str]) -> Iterator[list[Window]]:
     """Split into transactions: a commit costs much more than merging some more rows in it.
 
     A window that is compared with the tables first stands alone; windows that lack different things are apart.
     """
-    batch: list[Window] = []
+    group: list[Window] = []
     for window in pending:
-        full = sum(one.records for one in batch) + window.records > RECORDS_PER_TRANSACTION
-        apart = batch and (
-            window.id in alone or batch[-1].id in alone or narrow.get(window.id) != narrow.get(batch[-1].id)
+        full = sum(one.records for one in group) + window.records > RECORDS_PER_TRANSACTION
+        apart = group and (
+            window.id in alone or group[-1].id in alone or narrow.get(window.id) != narrow.get(group[-1].id)
         )
-        if batch and (full or apart):
-            yield batch
-            batch = []
-        batch.append(window)
-    if batch:
-        yield batch
+        if group and (full or apart):
+            yield group
+            group = []
+        group.append(window)
+    if group:
+        yield group

@@ -17,9 +17,9 @@ from time import monotonic
 import duckdb
 
 from wms_sync.analytics import database
-from wms_sync.analytics.checks import CheckOutcome, run_checks
+from wms_sync.analytics.checks import CheckResult, run_checks
 from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
-from wms_sync.analytics.foreign_log import say_what_is_set_aside
+from wms_sync.analytics.foreign_log import report_foreign_log
 from wms_sync.analytics.included import absent_kinds
 from wms_sync.analytics.merge import PERSONAL
 from wms_sync.analytics.publish import publish
@@ -47,7 +47,7 @@ class RefreshReport:
     windows: tuple[str, ...]
     rows: Mapping[str, int]
     merged: Mapping[str, int]
-    checks: tuple[CheckOutcome, ...]
+    checks: tuple[CheckResult, ...]
     published: bool
     quarantined: int
     drift: int
@@ -56,9 +56,9 @@ class RefreshReport:
     warnings: tuple[str, ...] = ()
 
     @property
-    def refused_by(self) -> tuple[CheckOutcome, ...]:
+    def refused_by(self) -> tuple[CheckResult, ...]:
         """The blocking checks that kept the new tables from being published."""
-        return tuple(outcome for outcome in self.checks if outcome.refuses)
+        return tuple(outcome for outcome in self.checks if outcome.blocks_publishing)
 
 
 class Refresh:
@@ -137,18 +137,18 @@ class Refresh:
         merged = PendingWindows(self._settings, self._store, self._run_id, self._say)
         shown, limit = self._layout.working_database, self._settings.memory_limit
         while not merged.is_complete:
-            with database.opened(path, memory_limit=limit, called=shown) as connection:
+            with database.open_for_writing(path, memory_limit=limit, called=shown) as connection:
                 merged.merge_into(connection)
-        reopened = partial(database.reopened, path, memory_limit=self._settings.memory_limit)
-        outcomes = run_checks(reopened)
-        with reopened() as connection:
+        open_file = partial(database.open_for_checks, path, memory_limit=self._settings.memory_limit)
+        outcomes = run_checks(open_file)
+        with open_file() as connection:
             absent = absent_kinds(connection) if merged.windows else ()
             rows = database.row_counts(connection)
         # a log that a kill left belongs to the file that goes; what it held is in the new one
         self._turn.take_away(self._layout.working_log)
         self._turn.put_in_place(path, self._layout.working_database)
-        say_what_is_set_aside(self._layout, self._say)
-        accepted = not any(outcome.refuses for outcome in outcomes)
+        report_foreign_log(self._layout, self._say)
+        accepted = not any(outcome.blocks_publishing for outcome in outcomes)
         size = publish(self._turn, self._layout, self._layout.working_database) if accepted else 0
         # not before: what is landed is gone on with by whoever runs next, a backfill of the same days too
         self._store.mark_loaded(merged.landed)

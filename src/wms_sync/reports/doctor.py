@@ -11,8 +11,8 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from wms_sync.analytics.database import opened, published, row_counts
-from wms_sync.analytics.foreign_log import told_of_log
+from wms_sync.analytics.database import open_for_writing, published, row_counts
+from wms_sync.analytics.foreign_log import log_notice
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.clock import Heard
 from wms_sync.api.errors import AccessDenied, ApiError, CallFailed, SessionExpired, Unauthorized
@@ -231,7 +231,7 @@ def _published(settings: Settings) -> Iterator[Finding]:
     with published(layout) as connection:
         rows = row_counts(connection)
     for kept in layout.logs_set_aside():
-        yield Finding("published", "warn", told_of_log(kept, layout.published))
+        yield Finding("published", "warn", log_notice(kept, layout.published))
     yield Finding("published", "ok", f"the published file opens; {rows['shipments']} shipments in it")
 
 
@@ -243,7 +243,7 @@ def _tables(settings: Settings) -> Iterator[Finding]:
     if lock_holder(layout) is not None:
         yield Finding("tables", "ok", "being written now; not looked at")
         return
-    with opened(layout.working_database, memory_limit=settings.memory_limit):
+    with open_for_writing(layout.working_database, memory_limit=settings.memory_limit):
         pass
     yield Finding("tables", "ok", "the working file opens and has the columns that sql/tables defines")
 

@@ -10,9 +10,9 @@ from datetime import UTC, datetime, timedelta
 from wms_sync import sql_files
 from wms_sync.analytics.database import published, records, row_counts
 from wms_sync.analytics.errors import AnotherServiceError
-from wms_sync.analytics.foreign_log import told_of_log
-from wms_sync.analytics.included import absent_kinds, knows_included
-from wms_sync.audit.missing import knows_missing
+from wms_sync.analytics.foreign_log import log_notice
+from wms_sync.analytics.included import absent_kinds, counts_included_kinds
+from wms_sync.audit.missing import has_missing_shipments
 from wms_sync.durable import accessing
 from wms_sync.extract.asking import refused_now
 from wms_sync.extract.clocks import what_is_off
@@ -169,10 +169,14 @@ class _Published:
         at = datetime.fromtimestamp(layout.published.stat().st_mtime, UTC)
         with published(layout) as connection:
             last = tuple(records(connection.execute(sql_files.read("queries/last_loads.sql"))))
-            audits = connection.execute(sql_files.read("queries/last_audit.sql")) if knows_missing(connection) else None
+            audits = (
+                connection.execute(sql_files.read("queries/last_audit.sql"))
+                if has_missing_shipments(connection)
+                else None
+            )
             audit = next((LastAudit(**row) for row in records(audits)), None) if audits else None
             rows = row_counts(connection)
-            absent = absent_kinds(connection) if knows_included(connection) else ()
+            absent = absent_kinds(connection) if counts_included_kinds(connection) else ()
         return cls(at, rows, last, audit, rows["ops_quarantine"], rows["ops_schema_drift"], absent)
 
 
@@ -234,7 +238,7 @@ def _needs_a_hand(found: Status, settings: Settings, store: StateStore) -> Itera
         yield from _coverage_needs(found)
     yield from store.warnings()
     layout = settings.layout
-    yield from (told_of_log(kept, layout.published) for kept in layout.logs_set_aside())
+    yield from (log_notice(kept, layout.published) for kept in layout.logs_set_aside())
     if (off := what_is_off(store, settings.clock_tolerance)) is not None:
         yield off
     yield from found.absent_kinds

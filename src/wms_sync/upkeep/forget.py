@@ -66,7 +66,7 @@ def orders_named(settings: Settings, names: Sequence[str], say: Say) -> tuple[in
     layout = settings.layout
     tables = next((path for path in (layout.working_database, layout.published) if path.exists()), None)
     if names and tables is not None:
-        with database.reading(layout, tables) as connection:
+        with database.open_for_reading(layout, tables) as connection:
             query = sql_files.read("queries/named_orders.sql")
             for name, id_, unique_id, order_ref in connection.execute(query, {"names": list(names)}).fetchall():
                 found.setdefault(name, []).append(f"{id_} (unique_id {unique_id}, order_ref {order_ref})")
@@ -269,7 +269,7 @@ def _clean_database(settings: Settings, turn: Turn, path: Path, everyone: Collec
     held = _held(source, everyone)
     if held or anyway:
         fresh = turn.temporary("forgetting.duckdb")
-        with database.opened(fresh, memory_limit=settings.memory_limit) as connection:
+        with database.open_for_writing(fresh, memory_limit=settings.memory_limit) as connection:
             _copy(connection, source, everyone)
         if path == layout.working_database:
             turn.put_in_place(fresh, path)

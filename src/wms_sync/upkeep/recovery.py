@@ -16,7 +16,7 @@ from pathlib import Path
 from wms_sync import sql_files
 from wms_sync.analytics.database import published, records
 from wms_sync.analytics.errors import AnotherServiceError
-from wms_sync.analytics.foreign_log import say_what_is_set_aside
+from wms_sync.analytics.foreign_log import report_foreign_log
 from wms_sync.analytics.push_ledger import restore_push_ledger
 from wms_sync.audit.compare import restore_audits
 from wms_sync.extract.raw import read_manifest
@@ -38,7 +38,7 @@ Say = Callable[[str], None]
 def recover(settings: Settings, store: StateStore, say: Say) -> None:
     """Bring the state store to what is on disk. The caller holds the writer's lock."""
     layout = settings.layout
-    say_what_is_set_aside(layout, say)
+    report_foreign_log(layout, say)
     known = {window.id for window in store.windows()}
     unknown = _unknown(layout, known)
     behind = _is_behind(layout, known, unknown)
