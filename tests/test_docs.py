@@ -89,6 +89,10 @@ def test_links_lead_to_what_is_there(page):
         assert not anchor or anchor in anchors(linked), f"{target}#{anchor}"
 
 
+def test_the_readme_stays_one_page():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 120
+
+
 def test_every_page_is_linked_from_another():
     linked = {
         (page.parent / str(link.attrs["href"]).partition("#")[0]).resolve()
