@@ -8,37 +8,38 @@ from __future__ import annotations
 
 import os
 import random
-import subprocess
-import sys
+import signal
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from tests.master_data.conftest import MERCHANT, Desk
+from tests.processes import Command
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import AnswerLost, ProxyAnswer
+from wms_sync.api.retrying import RetryPolicy
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.retailers import RETAILERS
+from wms_sync.master_data.kinds.table import kind_named
 from wms_sync.master_data.plan.steps import Action
+from wms_sync.master_data.push.file import push_file
 from wms_sync.master_data.push.outcomes import Outcome
+from wms_sync.settings import Settings
 from wms_sync.state.ledger import State
 
 ROWS = int(os.environ.get("TEST_PUSH_ROWS", "300"))
 KILLS = int(os.environ.get("TEST_PUSH_KILLS", "4"))
-PUSH = """
-import sys
-from pathlib import Path
-from wms_sync.api.retrying import RetryPolicy
-from wms_sync.master_data.push.file import push_file
-from wms_sync.master_data.kinds.table import kind_named
-from wms_sync.settings import Settings
-policy = RetryPolicy(first_wait=0.01, longest_wait=0.05)
-settings = Settings.load(_env_file=None)
-push_file(settings, kind_named(sys.argv[1]), Path(sys.argv[2]), run_id=sys.argv[3], say=lambda _: None, policy=policy)
-"""
+POLICY = RetryPolicy(first_wait=0.01, longest_wait=0.05)
+
+
+def push(kind: str, path: Path, run_id: str) -> None:
+    """What runs in a process of its own, with settings from its environment."""
+    settings = Settings.load(_env_file=None)
+    push_file(settings, kind_named(kind), path, run_id=run_id, say=lambda _: None, policy=POLICY)
 
 
 class Trouble:
@@ -47,14 +48,14 @@ class Trouble:
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: Command | None = None
         self.left: int | None = None
 
     def __call__(self, _: Request) -> Response | None:
         if self.left is not None:
             self.left -= 1
             if self.left == 0 and self.process is not None:
-                self.process.kill()
+                self.process.send_signal(signal.SIGKILL)
         chance = self.random.random()
         if chance < 0.1:
             return self.random.choice((AnswerLost, ProxyAnswer))()
@@ -66,7 +67,6 @@ class Trouble:
 def push_and_kill(desk: Desk, kind: Kind, path: Path, trouble: Trouble, settings: dict[str, str]) -> None:
     """Start a push in a process of its own, and kill it in the middle, ``KILLS`` times."""
     environment = {
-        **os.environ,
         "WMS_BASE_URL": desk.server.base_url,
         "WMS_API_TOKEN": "sandbox-token",
         "WMS_DATA_DIR": str(desk.settings.data_dir),
@@ -75,15 +75,15 @@ def push_and_kill(desk: Desk, kind: Kind, path: Path, trouble: Trouble, settings
     }
     for number in range(KILLS):
         trouble.left = trouble.random.randint(1, ROWS // (KILLS + 1))
-        command = [sys.executable, "-c", PUSH, str(kind), str(path), f"killed{number}"]
+        pushing = partial(push, str(kind), path, f"killed{number}")
         left = trouble.left + 1
         while trouble.left > 0:  # too many in a row without the service's word end a push before its kill
             assert trouble.left < left, "there was nothing more to send"
             left = trouble.left
-            with subprocess.Popen(command, env=environment) as process:
+            with Command(pushing, environment, desk.folder) as process:
                 trouble.process = process
-                process.wait()
-        assert process.returncode == -9
+                ended = process.ended()
+        assert ended.returncode == -signal.SIGKILL
     trouble.left = None
 
 

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -57,24 +58,25 @@ def test_fuzzing_finds_nothing(start: Callable[..., Service], tmp_path: Path):
     assert ("PUT", 405) in statuses
 
 
-@pytest.mark.parametrize(
-    ("answer", "found"),
-    [
-        (JSONResponse({"status": 5}), "Response violates schema"),
-        (JSONResponse({"status": "ok"}, status_code=202), "Undocumented status code"),
-        (Response(status_code=500), "Server error"),
-    ],
-)
-def test_fuzzing_would_find_something(start: Callable[..., Service], tmp_path: Path, answer: Response, found: str):
+WRONG = {
+    "Response violates schema": JSONResponse({"status": 5}),
+    "Undocumented status code": JSONResponse({"status": "ok"}, status_code=202),
+    "Server error": Response(status_code=500),
+}
+"""What a run finds, and an answer in which it is."""
+
+
+def test_fuzzing_would_find_something(start: Callable[..., Service], tmp_path: Path):
     service = start(shipments=0, families=20)
+    given = cycle(WRONG.values())
 
     def wrong(request: Request) -> Response | None:
-        return answer if request.url.path == app.STATUS else None
+        return next(given) if request.url.path == app.STATUS else None
 
     service.sandbox.intercept = wrong
     run = fuzz(service, tmp_path, "--include-path=/v1/system/status")
     assert run.returncode == 1
-    assert found in run.stdout
+    assert [found for found in WRONG if found not in run.stdout] == []
 
 
 def test_every_endpoint_is_described(description: dict[str, Any]):
