@@ -68,6 +68,7 @@ class DagsterDev:
     def __init__(self, home: Path, environment: Mapping[str, str]) -> None:
         self._home = prepare_home(home)
         self._port = _free_port()
+        self._http = httpx.Client(base_url=f"http://127.0.0.1:{self._port}", timeout=30, trust_env=False)
         self._log = home / "dagster-dev.log"
         self._environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))},
@@ -94,6 +95,7 @@ class DagsterDev:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        self._http.close()
 
     def terminate(self) -> None:
         """A polite kill of the one process that was started; raises unless all of its group end."""
@@ -162,12 +164,7 @@ class DagsterDev:
 
     def query(self, text: str, **variables: object) -> Any:
         """One GraphQL request."""
-        answer = httpx.post(
-            f"http://127.0.0.1:{self._port}/graphql",
-            json={"query": text, "variables": variables},
-            timeout=30,
-            trust_env=False,
-        )
+        answer = self._http.post("/graphql", json={"query": text, "variables": variables})
         body = answer.json()
         assert "errors" not in body, body["errors"]
         return body["data"]

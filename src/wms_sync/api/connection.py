@@ -9,6 +9,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from time import monotonic
 from typing import TypeVar
 
@@ -60,6 +61,12 @@ def always() -> None:
     """Nobody forbids a request."""
 
 
+@cache
+def _authorities() -> ssl.SSLContext:
+    """Return the certificate authorities to trust, read once a process: reading them takes longer than a request."""
+    return httpx.create_ssl_context()
+
+
 class Connection:
     """Thread-safe; ``requests`` counts what was sent, ``throttle`` holds the limit of parallel requests.
 
@@ -97,6 +104,7 @@ class Connection:
             limits=httpx.Limits(max_connections=parallel, max_keepalive_connections=parallel),
             follow_redirects=False,
             trust_env=not base_url.startswith("http:"),
+            verify=_authorities(),
         )
 
     def close(self) -> None:
