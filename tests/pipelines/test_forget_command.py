@@ -29,7 +29,7 @@ def test_it_says_what_it_removed(forget):
     told = forget("4711", "4712")
     assert told.exit_code == 0, told.output
     assert "forgot    2 orders: 4711, 4712" in told.output
-    assert "no order with the id 4711 is in the tables; it is remembered all the same" in told.output
+    assert "no order with the id 4711 is in the tables; the id is recorded anyway" in told.output
     assert "cleaned   0 rows in 0 databases; rewrote 0 raw pages and 0 Parquet files" in told.output
 
 

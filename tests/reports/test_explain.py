@@ -147,7 +147,7 @@ def test_what_did_not_fit_is_shown_also_of_a_record_that_is_in_no_table(bench, s
     sandbox.sandbox.rewrite = spoil
     synced(bench)
     found = explained(bench, spoiled[-1])
-    assert [misfit.path for misfit in found.misfits] == ["$.collection[0].is_international"]
+    assert [value.path for value in found.misfits] == ["$.collection[0].is_international"]
     assert "quarantine" in "\n".join(explanation_lines(found))
 
 

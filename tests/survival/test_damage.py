@@ -94,7 +94,7 @@ def test_a_deleted_state_store_is_made_again_without_reading_anything_again(benc
     before = remembered(bench)
     sandbox.sandbox.requests.clear()
     bench = without_state(bench)
-    assert f"took {len(before)} windows into the state store again" in night(bench)[0]
+    assert f"restored {len(before)} windows in the state store" in night(bench)[0]
     assert pages_asked(sandbox) == 0
     assert remembered(bench) == before
     sandbox.sandbox.advance(seconds=7200, changed=60, packages_removed=20)
@@ -318,7 +318,7 @@ def test_an_order_is_forgotten_although_a_page_is_damaged_and_the_page_comes_bac
     harm(page)
     bench.store.remember_forgotten(row)
     said = night(bench)
-    assert any(window in line and page.name in line and "asked for again" in line for line in said), said
+    assert any(window in line and page.name in line and "read again" in line for line in said), said
     assert bench.store.forgotten(unfinished=True) == set()
     assert bench.store.window(window).state == "abandoned"
     assert not page.exists()

@@ -16,7 +16,7 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.errors import ForgottenOrdersLostError
 from wms_sync.settings import Settings
-from wms_sync.upkeep.forgotten import remember
+from wms_sync.upkeep.forgotten import add_to_list
 from wms_sync.upkeep.recovery import recover
 
 ORDERS = {4711, 4712, 2**62}
@@ -49,7 +49,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(settings.data_dir / "state.db", folder / "before.db")
         bench.store = opened_store(settings)
         synced(bench)
-        remember(bench.layout, bench.store, ORDERS)
+        add_to_list(bench.layout, bench.store, ORDERS)
         bench.store.mark_forgotten(ORDERS)
         bench.store.close()
     return folder

@@ -30,7 +30,7 @@ from wms_sync.flatten.workers import Flattening
 from wms_sync.load.pending import PendingWindows
 from wms_sync.settings import Settings
 from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
-from wms_sync.upkeep.damaged import give_up
+from wms_sync.upkeep.damaged import give_up_window
 from wms_sync.upkeep.lost_records import note_proven
 from wms_sync.upkeep.retention import drop_old_pages
 
@@ -128,7 +128,7 @@ class Refresh:
     def _unread(self, damaged: Mapping[str, PageDamagedError]) -> RawPagesDamagedError:
         """What damaged pages covered is not covered any more, so that it is asked for again."""
         for window_id in damaged:
-            give_up(self._layout, self._store, window_id)
+            give_up_window(self._layout, self._store, window_id)
         return RawPagesDamagedError(
             [f"{window_id}/{error.path.name}: {error.reason}" for window_id, error in damaged.items()]
         )

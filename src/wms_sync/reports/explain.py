@@ -66,7 +66,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Misfit:
+class QuarantinedValue:
     """A value of the shipment that did not fit, or the whole record."""
 
     path: str
@@ -93,7 +93,7 @@ class Explanation:
     versions: tuple[Version, ...]
     missing: tuple[Absence, ...]
     parts: tuple[Part, ...]
-    misfits: tuple[Misfit, ...]
+    misfits: tuple[QuarantinedValue, ...]
 
 
 def explain(settings: Settings, store: StateStore, name: str) -> Explanation:
@@ -133,7 +133,8 @@ class _Explaining:
                 for row in self._rows("parts", id=shipment)
             ),
             misfits=tuple(
-                Misfit(row["path"], row["why"], self._origin(row)) for row in self._rows("quarantine", id=shipment)
+                QuarantinedValue(row["path"], row["why"], self._origin(row))
+                for row in self._rows("quarantine", id=shipment)
             ),
         )
 
@@ -215,9 +216,9 @@ def explanation_lines(found: Explanation) -> Iterator[str]:
         yield from _origin_lines(version.origin, f"{version.reason or 'unknown'} {_window(version.window)}")
     for absence in found.missing:
         yield from _absence_lines(absence)
-    for misfit in found.misfits:
-        yield f"  quarantine  {misfit.path}: {misfit.why}"
-        yield from _origin_lines(misfit.origin)
+    for value in found.misfits:
+        yield f"  quarantine  {value.path}: {value.why}"
+        yield from _origin_lines(value.origin)
     if not any(version.is_stored for version in found.versions):
         yield "  table       it is not in the table"
     for part in found.parts:

@@ -1,4 +1,4 @@
-"""What keeps an installation healthy between loads: forget, retention, recovery of lost or damaged files.
+"""Keep an installation healthy between loads: forget orders, drop old pages, recover lost or damaged files.
 
-Belongs here: whatever removes or restores what other packages made. Does not: reading from the service.
+Belongs here: code that removes or restores what other packages wrote. Does not: reading from the service.
 """

@@ -1,4 +1,4 @@
-"""Raw pages that are not on disk as they were received: found before anything is made of them, and asked for again."""
+"""Find raw pages that are not on disk as they were received, before they are used, so that they are read again."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from wms_sync.layout import Layout
 from wms_sync.state.store import COMPLETE_STATES, StateStore
 
 
-def give_up(layout: Layout, store: StateStore, window_id: str) -> None:
-    """A window whose pages are damaged is not covered any more; neither here nor on disk."""
+def give_up_window(layout: Layout, store: StateStore, window_id: str) -> None:
+    """Abandon a window with damaged pages, in the state store and on disk: its interval is no longer covered."""
     open_again(store.turn, layout.window(window_id))
     store.abandon(window_id)
 
 
 def damaged_pages(layout: Layout, store: StateStore) -> dict[str, str]:
-    """What is wrong with which page, as ``<window>/<file>``: by its hash while it is to be flattened, else by its size.
+    """Return what is wrong with each damaged page, by ``<window>/<file>``.
 
-    Pages that were dropped on purpose are none of these.
+    Pages that are still to be flattened are checked by hash, others by size. Pages that were dropped on purpose do not
+    count as damaged.
     """
     found = {}
     for window in store.windows("reading", *COMPLETE_STATES):

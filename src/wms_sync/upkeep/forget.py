@@ -1,10 +1,10 @@
-"""``wms-sync forget``: what is personal of some orders goes out of every file, and does not come back.
+"""``wms-sync forget``: remove the personal data of some orders from every file, and keep it out.
 
-The ids are remembered first; from then on no page lands with anything personal of these orders (``extract/cleaner``).
-Then every file is looked at, whatever the tables say of it: raw pages are rewritten without it, Parquet files and both
-databases without its rows in schema ``pii``, and without persons in the free-form values of its other rows. A database
-is written anew, because DuckDB leaves deleted rows in the file. Each step does nothing where nothing is left to do, so
-one that was interrupted is finished by the next run, whichever that is.
+The ids are recorded first; from then on no page lands with personal data of these orders (``extract/cleaner``). Then
+every file is searched, whatever the tables say: raw pages are rewritten without the personal data; Parquet files and
+both databases without the orders' rows in schema ``pii`` and without persons in the free-form values of their other
+rows. A database is written anew, because DuckDB leaves deleted rows in the file. A step with nothing left to do does
+nothing, so the next run, of any kind, finishes one that was interrupted.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from wms_sync.privacy.scrub import scrubbed, without_orders
 from wms_sync.settings import Settings
 from wms_sync.state.store import LandedPage, StateStore
 from wms_sync.state.turns import Turn
-from wms_sync.upkeep.damaged import give_up
-from wms_sync.upkeep.forgotten import remember
+from wms_sync.upkeep.damaged import give_up_window
+from wms_sync.upkeep.forgotten import add_to_list
 from wms_sync.whole_numbers import whole
 
 Say = Callable[[str], object]
@@ -44,9 +44,9 @@ OLD = "old"
 
 @dataclass(frozen=True)
 class Forgotten:
-    """What was removed, and from how many files; nothing at all where it was removed before.
+    """What was removed, and from how many files. All counts are 0 if it had been removed before.
 
-    ``rows`` went from the databases, or lost the persons in a value.
+    ``rows`` were deleted from the databases, or lost the persons in a value.
     """
 
     orders: tuple[int, ...]
@@ -57,9 +57,10 @@ class Forgotten:
 
 
 def orders_named(settings: Settings, names: Sequence[str], say: Say) -> tuple[int, ...]:
-    """The orders that are meant by id, ``unique_id`` or ``order_ref``. The caller holds the writer's lock.
+    """Return the ids of orders named by id, ``unique_id`` or ``order_ref``. The caller holds the writer's lock.
 
-    An id need not be known: what comes later is not stored either; ``say`` is told. Raises ``UnknownOrderError``.
+    An id that is in no table is accepted and reported to ``say``: pages that come later are cleaned too. Raise
+    ``UnknownOrderError`` if a name matches several orders, or none and is no id.
     """
     found: dict[str, list[str]] = {}
     ids: set[int] = set()
@@ -74,7 +75,7 @@ def orders_named(settings: Settings, names: Sequence[str], say: Say) -> tuple[in
     for name in names:
         meant = found.get(name, [])
         if len(meant) > 1:
-            raise UnknownOrderError(f"{name} names several orders: {'; '.join(meant)}. Name one by its unique_id.")
+            raise UnknownOrderError(f"{name} names several orders: {'; '.join(meant)}. Use the unique_id of one.")
         if meant:
             continue
         id_ = whole(name)
@@ -84,29 +85,32 @@ def orders_named(settings: Settings, names: Sequence[str], say: Say) -> tuple[in
                 "Give its id."
             )
         ids.add(id_)
-        say(f"no order with the id {id_} is in the tables; it is remembered all the same: its persons will not land")
+        say(
+            f"no order with the id {id_} is in the tables; the id is recorded anyway, so that its personal data is "
+            "removed from every page that comes"
+        )
     return tuple(sorted(ids))
 
 
 def forget(settings: Settings, store: StateStore, order_ids: Collection[int], say: Say) -> Forgotten:
-    """Remove everything personal of these orders, and of those that were asked for before. Needs the writer's lock."""
+    """Remove the personal data of these orders and of all that were forgotten before. Needs the writer's lock."""
     layout = settings.layout
-    everyone = remember(layout, store, order_ids)
+    all_ids = add_to_list(layout, store, order_ids)
     _remove_leftovers(store.turn, layout)
-    pages = _clean_pages(layout, store, everyone, say)
+    pages = _clean_pages(layout, store, all_ids, say)
     with duckdb.connect() as connection:
-        _prepare(connection, everyone)
+        _prepare(connection, all_ids)
         parquet_files = _clean_parquet(store.turn, layout, connection)
     say(f"rewrote {parquet_files} Parquet files")
     new = bool(store.forgotten(unfinished=True))
     databases = (layout.working_database, layout.published)
-    rows = [_clean_database(settings, store.turn, path, everyone, anyway=new) for path in databases]
-    store.mark_forgotten(everyone)
+    rows = [_clean_database(settings, store.turn, path, all_ids, anyway=new) for path in databases]
+    store.mark_forgotten(all_ids)
     return Forgotten(tuple(sorted(order_ids)), pages, parquet_files, sum(map(bool, rows)), sum(rows))
 
 
 def _concerned() -> list[Table]:
-    """The tables that may hold what is personal of an order: as rows, or in free-form values."""
+    """Return the tables that may hold personal data of an order: as rows, or in free-form values."""
     return [table for table in tables() if table.root == "orders" and (_is_personal(table) or _free_form(table))]
 
 
@@ -115,43 +119,44 @@ def _is_personal(table: Table) -> bool:
 
 
 def _free_form(table: Table) -> list[str]:
-    """The columns that hold whatever the service puts there, persons too."""
+    """Return the columns with free-form values of the service, which may name persons."""
     return [column.name for column in table.columns if column.type == "json" and column.name not in COMPANYS_OWN]
 
 
 def _remove_leftovers(turn: Turn, layout: Layout) -> None:
-    """What a killed run may have left outside of its turn's folder: nobody else writes now, so none of it is needed."""
+    """Delete what a killed run left outside its turn's folder; no other process writes now, so nothing uses it."""
     others = [path for path in layout.work.glob("*.duckdb*") if path != layout.working_database]
     for path in (*others, spill(layout.work), *layout.logs_set_aside()):
         turn.take_away(path)
 
 
-def _clean_pages(layout: Layout, store: StateStore, everyone: Collection[int], say: Say) -> int:
+def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int], say: Say) -> int:
     rewritten = 0
     folders = layout.windows()
     for number, folder in enumerate(folders, start=1):
         landed = {page.file: page for page in store.pages(folder.name)}
         for path in layout.pages(folder.name):
             try:
-                rewritten += _clean_page(store, path, landed.get(path.name), everyone)
-            except PageDamagedError as error:  # nobody can tell whom it is about: it goes, and is asked for again
-                give_up(layout, store, folder.name)
+                rewritten += _clean_page(store, path, landed.get(path.name), order_ids)
+            except PageDamagedError as error:  # it may be about these orders: delete it and read its window again
+                give_up_window(layout, store, folder.name)
                 store.turn.take_away(path)
-                say(f"{path.name} of window {folder.name} is damaged ({error.reason}): the window is asked for again")
+                say(f"{path.name} of window {folder.name} is damaged ({error.reason}): the window will be read again")
         if landed:
             rewrite_manifest(store.turn, folder, store.window(folder.name), store.pages(folder.name))
-        say(f"looked through {number} of {len(folders)} windows, rewrote {rewritten} pages")
+        say(f"searched {number} of {len(folders)} windows, rewrote {rewritten} pages")
     return rewritten
 
 
-def _clean_page(store: StateStore, path: Path, recorded: LandedPage | None, everyone: Collection[int]) -> bool:
-    """Rewrite a page without these orders; whether it had any. Raises ``PageDamagedError`` and has changed nothing.
+def _clean_page(store: StateStore, path: Path, recorded: LandedPage | None, order_ids: Collection[int]) -> bool:
+    """Rewrite a page without these orders; return whether it had any.
 
-    A page that is not what was received gets no new hash, unless it only waits for a rewrite that is recorded already.
+    Raise ``PageDamagedError``, and change nothing, if the page is not as it was received. The exception is a page whose
+    rewrite was recorded but interrupted: it is rewritten now.
     """
     harm = None if recorded is None else damage(path.parent, recorded)
     try:
-        content = without_orders(read_raw(path), everyone)
+        content = without_orders(read_raw(path), order_ids)
     except ValueError:
         raise PageDamagedError(path, harm or "it is no JSON") from None
     body = None if content is None else packed(content, path.name.partition(".")[2])
@@ -160,15 +165,15 @@ def _clean_page(store: StateStore, path: Path, recorded: LandedPage | None, ever
         raise PageDamagedError(path, harm)
     if content is None or body is None or sha256 is None:
         return False
-    if recorded is not None and harm is None:  # first, so that running again makes the very file that is recorded
+    if recorded is not None and harm is None:  # record before writing, so that a repetition writes the recorded file
         size = len(body.landed)
         store.rewrite_page(replace(recorded, bytes=size, content_bytes=len(content), sha256=sha256))
     store.turn.write_whole(path, body.landed)
     return True
 
 
-def _prepare(connection: duckdb.DuckDBPyConnection, everyone: Collection[int]) -> None:
-    connection.execute("create temp table forgotten as select unnest($1::bigint[]) as order_id", [sorted(everyone)])
+def _prepare(connection: duckdb.DuckDBPyConnection, order_ids: Collection[int]) -> None:
+    connection.execute("create temp table forgotten as select unnest($1::bigint[]) as order_id", [sorted(order_ids)])
     connection.create_function("scrubbed", scrubbed, ["VARCHAR"], "VARCHAR")
 
 
@@ -200,13 +205,13 @@ def _columns_of(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> 
 
 
 def _persons(table: Table, there: Collection[str]) -> str:
-    """The condition that a row of an order is, or holds, what is personal; ``there`` are the columns that it has."""
+    """Return the SQL condition that a row of an order is or holds personal data; ``there`` are the existing columns."""
     values = [f"held.{quote(column)}" for column in _free_form(table) if column in there]
     return " or ".join(f"{value}::varchar <> scrubbed({value})" for value in values) or str(_is_personal(table))
 
 
 def _kept(table: Table, there: Collection[str], source: str) -> str:
-    """The select of what stays, and in which columns."""
+    """Return the query of the rows and values that stay."""
     columns = [column for column in table.column_names if column in there]
     return sql_files.read("forget/kept.sql").format(
         columns=", ".join(f"{_cleaned(table, column)} as {quote(column)}" for column in columns),
@@ -240,7 +245,7 @@ def _clean_file(turn: Turn, connection: duckdb.DuckDBPyConnection, table: Table,
 
 
 def _recount(turn: Turn, layout: Layout, window_id: str, counted: dict[str, dict[str, int]]) -> None:
-    """The counts that the merge insists on."""
+    """Update the manifest's row counts, which the merge verifies."""
     before = flattened_window(layout, window_id)
     rows, parts = dict(before.rows), dict(before.parts)
     for slug, held in counted.items():
@@ -254,23 +259,23 @@ def _recount(turn: Turn, layout: Layout, window_id: str, counted: dict[str, dict
         write_flattened(turn, layout, window_id, after)
 
 
-def _clean_database(settings: Settings, turn: Turn, path: Path, everyone: Collection[int], *, anyway: bool) -> int:
-    """Write a database anew without the rows of these orders; how many there were.
+def _clean_database(settings: Settings, turn: Turn, path: Path, order_ids: Collection[int], *, anyway: bool) -> int:
+    """Write a database anew without the rows of these orders; return how many there were.
 
-    ``anyway`` also where it has none: rows that a merge replaced may still lie in the file.
+    ``anyway``: write it anew even if it has none, because the file may still contain rows that a merge replaced.
     """
     if not path.exists():
         return 0
     layout = settings.layout
     source = path
-    if path == layout.published:  # an analyst may have it open
+    if path == layout.published:  # work on a copy: an analyst may have it open
         source = turn.temporary("published.duckdb")
         shutil.copyfile(path, source)
-    held = _held(source, everyone)
+    held = _count_personal(source, order_ids)
     if held or anyway:
         fresh = turn.temporary("forgetting.duckdb")
         with database.open_for_writing(fresh, memory_limit=settings.memory_limit) as connection:
-            _copy(connection, source, everyone)
+            _copy(connection, source, order_ids)
         if path == layout.working_database:
             turn.put_in_place(fresh, path)
         else:
@@ -281,10 +286,10 @@ def _clean_database(settings: Settings, turn: Turn, path: Path, everyone: Collec
     return held
 
 
-def _held(source: Path, everyone: Collection[int]) -> int:
-    """The rows that are, or hold, what is personal of these orders."""
+def _count_personal(source: Path, order_ids: Collection[int]) -> int:
+    """Return how many rows are or hold personal data of these orders."""
     with duckdb.connect(source, read_only=True) as connection:
-        _prepare(connection, everyone)
+        _prepare(connection, order_ids)
         present = _present_columns(connection, "current_database()")
         concerned = [(table, present.get((table.schema, table.name))) for table in _concerned()]
         return sum(_count(connection, table, there) for table, there in concerned if there)
@@ -298,9 +303,9 @@ def _count(connection: duckdb.DuckDBPyConnection, table: Table, there: Collectio
     return int(row[0]) if row else 0
 
 
-def _copy(connection: duckdb.DuckDBPyConnection, source: Path, everyone: Collection[int]) -> None:
-    """Everything that stays, into the empty tables of a new database."""
-    _prepare(connection, everyone)
+def _copy(connection: duckdb.DuckDBPyConnection, source: Path, order_ids: Collection[int]) -> None:
+    """Copy everything that stays into the empty tables of a new database."""
+    _prepare(connection, order_ids)
     connection.execute(f"attach {literal(str(source))} as {quote(OLD)} (read_only)")
     present = _present_columns(connection, literal(OLD))
     concerned = _concerned()
@@ -315,7 +320,7 @@ def _copy(connection: duckdb.DuckDBPyConnection, source: Path, everyone: Collect
 
 
 def _present_columns(connection: duckdb.DuckDBPyConnection, name: str) -> dict[tuple[str, str], set[str]]:
-    """Columns by schema and table, of one of the connection's databases."""
+    """Return the columns by schema and table, for one of the connection's databases."""
     present: dict[tuple[str, str], set[str]] = {}
     rows = connection.execute(sql_files.read("forget/columns.sql").format(database=name)).fetchall()
     for schema, table, column in rows:

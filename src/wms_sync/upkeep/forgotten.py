@@ -1,10 +1,10 @@
-"""The list of forgotten orders, which nothing may lose: in the state store and in ``forgotten-orders.json``.
+"""The list of forgotten orders, which must never be lost: in the state store and in ``forgotten-orders.json``.
 
-An order that was forgotten once stays so, hence the list is what either of the two has, and each run brings both to it:
-what one lost, the other restores. The file is there from the first run on, empty as long as nobody was forgotten, so
-that its absence means something. A state store that is behind the disk (deleted, or put back from an old copy) may lack
-orders, and a file that is missing or damaged says nothing: where both come together the list is lost, and nothing is
-read or loaded until somebody has made it again. Persons of a forgotten order would be stored otherwise.
+A forgotten order stays forgotten. So the list is the union of the two copies, and each run brings both to it: each
+restores what the other lost. The first run writes the file, with an empty list if no order was forgotten, so that a
+missing file means a loss. A state store that is behind the disk (deleted, or restored from an old copy) may lack
+orders. If in addition the file is missing or damaged, the list is lost: then nothing is read or loaded until someone
+restores it, because personal data of forgotten orders would be stored again.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ Say = Callable[[str], object]
 _LARGEST_ID = 2**63 - 1
 
 
-def bring_together(layout: Layout, store: StateStore, say: Say, *, behind: bool) -> None:
-    """Let state store and file have the same orders; raises ``ForgottenOrdersLostError`` where both are in doubt.
+def reconcile_lists(layout: Layout, store: StateStore, say: Say, *, behind: bool) -> None:
+    """Bring the state store and the file to the same list. Raise ``ForgottenOrdersLostError`` if both are in doubt.
 
-    ``behind`` is whether the state store lacks something that is on disk. The caller holds the writer's lock.
+    ``behind``: the state store lacks something that is on disk. The caller holds the writer's lock.
     """
     refuse_lost(layout, behind=behind)
     known = store.forgotten()
@@ -32,18 +32,18 @@ def bring_together(layout: Layout, store: StateStore, say: Say, *, behind: bool)
     except ValueError as damage:
         listed = None
         if layout.forgotten_orders.exists() or known:
-            say(f"{layout.forgotten_orders} {damage}: made again from the state store, {len(known)} orders")
+            say(f"{layout.forgotten_orders} {damage}: written again from the state store, {len(known)} orders")
     if listed is not None and not listed <= known:
         store.remember_forgotten(listed)
-        say(f"took {len(listed - known)} forgotten orders into the state store again, from {layout.forgotten_orders}")
+        say(f"restored {len(listed - known)} forgotten orders in the state store from {layout.forgotten_orders}")
     if listed is not None and not known <= listed:
-        say(f"put {len(known - listed)} forgotten orders into {layout.forgotten_orders} again, from the state store")
+        say(f"restored {len(known - listed)} forgotten orders in {layout.forgotten_orders} from the state store")
     if listed is None or not known <= listed:
         _write(layout, store)
 
 
 def refuse_lost(layout: Layout, *, behind: bool) -> None:
-    """Raises ``ForgottenOrdersLostError`` where neither state store nor file can be trusted."""
+    """Raise ``ForgottenOrdersLostError`` if neither the state store nor the file is sure to be complete."""
     if behind:
         try:
             _listed(layout)
@@ -51,8 +51,8 @@ def refuse_lost(layout: Layout, *, behind: bool) -> None:
             raise ForgottenOrdersLostError(layout.forgotten_orders, str(damage)) from None
 
 
-def remember(layout: Layout, store: StateStore, order_ids: Collection[int]) -> frozenset[int]:
-    """Put these orders on the list, in both places, before anything of them is removed; all that are on it."""
+def add_to_list(layout: Layout, store: StateStore, order_ids: Collection[int]) -> frozenset[int]:
+    """Add these orders to both copies of the list, before anything is removed; return the whole list."""
     store.remember_forgotten(order_ids)
     return _write(layout, store)
 
@@ -64,7 +64,7 @@ def _write(layout: Layout, store: StateStore) -> frozenset[int]:
 
 
 def _listed(layout: Layout) -> frozenset[int]:
-    """The orders in the file; raises ``ValueError`` saying what is the matter with it."""
+    """Return the orders in the file. Raise ``ValueError`` with what is wrong with the file."""
     try:
         listed = json.loads(layout.forgotten_orders.read_bytes())
     except FileNotFoundError:
@@ -72,7 +72,7 @@ def _listed(layout: Layout) -> frozenset[int]:
     except ValueError:
         raise ValueError("is damaged") from None
     if not isinstance(listed, list) or not all(_is_id(one) for one in listed):
-        raise ValueError("is no list of orders' ids")
+        raise ValueError("is not a JSON list of order ids")
     return frozenset(listed)
 
 

@@ -1,7 +1,8 @@
-"""Records that an earlier release lost: windows of which fewer shipments were flattened than their pages hold.
+"""Find records that an earlier release lost: windows with fewer flattened shipments than their pages hold.
 
-Until 0.1.0 one value that DuckDB did not take dropped its page, and the window counted as covered. Such windows are
-looked for once, in what was remembered beside their Parquet files; ``PROVEN`` in the state store says that all is well.
+Up to 0.1.0 a single value that DuckDB refused made its whole page be dropped, and the window still counted as covered.
+Such windows are searched once, in the manifests of their Parquet files. ``PROVEN`` in the state store records that all
+windows are complete.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ PROVEN = "records_proven"
 
 
 def lossy_windows(layout: Layout, store: StateStore) -> Iterator[tuple[Window, int]]:
-    """The windows that were flattened with a loss, and how many shipments they lack."""
+    """Yield the windows that lost shipments in flattening, each with how many."""
     if store.observation(PROVEN) is not None:
         return
     for window in store.windows(*COMPLETE_STATES):
@@ -32,7 +33,7 @@ def lossy_windows(layout: Layout, store: StateStore) -> Iterator[tuple[Window, i
 def loaded_with_fewer(
     connection: duckdb.DuckDBPyConnection, layout: Layout, store: StateStore, known: Collection[str]
 ) -> frozenset[str]:
-    """Of the windows in the tables, those that were flattened again since they were merged."""
+    """Return the windows in the tables that were flattened again after they had been merged."""
     if store.observation(PROVEN) is not None:
         return frozenset()
     rows = dict(connection.execute("select window_id, rows_flattened from ops.loads").fetchall())
@@ -44,7 +45,7 @@ def loaded_with_fewer(
 
 
 def note_proven(store: StateStore) -> None:
-    """Every window that is known has its records, in the tables that are published."""
+    """Record that every window has all its records in the published tables."""
     if store.observation(PROVEN) is None:
         store.observe(PROVEN, 1, "each window's records are in its Parquet files")
 

@@ -1,11 +1,11 @@
-"""What the state store does not know but the disk proves: taken in before a run begins.
+"""Repair the state store from what is on disk, before a run begins.
 
-A state store that was deleted, or put back from an old copy, is made whole from the manifests beside the raw pages, the
-receipts in the published file and the copies there of the ledger, the audits and what they proved missing, so that
-coverage comes back without one request; which orders were forgotten comes from the list beside it. A ``forget`` that
-was interrupted is finished first: it may have left a page that is not yet what is recorded of it. A page on disk that
-is not what was received takes its window's coverage away, so that it is asked for again. So do records that an earlier
-release lost, unless the raw pages still have them.
+A state store that was deleted or restored from an old copy is completed without any request to the service: windows
+come from the manifests beside the raw pages and from the receipts in the published file; creates, audits and missing
+shipments from their copies in the published file; forgotten orders from ``forgotten-orders.json``. Then an interrupted
+``forget`` is finished, before pages are checked, because it may have left a page that differs from its record. A window
+with a damaged page loses its coverage, so that it is read again. So does a window of which an earlier release lost
+records, unless the raw pages still have them.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from wms_sync.settings import Settings, is_same_service
 from wms_sync.state.audits import Audits
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.store import StateStore, Window
-from wms_sync.upkeep.damaged import give_up
+from wms_sync.upkeep.damaged import give_up_window
 from wms_sync.upkeep.forget import forget
-from wms_sync.upkeep.forgotten import bring_together
+from wms_sync.upkeep.forgotten import reconcile_lists
 from wms_sync.upkeep.lost_records import lossy_windows
 
 Say = Callable[[str], None]
 
 
 def recover(settings: Settings, store: StateStore, say: Say) -> None:
-    """Bring the state store to what is on disk. The caller holds the writer's lock."""
+    """Repair the state store from what is on disk. The caller holds the writer's lock."""
     layout = settings.layout
     report_foreign_log(layout, say)
     known = {window.id for window in store.windows()}
-    unknown = _unknown(layout, known)
+    unknown = _unknown_manifests(layout, known)
     behind = _is_behind(layout, known, unknown)
-    # windows last: once they are taken in, nothing shows any more that the state store was lost
-    bring_together(layout, store, say, behind=behind)
+    # windows last: once they are restored, nothing shows any more that the state store was lost
+    reconcile_lists(layout, store, say, behind=behind)
     if behind:
         with Audits(settings.database_url, store.turn) as audits:
             restore_audits(layout, audits)
@@ -51,41 +51,41 @@ def recover(settings: Settings, store: StateStore, say: Say) -> None:
     with PushLedger(settings.database_url, store.turn) as ledger:
         restored = restore_push_ledger(layout, database, ledger)
     if restored:
-        say(f"took {restored} creates into the ledger again, as the tables show them")
+        say(f"restored {restored} creates in the ledger from the tables")
     found = _from_manifests(store, unknown)
     if not known:
         found += _from_receipts(layout, store)
     if found:
-        say(f"took {found} windows into the state store again, from their manifests and receipts; nothing is re-read")
-    if left := _take_half_read_away(layout, store):
-        say(f"took the pages of {left} windows away that were half read when the state store was lost")
+        say(f"restored {found} windows in the state store from their manifests and receipts; none is read again")
+    if left := _delete_half_read(layout, store):
+        say(f"deleted the pages of {left} windows that were only partly read when the state store was lost")
     if store.forgotten(unfinished=True):
         forget(settings, store, (), say)
-        say("finished what `wms-sync forget` began")
+        say("finished an interrupted `wms-sync forget`")
     for window in store.windows("reading", "landed"):
-        _look_at_pages(layout, store, window, say)
+        _give_up_if_damaged(layout, store, window, say)
     _find_lost_records(layout, store, say)
     refuse_another_service(settings, store)
 
 
 def refuse_another_service(settings: Settings, store: StateStore) -> None:
-    """Raises ``AnotherServiceError`` where windows were read from another service than the one that is set."""
+    """Raise ``AnotherServiceError`` if the windows were read from another service than ``WMS_BASE_URL``."""
     held = store.service()
     if held and settings.base_url and not is_same_service(held, settings.base_url):
         raise AnotherServiceError(held, settings.base_url)
 
 
 def is_behind(layout: Layout, store: StateStore) -> bool:
-    """Whether the disk has windows that the state store lacks: it was deleted, or put back from an old copy."""
+    """Return whether the state store lacks windows that are on disk: it was deleted, or restored from an old copy."""
     known = {window.id for window in store.windows()}
-    return _is_behind(layout, known, _unknown(layout, known))
+    return _is_behind(layout, known, _unknown_manifests(layout, known))
 
 
 def _is_behind(layout: Layout, known: set[str], unknown: Sequence[Path]) -> bool:
     return bool(unknown) or (not known and layout.published.exists())
 
 
-def _unknown(layout: Layout, known: set[str]) -> list[Path]:
+def _unknown_manifests(layout: Layout, known: set[str]) -> list[Path]:
     return sorted(path for path in layout.manifests() if path.parent.name not in known)
 
 
@@ -97,7 +97,10 @@ def _from_manifests(store: StateStore, unknown: Sequence[Path]) -> int:
 
 
 def _from_receipts(layout: Layout, store: StateStore) -> int:
-    """Windows that are in the tables and whose raw pages are gone: they stay covered, and are in no rebuild."""
+    """Restore windows that are in the tables without raw pages; return how many.
+
+    They count as covered, but a rebuild cannot include them.
+    """
     if not layout.published.exists():
         return 0
     known = {window.id for window in store.windows()}
@@ -109,8 +112,11 @@ def _from_receipts(layout: Layout, store: StateStore) -> int:
     return len(lost)
 
 
-def _take_half_read_away(layout: Layout, store: StateStore) -> int:
-    """Pages of windows that neither the state store nor a manifest knows: nobody goes on with them."""
+def _delete_half_read(layout: Layout, store: StateStore) -> int:
+    """Delete pages of windows that neither the state store nor a manifest knows; return how many windows.
+
+    No run could continue such a window.
+    """
     known = {window.id for window in store.windows()}
     left = [folder for folder in layout.windows() if folder.name not in known and layout.pages(folder.name)]
     for folder in left:
@@ -119,23 +125,23 @@ def _take_half_read_away(layout: Layout, store: StateStore) -> int:
 
 
 def _find_lost_records(layout: Layout, store: StateStore, say: Say) -> None:
-    """Windows that an earlier release flattened with a loss are flattened and merged again, or asked for again."""
+    """Have windows of which an earlier release lost records flattened and merged again, or else read again."""
     for window, lost in tuple(lossy_windows(layout, store)):
-        told = f"window {window.id} was brought into the tables by an earlier release without {lost} of its shipments"
+        problem = f"window {window.id} was merged by an earlier release without {lost} of its shipments"
         if layout.pages(window.id):
             store.turn.take_away(layout.flattened_manifest(window.id))
-            say(f"{told}: it is brought in again from its raw pages")
-        elif window.reason != "audit":  # which covers no time: the sync reads what it found
-            give_up(layout, store, window.id)
-            say(f"{told}, and its raw pages are not kept any more: its time is asked for again")
+            say(f"{problem}: it is merged again from its raw pages")
+        elif window.reason != "audit":  # an audit covers no time: the sync has read what it found
+            give_up_window(layout, store, window.id)
+            say(f"{problem}, and its raw pages are not kept any more: its time will be read again")
 
 
-def _look_at_pages(layout: Layout, store: StateStore, window: Window, say: Say) -> None:
-    """Pages that are still to be read from or gone on with must be what was received."""
+def _give_up_if_damaged(layout: Layout, store: StateStore, window: Window, say: Say) -> None:
+    """Give the window up if a page that is still needed is not as it was received."""
     if is_flattened(layout, window.id):
         return
     try:
         refuse_damaged(layout, store.pages(window.id))
     except PageDamagedError as error:
-        give_up(layout, store, window.id)
-        say(f"{error.path.name} of window {window.id} is damaged ({error.reason}): the window is asked for again")
+        give_up_window(layout, store, window.id)
+        say(f"{error.path.name} of window {window.id} is damaged ({error.reason}): the window will be read again")

@@ -1,7 +1,7 @@
-"""Raw pages that are no longer kept: those of old windows (``WMS_RAW_RETENTION_DAYS``), and of windows given up.
+"""Drop raw pages of old windows (``WMS_RAW_RETENTION_DAYS``) and of abandoned windows.
 
-Pages are dropped only of a window that is in the tables and has its Parquet files: a rebuild then takes these. A key
-that ``sql/types`` learns later stays empty for such a window.
+The pages of a window are dropped only if it is in the tables and has its Parquet files, which a rebuild then uses. A
+key that is added to ``sql/types`` later stays null for such a window.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore, Window
 
 ABANDONED_FOR = timedelta(days=1)
-"""A window that was given up is kept for whoever wants to know why."""
+"""The pages of an abandoned window are kept that long, so that someone can find out what went wrong."""
 
 
 def drop_old_pages(settings: Settings, store: StateStore, say: Callable[[str], object]) -> None:
-    """Drop what is due. The caller holds the writer's lock, and the tables are published."""
+    """Drop the pages that are due. The caller holds the writer's lock and has published the tables."""
     layout, now = settings.layout, datetime.now(UTC)
     for window in store.windows("abandoned"):
         folder = layout.window(window.id)
@@ -31,12 +31,12 @@ def drop_old_pages(settings: Settings, store: StateStore, say: Callable[[str], o
     if due:
         say(
             f"dropped the raw pages of {len(due)} windows ({dropped / 1e6:,.1f} MB), landed more than "
-            f"{settings.raw_retention_days} days ago; a rebuild takes these windows from their Parquet files"
+            f"{settings.raw_retention_days} days ago; a rebuild uses the Parquet files of these windows"
         )
 
 
 def dropped_windows(layout: Layout, store: StateStore) -> tuple[str, ...]:
-    """The windows in the tables whose raw pages are not kept any more."""
+    """Return the windows in the tables whose raw pages were dropped."""
     return tuple(window.id for window in store.windows("loaded") if is_dropped(layout.window(window.id)))
 
 
