@@ -161,6 +161,19 @@ def test_messages_that_are_explained_are_said_in_the_code():
     assert [part for part in parts if not any(part in text for text in texts)] == []
 
 
+def test_what_the_readme_shows_of_a_run_is_what_commands_print():
+    shown = [block for block in blocks(ROOT / "README.md", "text") if "┌" not in block]
+    parts = {
+        part.strip()
+        for block in shown
+        for line in block.splitlines()
+        for part in re.split(r"\S*\d\S*(?: UTC)?|  +", line)
+    }
+    assert len(parts) > 20
+    texts = tuple(said())
+    assert [part for part in sorted(parts) if not any(part in text for text in texts)] == []
+
+
 def test_the_map_shows_the_packages_in_the_order_in_which_they_import():
     packages = [row[0].strip("`") for head, row in rows(DOCS / "architecture.md") if head[0] == "package"]
     assert packages == STEPS
