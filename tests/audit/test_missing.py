@@ -204,7 +204,7 @@ def test_that_most_are_gone_at_once_is_not_believed_unless_more_are_there(bench,
     delete(sandbox, *range(290))
     sandbox.sandbox.requests.clear()
     _, _, said = night(bench, sandbox)
-    assert "found 100 of 390 shipments" in said[0]
+    assert "found only 100 of 390 shipments" in said[0]
     assert marks(bench) == {}
     assert not [one for one in sandbox.sandbox.requests if "in%3A" in one.query]
     assert "did not find 290 shipments" in needs_a_hand(bench)

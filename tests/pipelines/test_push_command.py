@@ -339,7 +339,7 @@ def test_the_doctor_looks_at_what_a_push_needs(settings, service, tmp_path):
 
     plain = verdicts()
     assert plain["merchant"].startswith("ok: the Merchant API is not set up")
-    assert plain["ledger"].startswith("ok: 0 creates remembered")
+    assert plain["ledger"].startswith("ok: 0 creates recorded")
     assert "WMS_MASTER_DATA_DIR is not set" in plain["master data"]
     assert plain["state"].endswith(f"schema {MIGRATIONS[-1][0]}")
 

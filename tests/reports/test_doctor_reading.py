@@ -45,7 +45,7 @@ def test_a_name_that_is_taken_again_is_asked_for_by_the_next_sync(bench, sandbox
     read(bench)
     refuse(sandbox)
     findings = found(bench)
-    assert "fields:order.brand is taken again" in findings["field selection"].message
+    assert "fields:order.brand is accepted again" in findings["field selection"].message
     sandbox.sandbox.advance(seconds=60)
     again = read(bench)
     assert again.progress.records == 600

@@ -244,7 +244,7 @@ def test_pages_that_only_a_lost_state_store_knew_are_taken_away(bench, sandbox):
     recover(bench.settings, bench.store, say)
     read_half(bench, sandbox)
     bench = without_state(bench)
-    assert "half read" in night(bench)[-1]
+    assert "partly read" in night(bench)[-1]
     assert {folder.name for folder in bench.layout.raw.iterdir()} == {window.id for window in bench.store.windows()}
     assert_equal(bench, sandbox)
     bench.store.close()

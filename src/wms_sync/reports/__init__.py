@@ -1,1 +1,1 @@
-"""What an operator or analyst asks for: status, doctor, and where a shipment came from. Nothing here writes."""
+"""Reports for operators and analysts: status, doctor, and where a shipment came from. Nothing here writes."""

@@ -1,4 +1,4 @@
-"""``wms-sync doctor``: one look at everything a sync or push needs, each with what to do when it is not so."""
+"""``wms-sync doctor``: examine everything that a sync or push needs, and say what to do about what is wrong."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ SHOWN_PAGES = 5
 ONE_TRY = RetryPolicy(attempts=2, total_seconds=20)
 CHEAP_CALL = "warehouse.list"
 NOBODY = "wms-sync-doctor"
-"""A key that nothing has: asking for it shows whether asking works."""
+"""A key that nothing has: looking it up shows whether look-ups work."""
 
 
 def examine(settings: Settings) -> Iterator[Finding]:
-    """Look at each subject in turn; a failure of one does not keep the others from being looked at."""
+    """Examine each subject in turn; if one fails, the others are examined all the same."""
     subjects: tuple[tuple[str, Callable[[Settings], Iterator[Finding]]], ...] = (
         ("settings", _settings),
         ("token", _token),
@@ -73,7 +73,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
             yield from look(settings)
         except (WmsSyncError, OSError) as error:
             yield Finding(subject, "fail", str(error))
-        except Exception as error:  # noqa: BLE001 - a defect, or something that broke in a way nobody thought of
+        except Exception as error:  # noqa: BLE001 - a defect must not hide the findings of the other subjects
             yield Finding(subject, "fail", f"{type(error).__name__}: {error}")
 
 
@@ -85,7 +85,7 @@ def _settings(settings: Settings) -> Iterator[Finding]:
 def _token(settings: Settings) -> Iterator[Finding]:
     expires = _expiry(settings.require_service()[1].get_secret_value())
     if expires is None:
-        yield Finding("token", "ok", "WMS_API_TOKEN is set; it shows no expiry")
+        yield Finding("token", "ok", "WMS_API_TOKEN is set; it names no expiry date")
         return
     left = (expires - datetime.now(UTC)).total_seconds()
     if left <= 0:
@@ -105,23 +105,26 @@ def _connection(settings: Settings) -> Iterator[Finding]:
 
 
 def _clock(heard: Heard, tolerance: timedelta) -> Finding:
-    """How far the clocks are apart; what is read goes by the lower one, this machine's with the tolerance."""
+    """Report how far the clocks are apart.
+
+    A sync reads up to the earlier of two times: the service's clock, and this machine's plus the tolerance.
+    """
     if heard.least is None or heard.most is None:
-        return Finding("clock", "warn", "answers have no Date: this machine's clock alone says how far is read")
+        return Finding("clock", "warn", "answers have no Date: only this machine's clock decides how far a sync reads")
     furthest = max(heard.least, heard.most, key=abs)
-    told = f"the service's clock is {apart(furthest)} this machine's"
+    difference = f"the service's clock is {apart(furthest)} this machine's"
     if furthest > tolerance:
         allowed = f"WMS_CLOCK_TOLERANCE_SECONDS allows {tolerance.total_seconds():.0f} s, and later changes wait"
-        return Finding("clock", "warn", f"{told}; {allowed}. Set the wrong one right")
+        return Finding("clock", "warn", f"{difference}; {allowed}. Correct the wrong clock")
     if abs(furthest) > SKEW:
-        return Finding("clock", "warn", f"{told}: set the wrong one right")
-    return Finding("clock", "ok", told)
+        return Finding("clock", "warn", f"{difference}: correct the wrong clock")
+    return Finding("clock", "ok", difference)
 
 
 def _merchant(settings: Settings) -> Iterator[Finding]:
     if settings.merchant_username is None and settings.merchant_api_key is None:
         yield Finding(
-            "merchant", "ok", "the Merchant API is not set up; a push asks it for ids and settles doubts with it"
+            "merchant", "ok", "the Merchant API is not set up; with it, a push can look up ids and settle doubts"
         )
         return
     login: Literal["basic", "session"] = "basic" if settings.merchant_login == "session" else "session"
@@ -137,17 +140,17 @@ def _merchant(settings: Settings) -> Iterator[Finding]:
     accepted = f"accepts {settings.merchant_username}, WMS_MERCHANT_LOGIN is {settings.merchant_login}"
     yield Finding("merchant", "ok", f"the Merchant API {accepted}")
     for failure in failures:
-        yield Finding("merchant", "warn", f"{failure} A push goes on without it, and rows that need it wait.")
+        yield Finding("merchant", "warn", f"{failure} A push works without it, and rows that need it wait.")
 
 
 def _ask_merchant(settings: Settings) -> Iterable[str]:
-    """Ask for what a push asks for; returns what goes wrong with it. Raises where the credentials are refused."""
+    """Call what a push calls; return what goes wrong. Raise ``AccessDenied`` or ``Unauthorized`` for wrong keys."""
     with MerchantApi.from_settings(settings, policy=ONE_TRY) as api:
         try:
             api.call(CHEAP_CALL)
         except (AccessDenied, SessionExpired):
             raise
-        except CallFailed:  # who is told that a method is refused is let in
+        except CallFailed:  # the credentials are accepted, even if the method is refused
             pass
         lookup = MerchantLookup(api)
         for type_ in METHODS:
@@ -172,13 +175,13 @@ def _state(settings: Settings) -> Iterator[Finding]:
         windows, behind = store.windows(), is_behind(layout, store)
         dropped = dropped_windows(layout, store)
     if behind:
-        lost = "it was lost or is an old copy: the next run takes in again what is on disk"
-        yield Finding("state", "warn", f"{len(windows)} windows remembered, which is too few: {lost}")
+        lost = "the state store was lost or is an old copy: the next run restores it from what is on disk"
+        yield Finding("state", "warn", f"{len(windows)} windows recorded, which is too few: {lost}")
     else:
-        yield Finding("state", "ok", f"{len(windows)} windows remembered; schema {MIGRATIONS[-1][0]}")
+        yield Finding("state", "ok", f"{len(windows)} windows recorded; schema {MIGRATIONS[-1][0]}")
     yield from _raw_pages(layout, settings)
     if dropped:
-        gone = f"of {len(dropped)} windows are dropped; a rebuild takes these from their Parquet files"
+        gone = f"those of {len(dropped)} windows were dropped; a rebuild uses the Parquet files of these windows"
         yield Finding("raw pages", "ok", gone)
 
 
@@ -191,8 +194,8 @@ def _raw_pages(layout: Layout, settings: Settings) -> Iterator[Finding]:
         yield Finding(
             "raw pages",
             "fail",
-            f"{page}: {reason}. `wms-sync rebuild` gives such windows up, and the next "
-            "`wms-sync sync` asks for them again",
+            f"{page}: {reason}. Run `wms-sync rebuild`, which gives up the page's window, then `wms-sync sync`, which "
+            "reads its time again",
         )
     if len(found) > SHOWN_PAGES:
         yield Finding("raw pages", "fail", f"and {len(found) - SHOWN_PAGES:,} more are not as they were received")
@@ -202,7 +205,7 @@ def _service(settings: Settings) -> Iterator[Finding]:
     with StateStore(settings.database_url) as store:
         refuse_another_service(settings, store)
         held = store.service()
-    yield Finding("service", "ok", f"the data folder holds {held}" if held else "nothing was read yet")
+    yield Finding("service", "ok", f"the data folder holds data of {held}" if held else "nothing was read yet")
 
 
 def _forgotten(settings: Settings) -> Iterator[Finding]:
@@ -210,7 +213,7 @@ def _forgotten(settings: Settings) -> Iterator[Finding]:
     with StateStore(settings.database_url) as store:
         refuse_lost(layout, behind=is_behind(layout, store))
         known = len(store.forgotten())
-    yield Finding("forgotten orders", "ok", f"{known} remembered, in the state store and beside it")
+    yield Finding("forgotten orders", "ok", f"{known} recorded, in the state store and in forgotten-orders.json")
 
 
 def _lock(settings: Settings) -> Iterator[Finding]:
@@ -220,7 +223,7 @@ def _lock(settings: Settings) -> Iterator[Finding]:
         if (holder := pusher(settings, kind)) is not None:
             yield Finding("lock", "ok", f"{kind.many} are being pushed: {holder}")
     if (newest := newest_turn(settings.database_url)) is not None:
-        yield Finding("turn", "ok", f"number {newest.epoch}, the newest, is or was of {newest}")
+        yield Finding("turn", "ok", f"the newest turn is number {newest.epoch}: {newest}")
 
 
 def _published(settings: Settings) -> Iterator[Finding]:
@@ -241,7 +244,7 @@ def _tables(settings: Settings) -> Iterator[Finding]:
         yield Finding("tables", "ok", "not made yet")
         return
     if lock_holder(layout) is not None:
-        yield Finding("tables", "ok", "being written now; not looked at")
+        yield Finding("tables", "ok", "not examined: a run is writing them now")
         return
     with open_for_writing(layout.working_database, memory_limit=settings.memory_limit):
         pass
@@ -254,12 +257,12 @@ def _ledger(settings: Settings) -> Iterator[Finding]:
     with StateStore(settings.database_url) as store:
         behind = is_behind(settings.layout, store)
     if behind:
-        yield Finding("ledger", "warn", f"{sent} creates remembered, which may be too few: see state")
+        yield Finding("ledger", "warn", f"{sent} creates recorded, which may be too few: see state")
     elif doubtful:
-        told = f"{doubtful} of {sent} creates are in doubt: `wms-sync status` lists them with what to do"
-        yield Finding("ledger", "warn", told)
+        doubts = f"{doubtful} of {sent} creates are in doubt: `wms-sync status` lists them with what to do"
+        yield Finding("ledger", "warn", doubts)
     else:
-        yield Finding("ledger", "ok", f"{sent} creates remembered, none in doubt; {unseen} not seen in shipments yet")
+        yield Finding("ledger", "ok", f"{sent} creates recorded, none in doubt; {unseen} not seen in shipments yet")
 
 
 def _master_data(settings: Settings) -> Iterator[Finding]:
@@ -278,7 +281,7 @@ def _unfinished(settings: Settings) -> Iterator[Finding]:
 
 
 def _expiry(token: str) -> datetime | None:
-    """The ``exp`` claim of a JWT; None when the token is none or has none."""
+    """Return the ``exp`` claim of a JWT; None if the token is not a JWT or has no such claim."""
     try:
         payload = token.split(".")[1]
         claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))

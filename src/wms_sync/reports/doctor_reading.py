@@ -1,6 +1,6 @@
-"""What the doctor finds when it reads as a sync does: two pages of the real size, with everything selected.
+"""Read as a sync does, for the doctor: up to two pages of the real size, with everything selected.
 
-It tries every name of field selection. One that was refused and is taken again is asked for by the next sync.
+It tries every name of field selection. The next sync requests a name that was refused before and is now accepted.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ LOOKED_FOR = (
     ("ShipmentPackingSolution", "packing_solution"),
     ("Gallery", "gallery"),
 )
-"""Kinds that a shipment refers to, by the field that does; packages stand inside it."""
+"""Kinds that a shipment refers to, with the field that refers to them; packages are nested in the shipment."""
 
 
 @dataclass
 class _Seen:
-    """What stood on the pages read: references by field, objects by kind."""
+    """What the pages held: references by field, objects by kind."""
 
     records: int = 0
     referring: dict[str, int] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class _Seen:
 
 
 def look_at_status(api: GlobalApi) -> Finding:
-    """A page that the specification does not have can only warn, whatever it answers."""
+    """Request the status page. It is not in the specification, so a failure is only a warning."""
     try:
         api.get(STATUS)
     except ApiError as error:
@@ -57,7 +57,7 @@ def look_at_status(api: GlobalApi) -> Finding:
 
 
 def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
-    """Two pages at most, and what can be said of them."""
+    """Read at most two pages and yield findings about them."""
     size = PageSize(settings.page_size)
     listing = ShipmentListing(api, page_size=size, include_addresses=settings.include_addresses)
     agreement = agree(lambda asked: listing.count(settings.start, None, selecting=asked), wanted(settings))
@@ -75,18 +75,20 @@ def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
         + ("" if len(pages) > 1 else "; there is no second page to try"),
     )
     if size.now < settings.page_size:
-        told = f"the service refuses pages of {settings.page_size} and takes {size.now}: set WMS_PAGE_SIZE={size.now}"
-        yield Finding("page size", "warn", told)
+        advice = (
+            f"the service refuses pages of {settings.page_size} and accepts {size.now}: set WMS_PAGE_SIZE={size.now}"
+        )
+        yield Finding("page size", "warn", advice)
     yield from _names(settings, agreement.selection, dict(agreement.said))
     yield from _kinds(seen, agreement.selection)
     for name in taken_again(settings, agreement.selection):
         yield Finding(
-            "field selection", "ok", f"{name} is taken again: the next sync reads again what it was not asked for"
+            "field selection", "ok", f"{name} is accepted again: the next sync reads again what was read without it"
         )
 
 
 def _names(settings: Settings, selection: Selection, said: dict[str, str]) -> Iterator[Finding]:
-    """A line of what is granted, and one a name that is not."""
+    """Yield a finding on the names that are granted, and one for each name that is not."""
     whole = wanted(settings)
     granted = [name for name, values in whole.asked if selection.values(name) == values]
     message = f"{len(granted)} of {len(whole.asked)} names are granted as asked"
@@ -99,21 +101,21 @@ def _names(settings: Settings, selection: Selection, said: dict[str, str]) -> It
         if (taken := selection.values(name)) != values:
             instead = f"asked for {','.join(taken)} instead" if taken else "refused"
             loss = what_is_lost(name, selection)
-            told = f"{instead} ({said.get(name, '')}); " + (f"it does not bring {loss}" if loss else "nothing is lost")
-            yield Finding(name, "warn" if loss else "ok", told)
+            effect = f"so {loss} does not come" if loss else "nothing is lost"
+            yield Finding(name, "warn" if loss else "ok", f"{instead} ({said.get(name, '')}); {effect}")
 
 
 def _kinds(seen: _Seen, selection: Selection) -> Iterator[Finding]:
-    """One record of each kind where the pages refer to one; what cannot be seen is said."""
+    """Yield a finding for each kind that the pages refer to and that did not come, and one on all kinds."""
     unseen = [kind for kind, name in LOOKED_FOR if not seen.referring.get(name)]
     for kind, name in LOOKED_FOR:
         asked = bool(selection.values(PREFIX + name))
         if seen.referring.get(name) and asked and kind != "ShipmentPackage" and not seen.included.get(kind):
-            told = f"{seen.referring[name]} shipments refer to one and none came, though {PREFIX}{name} was asked for"
-            yield Finding(kind, "warn", f"{told}: does the service ignore field selection, or leave `included` out?")
+            absent = f"{seen.referring[name]} shipments refer to one and none came, though {PREFIX}{name} was asked for"
+            yield Finding(kind, "warn", f"{absent}: does the service ignore field selection, or leave `included` out?")
     came = ", ".join(f"{count} {kind}" for kind, count in sorted(seen.included.items()))
-    missing = f"; not on the pages read, so not tried: {', '.join(unseen)}" if unseen else ""
-    yield Finding("kinds", "ok", f"{came or 'none'} came with the shipments{missing}")
+    untried = f"; not on the pages read, so not tried: {', '.join(unseen)}" if unseen else ""
+    yield Finding("kinds", "ok", f"{came or 'none'} came with the shipments{untried}")
 
 
 def _seen(pages: list[Page]) -> _Seen:
@@ -122,7 +124,7 @@ def _seen(pages: list[Page]) -> _Seen:
         try:
             content: Any = msgspec.json.decode(page.body.content)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            continue  # landed as it came, and told of by the flattening step
+            continue  # a sync lands such a page as it is, and the flattening step reports it
         seen.records += page.envelope.records
         records = [one for one in content.get("collection") or () if isinstance(one, dict)]
         for _, name in LOOKED_FOR:

@@ -1,7 +1,7 @@
-"""Why a shipment looks as it does: every version that was seen, which one is in the table, where its parts came from.
+"""Explain a shipment: every version that was read, which one is in the table, and which pages its parts came from.
 
-Read from the Parquet files, which hold every version that was flattened, and from the published file. Nothing is asked
-of the service and nobody is waited for.
+The sources are the Parquet files, which hold every flattened version, and the published file. This sends no request and
+waits for no lock.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _LARGEST_ID = 2**63 - 1
 
 @dataclass(frozen=True)
 class Origin:
-    """A raw page: ``file`` is its path below the data folder, None when it is not on disk (any more).
+    """A raw page. ``file`` is its path below the data folder, None if it is not on disk (any more).
 
-    ``run_id`` is None when the state store does not know the window.
+    ``run_id`` is None if the state store does not know the window.
     """
 
     window_id: str
@@ -44,7 +44,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Version:
-    """A shipment as one page showed it. ``verdict`` says why it is in the table or not."""
+    """A shipment as one page showed it. ``verdict`` says why this version is in the table or not."""
 
     status: str | None
     updated_at: datetime | None
@@ -57,7 +57,7 @@ class Version:
 
 @dataclass(frozen=True)
 class Part:
-    """Rows that hang on the shipment, by the page they came from; no origin: the service did not send the object."""
+    """Rows that belong to the shipment, with their page; ``origin`` is None if the service did not send the object."""
 
     what: str
     id: int | None
@@ -67,7 +67,7 @@ class Part:
 
 @dataclass(frozen=True)
 class QuarantinedValue:
-    """A value of the shipment that did not fit, or the whole record."""
+    """A value of the shipment, or its whole record, that did not fit its type and was quarantined."""
 
     path: str
     why: str
@@ -76,7 +76,10 @@ class QuarantinedValue:
 
 @dataclass(frozen=True)
 class Absence:
-    """A time that the service did not have the shipment, by whose audit; ``returned_at`` is None while it lasts."""
+    """A time in which the service did not have the shipment; ``returned_at`` is None while that lasts.
+
+    ``window_id`` and ``run_id`` name the audit that proved it.
+    """
 
     window_id: str
     run_id: str | None
@@ -86,7 +89,7 @@ class Absence:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Everything that is known of where one shipment came from. Times are UTC."""
+    """Everything that is known about where one shipment came from. Times are UTC."""
 
     shipment_id: int
     unique_id: str | None
@@ -97,7 +100,7 @@ class Explanation:
 
 
 def explain(settings: Settings, store: StateStore, name: str) -> Explanation:
-    """Explain the shipment with this id or unique_id; ``UnknownShipmentError`` says where it may be."""
+    """Explain the shipment with this id or unique_id. Raise ``UnknownShipmentError``, which says where it may be."""
     layout = settings.layout
     if not layout.published.exists():
         raise UnknownShipmentError(f"Shipment {name}: nothing is published yet. Run `wms-sync sync` first.")
@@ -106,7 +109,7 @@ def explain(settings: Settings, store: StateStore, name: str) -> Explanation:
 
 
 class _Explaining:
-    """One published file, the Parquet beside it, and the state store for the names of pages."""
+    """Explains shipments from the published file, the Parquet files, and the state store's windows."""
 
     def __init__(
         self, settings: Settings, store: StateStore, layout: Layout, connection: duckdb.DuckDBPyConnection
@@ -119,7 +122,7 @@ class _Explaining:
         self._windows = {window.id: window for window in store.windows()}
 
     def explain(self, name: str) -> Explanation:
-        """Everything about the one shipment that the name means."""
+        """Return everything about the shipment with this id or unique_id."""
         shipment = self._named(name)
         versions = self._rows("versions", id=shipment, files=self._files)
         unique_ids = [row["unique_id"] for row in versions]
@@ -145,33 +148,33 @@ class _Explaining:
             return int(found[0]["id"])
         if found:
             ids = ", ".join(str(row["id"]) for row in found)
-            raise UnknownShipmentError(f"Several shipments have the unique_id {name}: ask for one by its id: {ids}.")
+            raise UnknownShipmentError(f"Several shipments have the unique_id {name}. Use the id of one: {ids}.")
         if given is not None and self._rows("quarantine", id=given):
             return given
         raise UnknownShipmentError(" ".join(self._not_found(name)))
 
     def _not_found(self, name: str) -> Iterator[str]:
-        """Where a shipment can be that is on no page."""
+        """Yield sentences on where a shipment may be that is on no page."""
         covered = self._store.covered(("loaded",), tolerance=self._settings.clock_tolerance)
         yield f"No page that was read holds a shipment with the id or unique_id {name}."
         if not self._files:
-            yield "There are no Parquet files: `wms-sync rebuild` makes them from the raw pages."
+            yield "There are no Parquet files: run `wms-sync rebuild` to make them from the raw pages."
         if is_behind(self._layout, self._store):
-            yield "What time is covered is not known: the state store was lost or is an old copy. Run `wms-sync sync`."
+            yield "Which time is covered is not known: the state store was lost or is an old copy. Run `wms-sync sync`."
             return
         if not covered:
             yield "No time is covered yet: run `wms-sync sync`."
             return
-        yield f"Covered, by when a shipment was last changed: {', '.join(map(_shown, covered))}."
+        yield f"Covered are shipments last changed in: {', '.join(map(_shown, covered))}."
         for gap in subtract((Interval(covered[0].start, covered[-1].end),), covered):
             yield f"Not covered: {_shown(gap)}; the next sync reads it."
         yield (
             f"If it was last changed before {self._settings.start_date}, set WMS_START_DATE earlier; if it was changed "
-            f"after {_moment(covered[-1].end)}, the next sync brings it."
+            f"after {_moment(covered[-1].end)}, the next sync reads it."
         )
         nameless = self._connection.execute(sql_files.read("explain/nameless.sql")).fetchone()
         if nameless and nameless[0]:
-            yield f"{nameless[0]} records without a usable id are in ops.quarantine: it may be one of them."
+            yield f"{nameless[0]} records without a usable id are in ops.quarantine: the shipment may be one of them."
 
     def _version(self, row: dict[str, Any]) -> Version:
         window = self._windows.get(row["window_id"])
@@ -207,7 +210,7 @@ class _Explaining:
 
 
 def explanation_lines(found: Explanation) -> Iterator[str]:
-    """An explanation for a person."""
+    """Yield the lines of an explanation for a person."""
     yield f"shipment      {found.shipment_id}" + (f" ({found.unique_id})" if found.unique_id else "")
     for version in found.versions:
         changed = _moment(version.updated_at) if version.updated_at else "at an unknown time"
@@ -220,7 +223,7 @@ def explanation_lines(found: Explanation) -> Iterator[str]:
         yield f"  quarantine  {value.path}: {value.why}"
         yield from _origin_lines(value.origin)
     if not any(version.is_stored for version in found.versions):
-        yield "  table       it is not in the table"
+        yield "  table       the shipment is not in the table"
     for part in found.parts:
         yield from _part_lines(part)
 
@@ -235,7 +238,7 @@ def _part_lines(part: Part) -> Sequence[str]:
 def _absence_lines(absence: Absence) -> Iterator[str]:
     until = f"until {_moment(absence.returned_at)}, when a page showed it again" if absence.returned_at else "until now"
     yield f"{'  ' if absence.returned_at else '* '}missing     since {_moment(absence.missing_since)}, {until}"
-    yield "              not among the shipments that an audit read again, nor there when asked for by its id"
+    yield "              an audit did not find it among the shipments that it read again, nor by its id"
     yield f"              audit {absence.window_id} of run {absence.run_id or 'unknown'}"
 
 

@@ -10,7 +10,7 @@ Verdict = Literal["ok", "warn", "fail"]
 
 @dataclass(frozen=True)
 class Finding:
-    """What was looked at, and what to do about it where it is not well."""
+    """What was examined, whether it is well, and if not, what to do."""
 
     subject: str
     verdict: Verdict

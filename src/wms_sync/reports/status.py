@@ -1,4 +1,4 @@
-"""Where the sync stands: coverage, lag, windows, rows, and what needs a hand. Reads only; never waits for a writer."""
+"""Report the state of the sync: coverage, lag, windows, rows, and what needs attention. It never waits for a writer."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from wms_sync.upkeep.recovery import is_behind, refuse_another_service
 from wms_sync.upkeep.retention import dropped_windows
 
 LATE = timedelta(hours=26)
-"""A nightly sync that is two hours late is worth a word."""
+"""A nightly sync that is two hours late is reported."""
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """A create without an answer, and what a person does about it."""
+    """A create that was not answered, and what a person should do about it."""
 
     kind: str
     key: str
@@ -49,10 +49,10 @@ class Doubt:
 
 @dataclass(frozen=True)
 class LastAudit:
-    """The newest slice of old shipments that was read again, with ids behind ``after_id``, up to ``to_id`` or the end.
+    """The newest slice of old shipments that was read again: ids above ``after_id``, up to ``to_id`` (None: the end).
 
-    ``missing`` were marked by it and ``missing_in_all`` are; of the ``shipments`` in the tables its round has gone over
-    ``round_shipments``.
+    It marked ``missing`` shipments; ``missing_in_all`` are marked in total. Its round has read ``round_shipments`` of
+    the ``shipments`` in the tables.
     """
 
     window_id: str
@@ -74,13 +74,13 @@ class LastAudit:
 
 @dataclass(frozen=True)
 class Status:
-    """Everything ``wms-sync status`` shows. Times are UTC; ``lag_seconds`` is None before the first sync.
+    """Everything that ``wms-sync status`` shows. Times are UTC; ``lag_seconds`` is None before the first sync.
 
-    ``state_is_behind`` where the state store was lost or is an old copy: until the next run windows and pushes are too
-    few. ``pushes`` counts creates by kind and state of the ledger; ``unseen`` are created retailers and products that
-    no shipment has shown yet; ``unfinished`` are files with rows that were not sent or wait; ``pushing`` are the pushes
-    that go on now. ``absent_kinds`` hardly came with the last load, ``refused_fields`` are names of field selection
-    that the service refuses, with what they do not bring.
+    ``state_is_behind``: the state store was lost or is an old copy, and shows too few windows and pushes until the next
+    run. ``pushes`` counts creates by kind and state. ``unseen`` counts created retailers and products that no shipment
+    has shown yet. ``unfinished`` are files with unsent or waiting rows, ``pushing`` the pushes that run now.
+    ``absent_kinds`` are sentences on kinds that hardly came with the last load. ``refused_fields`` are names of field
+    selection that the service refuses, with what is lost without them.
     """
 
     sync_cursor: datetime | None
@@ -109,7 +109,10 @@ class Status:
 
 
 def status(settings: Settings, store: StateStore) -> Status:
-    """Collect the status from the state store and the published file; ``Inaccessible`` for a folder that is closed."""
+    """Collect the status from the state store and the published file.
+
+    Raise ``Inaccessible`` if the data folder cannot be read.
+    """
     layout = settings.layout
     with accessing(layout.root):
         return _collected(settings, store, layout)
@@ -189,7 +192,7 @@ class _Pushed:
 
     @classmethod
     def read(cls, settings: Settings) -> _Pushed:
-        """What is intended while somebody pushes its kind is under way, and no doubt."""
+        """Read the ledger. An intended create is no doubt while a process pushes its kind."""
         held = {kind: holder for kind in KINDS if (holder := pusher(settings, kind)) is not None}
         counts: dict[str, dict[str, int]] = {}
         with PushLedger(settings.database_url) as ledger:
@@ -225,14 +228,14 @@ def _coverage_needs(found: Status) -> Iterator[str]:
     if found.windows.get("landed"):
         yield f"{found.windows['landed']} windows are on disk and not in the tables: run `wms-sync sync`."
     if found.windows.get("reading") and found.writer is None:
-        yield f"{found.windows['reading']} windows were begun and not finished: the next run goes on with them."
+        yield f"{found.windows['reading']} windows were begun and not finished: the next run continues them."
 
 
 def _needs_a_hand(found: Status, settings: Settings, store: StateStore) -> Iterator[str]:
     if found.state_is_behind:
         yield (
-            "The state store was lost or is an old copy: what is told of windows and pushes is too little. Run "
-            "`wms-sync sync`: it takes in again what is on disk, and asks only for what is not there."
+            "The state store was lost or is an old copy, so the windows and pushes shown here are too few. Run "
+            "`wms-sync sync`: it restores them from what is on disk, and reads only what is not there."
         )
     else:
         yield from _coverage_needs(found)
@@ -248,12 +251,12 @@ def _needs_a_hand(found: Status, settings: Settings, store: StateStore) -> Itera
         yield f"{found.unknown_keys} unknown keys, or keys whose values were cast, came: see ops.schema_drift."
     if found.last_audit is not None and (unproven := found.last_audit.absent - found.last_audit.missing):
         yield (
-            f"The last audit did not find {unproven} shipments that the tables have, without proof that they are gone: "
-            "they answered when asked for by id, or were too many to be believed; the log of that run says which. Does "
-            "the token see everything?"
+            f"The last audit did not find {unproven} shipments that the tables have, and could not prove that they are "
+            "gone: the service has them when asked by id, or they were too many; the log of that run says which. Check "
+            "whether the token may see all shipments."
         )
     for (kind, advice), count in sorted(Counter((doubt.kind, doubt.what_to_do) for doubt in found.doubts).items()):
-        yield f"Of {count} {kind_named(kind).many} it is not known whether the service has them. {advice}"
+        yield f"{count} {kind_named(kind).many} may or may not exist in the service. {advice}"
     for file in found.unfinished:
         yield needs(settings, file)
     if forgetting := len(store.forgotten(unfinished=True)):
