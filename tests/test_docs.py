@@ -18,6 +18,7 @@ from markdown_it.token import Token
 from pipelines import definitions
 from pipelines.cli.main import main
 from tests.test_conventions import STEPS
+from wms_sync.analytics.checks import checks
 from wms_sync.analytics.database import open_for_writing
 from wms_sync.catalogue import marts, ops_tables, tables
 from wms_sync.settings import PREFIX, Settings
@@ -144,8 +145,13 @@ def test_sections_of_the_interface_that_docstrings_cite_are_there():
     assert cited <= sections
 
 
-def said() -> Iterator[str]:
+@cache
+def said() -> tuple[str, ...]:
     """Every text in the code that may be part of a message; what is filled in ends a text."""
+    return tuple(_said())
+
+
+def _said() -> Iterator[str]:
     for folder in ("src/wms_sync", "pipelines"):
         for path in (ROOT / folder).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -154,7 +160,7 @@ def said() -> Iterator[str]:
 
 
 def test_messages_that_are_explained_are_said_in_the_code():
-    texts = tuple(said())
+    texts = said()
     messages = [row[0] for head, row in rows(DOCS / "troubleshooting.md") if head[0] == "message"]
     parts = [part.strip() for cell in messages for code in re.findall(r"`([^`]+)`", cell) for part in code.split("…")]
     assert len(parts) > 100
@@ -170,7 +176,7 @@ def test_what_the_readme_shows_of_a_run_is_what_commands_print():
         for part in re.split(r"\S*\d\S*(?: UTC)?|  +", line)
     }
     assert len(parts) > 20
-    texts = tuple(said())
+    texts = said()
     assert [part for part in sorted(parts) if not any(part in text for text in texts)] == []
 
 
@@ -197,6 +203,24 @@ def test_what_the_operators_page_says_one_can_start_exists():
     schedules = {schedule.name for schedule in built.schedules or ()}
     starts = [row[0] for head, row in described if head[0] == "you start"]
     assert {name for start in starts for name in re.findall(r"`([^`]+)`", start)} <= assets | jobs | schedules
+
+
+NAME = re.compile(r"(?!x_)[a-z]+(?:_[a-z0-9]+)+")
+"""A name in snake case, as of a column or a check; ``x_id`` stands for any."""
+
+
+@cache
+def names() -> set[str]:
+    """Every word of the code and of SQL, and the checks that follow from headers."""
+    paths = [path for folder in ("src", "pipelines", "sql") for path in (ROOT / folder).rglob("*.*")]
+    texts = (path.read_text(encoding="utf-8") for path in paths if path.suffix in {".py", ".sql"})
+    return {check.name for check in checks()}.union(*(re.findall(r"[a-z]\w+", text) for text in texts))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "extend.md"], ids=shown)
+def test_names_in_the_text_exist(page):
+    named = {code.content for code in inline(page, "code_inline") if NAME.fullmatch(code.content)}
+    assert named - names() == set()
 
 
 def parsed(line: str) -> None:
