@@ -1,4 +1,4 @@
-"""The Global API: reads and creates with the bearer token (specification 4, 5.1, 7).
+"""Client of the Global API: reads and creates with the bearer token (specification 4, 5.1, 7).
 
 The token is sent to the configured origin only and never appears in a message.
 """
@@ -33,7 +33,7 @@ CREDENTIALS = (
 
 @dataclass(frozen=True)
 class Answer:
-    """A 2xx answer. ``served_at`` is the service's clock (``Date``), as far as it is trusted (``clock``)."""
+    """A 2xx answer to a read. ``served_at`` is its ``Date``, as far as the service's clock is trusted (``clock``)."""
 
     body: Body
     served_at: datetime
@@ -41,7 +41,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Reply:
-    """A 2xx answer to a create; ``content`` is None when its body did not arrive whole: it was done all the same."""
+    """A 2xx answer to a create, so the create was done; ``content`` is None if the body did not arrive completely."""
 
     status: int
     is_json: bool
@@ -50,7 +50,7 @@ class Reply:
 
 
 class GlobalApi:
-    """Thread-safe; one instance a run. Close it, or use it as a context manager."""
+    """A thread-safe client; make one per run. Close it, or use it as a context manager."""
 
     def __init__(
         self,
@@ -89,9 +89,10 @@ class GlobalApi:
         limits: TimeLimits | None = None,
         allowed: Callable[[], object] = always,
     ) -> Self:
-        """A client for the configured instance; raises ``SettingsError`` where address or token is missing.
+        """Make a client for the configured instance. Raises ``SettingsError`` if the address or token is not set.
 
-        ``say`` is told of each request that has to be repeated, and why; ``allowed`` may raise before any leaves.
+        ``say`` is called with the reason whenever a request is retried; ``allowed`` is called before each request and
+        may raise to prevent it.
         """
         base_url, token = settings.require_service()
         return cls(
@@ -116,12 +117,12 @@ class GlobalApi:
 
     @property
     def requests(self) -> int:
-        """How many requests were sent, repeated ones too."""
+        """Return the number of requests sent, retries included."""
         return self._connection.requests
 
     @property
     def throttle(self) -> Throttle:
-        """The limit of parallel requests and the pauses they share."""
+        """Return the limit on parallel requests, with the pauses that they share."""
         return self._connection.throttle
 
     def close(self) -> None:
@@ -135,9 +136,9 @@ class GlobalApi:
         )
 
     def post(self, path: str, body: object, *, attempts: int | None = None) -> Reply:
-        """POST a JSON body, again where the service itself says that nothing was done; without its word ``InDoubt``.
+        """POST a JSON body. Retries only if the service itself says that nothing was done; else raises ``InDoubt``.
 
-        ``attempts`` bounds how often it is sent below what the retry policy allows.
+        ``attempts`` limits the number of attempts further than the retry policy does.
         """
         headers = {**self._headers(), "Content-Type": "application/json"}
         content, url = msgspec.json.encode(body), self._connection.url(path)
@@ -145,23 +146,25 @@ class GlobalApi:
         return self._connection.send(request, _replied)
 
     def rest(self, attempt: int, asked: float | None) -> None:
-        """Wait before a create in doubt is sent again, where the caller knows that to be harmless."""
+        """Wait before sending a create in doubt again, which only the caller knows to be harmless."""
         self._connection.rest(attempt, asked)
 
     def _answered(self, response: httpx.Response, deadline: float) -> Answer:
-        served_at = self.clock.take(dated(response))  # with the first byte: a page may take minutes to come
+        served_at = self.clock.take(dated(response))  # at the first byte: a page may take minutes to arrive
         return Answer(receive(response, deadline=deadline), served_at)
 
     def _headers(self) -> Mapping[str, str]:
         token = self._token.get_secret_value()
         if not token or not token.isascii() or not token.isprintable() or " " in token:
-            # httpx would show it in its error
-            raise Unauthorized("WMS_API_TOKEN is empty or holds blanks, line breaks or letters no token has.", status=0)
+            # httpx would show the token in its error
+            raise Unauthorized(
+                "WMS_API_TOKEN is empty or has spaces, line breaks or characters that no token has.", status=0
+            )
         return {"Authorization": f"Bearer {token}"}
 
 
 def dated(response: httpx.Response) -> datetime | None:
-    """The service's clock at this answer, UTC, whole seconds; None without a readable ``Date``."""
+    """Return the ``Date`` of an answer, in UTC and whole seconds; None if it is absent or unreadable."""
     try:
         return http_date(response.headers["date"])
     except (KeyError, ValueError):

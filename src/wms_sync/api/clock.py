@@ -1,7 +1,7 @@
-"""The service's clock, as its answers tell it (``Date``), beside this machine's: neither is believed alone.
+"""Compare the service's clock (the ``Date`` of its answers) with this machine's; neither is trusted alone.
 
-One of several servers may be hours ahead, and so may this machine. A moment is trusted as far as both clocks vouch for
-it, this machine's with a tolerance (``WMS_CLOCK_TOLERANCE_SECONDS``).
+One of the service's servers may be hours ahead, and so may this machine. A time is trusted only if both clocks have
+reached it, this machine's with a tolerance (``WMS_CLOCK_TOLERANCE_SECONDS``).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ LATEST = datetime.max.replace(tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Heard:
-    """What answers told of the service's clock.
+    """What the answers so far say about the service's clock.
 
-    ``trusted`` is the lowest of the moments that they can be trusted for; without a ``Date`` that is this machine's
-    clock less the tolerance. ``latest`` is the highest ``Date``; ``least`` and ``most`` is how far the answers that had
-    one were ahead of this machine (behind it: less than nothing). All three are None where none had.
+    ``trusted`` is the lowest trusted time of all answers; for an answer without ``Date`` that is this machine's clock
+    minus the tolerance. ``latest`` is the highest ``Date``. ``least`` and ``most`` are the smallest and the largest
+    difference to this machine's clock; negative means behind it. All three are None if no answer had a ``Date``.
     """
 
     trusted: datetime = LATEST
@@ -30,7 +30,7 @@ class Heard:
 
 
 class ServiceClock:
-    """What the answers of one client told; thread-safe. ``listen`` begins anew."""
+    """The service's clock as seen by one client; thread-safe. ``listen`` starts over."""
 
     def __init__(self, tolerance: timedelta) -> None:
         self.tolerance = tolerance
@@ -40,24 +40,24 @@ class ServiceClock:
 
     @property
     def heard(self) -> Heard:
-        """What was told since ``listen``."""
+        """Return what was heard since ``listen``."""
         with self._lock:
             return self._heard
 
     def listen(self) -> None:
-        """Forget what was told so far."""
+        """Forget what was heard so far."""
         with self._lock:
             self._heard = Heard()
 
     def not_before(self, moment: datetime) -> None:
-        """What is served from now on counts as served at this moment at the earliest.
+        """Set the earliest time that ``take`` returns from now on.
 
-        Of two versions the one that was extracted later wins, also when a clock has gone back between them.
+        Of two versions the one extracted later wins, so this order must hold even if a clock goes back between them.
         """
         self._floor = moment
 
     def take(self, date: datetime | None) -> datetime:
-        """Take in the ``Date`` of an answer; returns when it was served, as far as that can be trusted."""
+        """Record the ``Date`` of an answer. Return the trusted time at which it was served."""
         mine = datetime.now(UTC)
         with self._lock:
             self._heard = _with(self._heard, date, mine, self.tolerance)

@@ -1,7 +1,8 @@
-"""One origin of the service over HTTP: a request with its retries, whatever the interface.
+"""Send HTTP requests to one origin of the service, with retries; both interfaces use it.
 
-Keep-alive connections, gzip or zstd, time limits for connecting, for each read and for a whole answer. Redirects are
-refused. Who asks (``client``, ``merchant``) brings the credentials a request, so that none can follow it elsewhere.
+Uses keep-alive connections, gzip or zstd, and time limits for connecting, for each read and for a whole answer.
+Redirects are refused. The callers (``client``, ``merchant``) pass credentials with each request, so that these cannot
+reach another origin.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ SEE_OTHER = 303
 Params = Sequence[tuple[str, str]]
 T = TypeVar("T")
 Take = Callable[[httpx.Response, float], T]
-"""Reads a successful, streamed response until a deadline (``time.monotonic``)."""
+"""Reads a successful, streamed response before a deadline (``time.monotonic``)."""
 
 
 @dataclass(frozen=True)
 class TimeLimits:
-    """Seconds: to make a connection, between two pieces of an answer, for a whole answer."""
+    """Time limits in seconds: for connecting, between two pieces of an answer, for a whole answer."""
 
     connect: float = 10.0
     read: float = 120.0
@@ -39,9 +40,9 @@ class TimeLimits:
 
 @dataclass(frozen=True)
 class Request:
-    """What is sent. ``repeatable`` says whether doing it twice is harmless, as reading is.
+    """One request. ``repeatable``: sending it twice is harmless, as for a read.
 
-    ``attempts`` bounds how often it is sent below what the retry policy allows.
+    ``attempts`` limits the number of attempts further than the retry policy does.
     """
 
     method: str
@@ -54,11 +55,11 @@ class Request:
 
 
 def silent(_: str) -> None:
-    """Nobody wants to know."""
+    """Default for ``say``: print nothing."""
 
 
 def always() -> None:
-    """Nobody forbids a request."""
+    """Default guard: allow every request."""
 
 
 @cache
@@ -68,9 +69,9 @@ def _authorities() -> ssl.SSLContext:
 
 
 class Connection:
-    """Thread-safe; ``requests`` counts what was sent, ``throttle`` holds the limit of parallel requests.
+    """A thread-safe connection. ``requests`` counts the requests sent, ``throttle`` limits parallel requests.
 
-    ``allowed`` is called before each request leaves, repeated ones too, and raises where it may not.
+    ``allowed`` is called before each request, retries included, and may raise to prevent it.
     """
 
     def __init__(
@@ -113,7 +114,7 @@ class Connection:
         self._http.close()
 
     def send(self, request: Request, take: Take[T]) -> T:
-        """Send with retries and take the answer in. Raises a leaf of ``ApiError``."""
+        """Send a request, retry it if the error allows, and read the answer. Raises a leaf of ``ApiError``."""
         started, attempt, policy = monotonic(), 0, self._policy
         if request.attempts is not None:
             policy = replace(policy, attempts=min(policy.attempts, request.attempts))
@@ -132,19 +133,19 @@ class Connection:
                     policy=policy,
                 )
                 if wait is None:
-                    raise _told_as_doubt(error, request) from None
+                    raise _or_in_doubt(error, request) from None
                 self._say(f"{error} Trying again in {wait:.1f} s ({attempt} of {policy.attempts} attempts made).")
                 if isinstance(error, Busy):
                     self.throttle.pause(wait)
                 self.throttle.sleep(wait)
 
     def rest(self, attempt: int, asked: float | None) -> None:
-        """Wait after attempt ``attempt``, the policy's longest wait at most; ``NotSent`` when closed meanwhile."""
+        """Wait after attempt ``attempt``, at most the policy's longest wait. Raises ``NotSent`` if closed meanwhile."""
         policy = self._policy
         self.throttle.sleep(backoff(attempt, policy) if asked is None else min(asked, policy.longest_wait))
 
     def url(self, path: str) -> str:
-        """The address of a path of ours; nothing that the service says becomes one."""
+        """Return the URL of one of our paths; no path ever comes from the service."""
         return self.base_url + path
 
     def _once(self, request: Request, take: Take[T]) -> T:
@@ -172,17 +173,17 @@ class Connection:
         )
 
 
-def _told_as_doubt(error: ApiError, request: Request) -> ApiError:
-    """Without an answer of the service, what must not be done twice is a doubt, and the caller's to settle."""
+def _or_in_doubt(error: ApiError, request: Request) -> ApiError:
+    """Return ``InDoubt`` if a request that must not be sent twice may have been done; else the error itself."""
     if request.repeatable:
         return error
     if isinstance(error, ServiceFailed) and not error.is_own_word:
         return InDoubt(
-            f"{error} That is not the service's own word that nothing was done: it may have done it.",
+            f"{error} The service itself did not say that nothing was done, so it may have done it.",
             retry_after=error.retry_after,
         )
     if isinstance(error, RedirectRefused) and error.status == SEE_OTHER:
-        return InDoubt(f"{error} A 303 is also how it is said that something was done.")
+        return InDoubt(f"{error} A 303 can also mean that the create was done.")
     if not isinstance(error, Unreachable) or isinstance(error, NotSent):
         return error
     return InDoubt(f"{request.method} {request.url} was sent and not answered: {error}")
@@ -192,4 +193,4 @@ def _no_answer(base_url: str, error: httpx.HTTPError) -> str:
     reason = str(error) or type(error).__name__
     if isinstance(error.__cause__, ssl.SSLError) or isinstance(error.__context__, ssl.SSLError):
         reason = f"TLS: {reason}"
-    return f"No answer from {base_url} ({type(error).__name__}: {reason}). Look at WMS_BASE_URL and the network."
+    return f"No answer from {base_url} ({type(error).__name__}: {reason}). Check WMS_BASE_URL and the network."

@@ -1,11 +1,12 @@
-"""A create of whatever kind, and what its answer means (specification 4.1 to 4.3, 2.6).
+"""Send a create of any kind and interpret its answer (specification 4.1 to 4.3, 2.6).
 
-A create as answered::
+The answer to a create::
 
     {"resource": {"type": "Retailer", "id": 901, "warnings": ["..."]}, "meta": {"processing_time": 0.02}}
 
-201 or 200 with JSON means done, even if the body breaks off or has no id. A 200 that is not JSON is no answer of the
-service (a login page, a proxy), and one that has errors where the resource should be says two things: in doubt.
+201, or 200 with JSON, means that the create was done, even if the body is truncated or has no id. A 200 that is not
+JSON does not come from the service (a login page, a proxy), and a 200 with errors instead of the resource contradicts
+itself: both leave the create in doubt.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ import msgspec
 
 from wms_sync.api.client import ROOT, GlobalApi, Reply
 from wms_sync.api.errors import InDoubt, Problem, Rejected
+from wms_sync.api.redaction import without_credentials
 from wms_sync.api.statuses import in_words, problems_in
-from wms_sync.api.withheld import without_credentials
 
 Resource = Mapping[str, Any]
 
 BRIEFLY = 2
-"""How often a create is sent to a service that was too busy for an earlier one, after all its retries."""
+"""Attempts per create once the service was still too busy for an earlier create after all its retries."""
 
 _IN_USE = re.compile(r"\b(?:already|in use|(?<!not )exists?|taken|duplicate|unique)\b", re.IGNORECASE)
 _PLAINLY_IN_USE = re.compile(
@@ -33,7 +34,7 @@ _PLAINLY_IN_USE = re.compile(
     r"|\bduplicate\b|\b(?:not|be) unique\b",
     re.IGNORECASE,
 )
-"""What a sentence that names no offending key must say of itself."""
+"""The wording required of a message that names no key."""
 _QUOTE = r"""['"`‘’“”]"""  # noqa: RUF001 - quotes as people write them
 _LEVELS = re.compile(r"[./]")
 _CREATED = 201
@@ -43,7 +44,7 @@ _LONGEST_ID = 19
 
 @dataclass(frozen=True)
 class Created:
-    """What was made; ``id`` is None where the service did it and its answer did not arrive whole."""
+    """A create that was done; ``id`` is None if the answer did not arrive completely."""
 
     id: int | None
     type: str | None
@@ -66,38 +67,38 @@ class _Denial(msgspec.Struct):
 
 
 class Creates:
-    """Creates over one client; a call is one create with its retries. Raises a leaf of ``ApiError``."""
+    """Sends creates through one client; each call is one create with its retries. Raises a leaf of ``ApiError``."""
 
     def __init__(self, api: GlobalApi) -> None:
         self._api = api
         self._attempts: int | None = None
 
     def be_brief(self) -> None:
-        """From here on ask a busy service again hardly ever: it was too busy for a create after all its retries."""
+        """Retry less from now on: the service was too busy for a create even after all its retries."""
         self._attempts = BRIEFLY
 
     def create(self, endpoint: str, body: Resource, *, wrapped_in: str | None = None) -> Created:
-        """Post a body to an endpoint such as ``/v1/shipping/retailers``, bare or under the field ``wrapped_in``."""
+        """Post a body to an endpoint such as ``/v1/shipping/retailers``, as it is or under the key ``wrapped_in``."""
         sent = {wrapped_in: body} if wrapped_in else body
         return _created(self._api.post(f"{ROOT}{endpoint}", sent, attempts=self._attempts))
 
     def rest(self, attempt: int, asked: float | None) -> None:
-        """Wait before one in doubt is sent again."""
+        """Wait before a create in doubt is sent again."""
         self._api.rest(attempt, asked)
 
 
 def already_in_use(refusal: Rejected, key: str, value: str) -> bool:
-    """Whether the service refuses because ``key`` (``name`` or ``code``) has a value that is taken.
+    """Return whether the service refuses because the value of ``key`` (``name`` or ``code``) is already in use.
 
-    Inferred, and in this place only: the specification shows neither the status nor the words (7.2). The offending key
-    must be the one named, and the reason speak of being taken and not, say, of a length. Details are optional (7.1): a
-    sentence without them must say plainly that something is taken, and name the key or its value.
+    This is inferred, here only: the specification shows neither the status nor the wording (7.2). A detail must name
+    this key, and its reason must say that the value is taken, not, for example, that it is too long. Details are
+    optional (7.1): a message without them must say plainly that something is taken, and name the key or its value.
     """
     return any(_is_taken(problem, key, value) for problem in refusal.problems)
 
 
 def speaks_of_use(refusal: Rejected) -> bool:
-    """Whether the service refuses because something is taken, whatever that is."""
+    """Return whether the service refuses because anything at all is already in use."""
     return any(_IN_USE.search(problem.message) for problem in refusal.problems)
 
 
@@ -111,9 +112,9 @@ def _is_taken(problem: Problem, key: str, value: str) -> bool:
 
 
 def _names_value(sentence: str, value: str) -> bool:
-    """Whether a sentence speaks of a value: in quotes, or as it is written where it could be no word of a sentence.
+    """Return whether a message contains the value: in quotes, or unquoted if it could not be an ordinary word.
 
-    ``A retailer with this name already exists.`` says nothing of a retailer whose code is ``A`` or ``this``.
+    ``A retailer with this name already exists.`` does not name a retailer whose code is ``A`` or ``this``.
     """
     if re.search(rf"{_QUOTE}{re.escape(value)}{_QUOTE}", sentence, re.IGNORECASE):
         return True
@@ -142,27 +143,27 @@ def _created(reply: Reply) -> Created:
 
 
 def _refuse_denial(reply: Reply) -> None:
-    """Raises ``InDoubt`` for a success that has errors and no resource."""
+    """Raise ``InDoubt`` for a success that has errors and no resource."""
     try:
         denial = msgspec.json.decode(reply.content or b"", type=_Denial)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return
     if denial.errors or denial.error:
-        said = in_words(problems_in(reply.content or b"", reply.request)) or "no reason that can be read."
+        said = in_words(problems_in(reply.content or b"", reply.request)) or "no readable reason."
         raise InDoubt(
-            f"The create was answered {reply.status}, which means done, with errors in place of what was made: {said}"
+            f"The create was answered {reply.status}, which means done, but with errors instead of the resource: {said}"
         )
 
 
 def identity(given: object) -> int | None:
-    """An id, also one that is written as text; None for what is none or no ledger can hold."""
+    """Return an id, which may be written as text; None if it is not an id or too large for the ledger."""
     if isinstance(given, str) and given.isascii() and given.isdecimal() and len(given) <= _LONGEST_ID:
         given = int(given)
     return given if isinstance(given, int) and not isinstance(given, bool) and 0 <= given < _BEYOND else None
 
 
 def _in_words(warning: object) -> str:
-    """A warning is a sentence, or an object with a ``message``: its shape is not specified."""
+    """Return a warning as text. Its shape is not specified: text, or an object with a ``message``."""
     if isinstance(warning, dict) and "message" in warning:
         return str(warning["message"])
     return str(warning)

@@ -1,7 +1,7 @@
-"""The list envelope of a page (specification 2.6), read without reading the records.
+"""Read the list envelope of a page (specification 2.6) without decoding the records.
 
-msgspec skips what is not declared here, so a page of 5 MB costs a few milliseconds; the records themselves are decoded
-once, later, by DuckDB.
+msgspec skips what is not declared here, so a page of 5 MB takes a few milliseconds; DuckDB decodes the records later,
+once.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class _Meta(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Envelope:
-    """What paging needs of a page: the ids in the order served (unreadable ones left out) and where to go next.
+    """What paging needs from a page: the ids in the order served (without unreadable ones) and the next page cursor.
 
-    ``next`` is the page cursor; ``host`` the one that the service named with it, if it did. ``suspect`` says that
-    somebody may stand in a page that was watched.
+    ``next`` is that page cursor; ``host`` is the host that the service gave with it, if any. ``suspect``: the page was
+    checked for personal data and may contain some.
     """
 
     records: int
@@ -41,7 +41,7 @@ class Envelope:
 
 
 _LARGEST_ID = 2**63 - 1
-"""What a BIGINT and the state store hold; a record with a larger id goes to quarantine."""
+"""The largest id that a BIGINT and the state store hold; a record with a larger id is quarantined."""
 _DIGITS = 20
 _PLAIN, _WATCHING = (
     page_decoder(watched=watched, has_more=bool, next=Any, meta=_Meta | None) for watched in (False, True)
@@ -49,11 +49,10 @@ _PLAIN, _WATCHING = (
 
 
 def read_envelope(content: bytes, *, watched: bool = False) -> Envelope:
-    """Decode a page's envelope and, where it is watched, look for persons on the way.
+    """Decode a page's envelope and, if ``watched``, check the page for personal data at the same time.
 
-    Content that is not strict JSON (``NaN``, broken UTF-8) or records without a usable id are no reason to stop
-    reading: such a page is landed as it came and the flattening step reports what does not fit. Raises
-    ``ProtocolError`` where not even the envelope can be made out.
+    Invalid JSON (``NaN``, broken UTF-8) and records without a usable id do not stop the read: such a page is landed as
+    received, and flattening reports what does not fit. Raises ``ProtocolError`` if the envelope cannot be read.
     """
     try:
         page = (_WATCHING if watched else _PLAIN).decode(content)
@@ -85,7 +84,7 @@ def _read_leniently(content: bytes) -> Envelope:
         records = page["collection"]
         if records is None:
             records = []
-        if isinstance(records, dict):  # PHP writes a list with gaps so
+        if isinstance(records, dict):  # PHP writes a list with gaps as an object
             records = list(records.values())
         if not isinstance(records, list):
             raise TypeError("collection")
@@ -94,7 +93,7 @@ def _read_leniently(content: bytes) -> Envelope:
         count, cursor_start = meta.get("count"), meta.get("cursor_start")
         has_more = bool(page["next"]) if page.get("has_more") in {None, ""} else _flag(page["has_more"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        begins = content[: 40 if content.startswith(b"<") else 1]  # of HTML; of JSON it could be somebody's name
+        begins = content[: 40 if content.startswith(b"<") else 1]  # only of HTML: JSON could show a person's name
         raise ProtocolError(
             "The service sent a page that is not a list response (collection, has_more, next): "
             f"{type(error).__name__} in {len(content):,} bytes that start with {begins!r}."
@@ -110,7 +109,7 @@ def _read_leniently(content: bytes) -> Envelope:
 
 
 def _flag(value: object) -> bool:
-    """Some services write flags as numbers, or as text."""
+    """Return a flag that may be written as a number or as text. Raises ``TypeError``."""
     flags = {True: True, False: False, "1": True, "0": False, "true": True, "false": False}
     if not isinstance(value, int | str) or value not in flags:
         raise TypeError("has_more")
@@ -125,7 +124,7 @@ def _loaded(text: str) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _whole(value: object) -> int | None:
-    """The number that an id or count is, or is written as: PHP writes ``"12"`` now and then; guards must see it."""
+    """Return an id or count, which PHP sometimes writes as text (``"12"``); None if it is not a whole number."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < _DIGITS:
         value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _LARGEST_ID else None

@@ -1,22 +1,22 @@
-"""What can go wrong while talking to the service, as one tree.
+"""The errors of talking to the service, as one tree.
 
 ApiError
-├── Unreachable          no whole answer: time-out, broken transfer (a read is asked again)
-│   ├── NotSent          no connection was made: nothing was done, ask again later
-│   └── InDoubt          a create went out and no answer of the service came: it may or may not have been done
-├── StatusError          an answer that is no success: nothing was done, but see ServiceFailed
+├── Unreachable          no complete answer: timeout, broken transfer (a read is retried)
+│   ├── NotSent          no connection was made: nothing was done; retried
+│   └── InDoubt          a create was sent and the service did not answer: it may or may not have been done
+├── StatusError          an answer other than success: nothing was done, except perhaps for ServiceFailed
 │   ├── Unauthorized     401, 403: final
 │   ├── Rejected         400, 404, 422 and other 4xx: final, the request must change
-│   ├── Busy             409, 429: ask again later
-│   ├── ServiceFailed    408, 5xx: ask again later; a create only where the service itself says so
+│   ├── Busy             409, 429: retried
+│   ├── ServiceFailed    408, 5xx: retried; a create only if the service itself says that nothing was done
 │   └── RedirectRefused  3xx: credentials go to the configured origin only
-├── CallFailed           the Merchant API answered with an error of JSON-RPC (code, message)
-│   ├── AccessDenied     2, -32002: username or key
+├── CallFailed           the Merchant API answered with a JSON-RPC error (code, message)
+│   ├── AccessDenied     2, -32002: wrong username or key
 │   └── SessionExpired   -32005: log in again
-└── ProtocolError        an answer that breaks the interface: not JSON, no list, no count
-    └── PagingBroken     ids that fall, a page cursor that loops or is missing
+└── ProtocolError        an answer that violates the interface: not JSON, no list, no count
+    └── PagingBroken     ids out of order, a page cursor that repeats or is absent
 
-Messages never hold a token or a body; of an error body only the service's own ``message`` and ``details`` are shown.
+Messages never contain a token or a body; of an error body they show only the service's ``message`` and ``details``.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ class NotSent(Unreachable):
 
 
 class InDoubt(Unreachable):
-    """A create went out and the service's answer was lost, or a proxy answered in its place.
+    """A create was sent, but the service's answer was lost, or a proxy answered in its place.
 
-    Looking, or the service's own uniqueness, tells what became of it. ``retry_after`` is what a proxy asked for.
+    Whether it was done is found by looking it up, or by sending it again if its key is unique. ``retry_after`` is the
+    wait that a proxy asked for, in seconds.
     """
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
@@ -51,7 +52,7 @@ class InDoubt(Unreachable):
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that the service refuses (specification 7.1); ``key`` is the path to it, empty where none was named."""
+    """One reason for a refusal (specification 7.1); ``key`` is the path to the offending key, or empty."""
 
     type: str
     key: str
@@ -59,7 +60,7 @@ class Problem:
 
 
 class StatusError(ApiError):
-    """The service answered with something else than success; ``problems`` where it refused and said what."""
+    """The service answered with another status than success; ``problems`` are its reasons, if it gave any."""
 
     def __init__(
         self, message: str, *, status: int, retry_after: float | None = None, problems: tuple[Problem, ...] = ()
@@ -71,24 +72,24 @@ class StatusError(ApiError):
 
 
 class Unauthorized(StatusError):
-    """The token is missing, wrong or expired, or (403) may not do what was asked."""
+    """The token is missing, wrong or expired, or (403) lacks the permission."""
 
     exit_code = 2
 
 
 class Rejected(StatusError):
-    """The service understood and refused; asking again changes nothing."""
+    """The service refused the request; sending it again would not help."""
 
 
 class Busy(StatusError):
-    """Too many requests, or too many at once."""
+    """There were too many requests, or too many at once."""
 
 
 class ServiceFailed(StatusError):
-    """The service failed, or a proxy before it.
+    """The service, or a proxy in front of it, failed.
 
-    ``is_own_word``: the answer has the service's own error body (7.1), so the request was rolled back. Without it the
-    answer may be a proxy's, which does not know what was done.
+    ``is_own_word``: the answer has the service's own error body (7.1), so the request was rolled back. Otherwise the
+    answer may come from a proxy, which does not know what was done.
     """
 
     def __init__(
@@ -99,11 +100,11 @@ class ServiceFailed(StatusError):
 
 
 class RedirectRefused(StatusError):
-    """The service points to another address."""
+    """The service redirects to another address."""
 
 
 class CallFailed(ApiError):
-    """A method of the Merchant API failed; ``code`` as the vendor's pages list it (2, not -32002)."""
+    """A method of the Merchant API failed; ``code`` is the one that the vendor documents (2, not -32002)."""
 
     def __init__(self, message: str, *, code: int) -> None:
         super().__init__(message)
@@ -111,18 +112,18 @@ class CallFailed(ApiError):
 
 
 class AccessDenied(CallFailed):
-    """Username or API key is wrong."""
+    """The username or API key is wrong."""
 
     exit_code = 2
 
 
 class SessionExpired(CallFailed):
-    """24 hours after login a session ends."""
+    """The session has expired, 24 hours after login."""
 
 
 class ProtocolError(ApiError):
-    """The answer is not what the interface promises; reading on could lose records."""
+    """The answer violates the interface; reading on could lose records."""
 
 
 class PagingBroken(ProtocolError):
-    """From here a listing cannot be followed; its page cursors are not to be trusted."""
+    """The listing cannot be followed further; its page cursors cannot be trusted."""

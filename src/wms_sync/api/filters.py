@@ -1,8 +1,8 @@
 """Filter expressions of the list endpoints: ``field{op:value,op:value}``.
 
-Of ranges only ``gt`` and ``lt`` are written: they are the operators that both of the service's interfaces confirm. Both
-bounds are exclusive and the service's timestamps may carry fractions of a second, so a window is asked for one tick
-wider at its low end; reading a record twice is harmless.
+Ranges use only ``gt`` and ``lt``, the operators that both interfaces of the service confirm. Both bounds are exclusive,
+and the service's timestamps may have fractions of a second, so the low end of a window is requested one tick (1 s)
+earlier; reading a record twice is harmless.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ TICK = timedelta(seconds=1)
 
 
 def updated_within(start: datetime | None, end: datetime | None) -> str:
-    """The filter for records whose ``updated_at`` lies in ``[start, end)``; either side may be open, not both.
+    """Return the filter for records whose ``updated_at`` lies in ``[start, end)``; one side may be None, not both.
 
     >>> from datetime import datetime, UTC
     >>> updated_within(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC))
@@ -29,12 +29,12 @@ def updated_within(start: datetime | None, end: datetime | None) -> str:
 
 
 def timestamp(moment: datetime) -> str:
-    """RFC 3339 in UTC, whole seconds, as the service writes it (specification 2.0)."""
+    """Return the time as RFC 3339 in UTC and whole seconds, as the service writes it (specification 2.0)."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def ids_between(after: int, to: int | None) -> str:
-    """The filter for records whose id lies above ``after``, up to ``to``.
+    """Return the filter for records with an id above ``after`` and, unless ``to`` is None, at most ``to``.
 
     >>> ids_between(15, 50)
     'id{gt:15,lt:51}'
@@ -43,7 +43,7 @@ def ids_between(after: int, to: int | None) -> str:
 
 
 def ids_among(ids: Iterable[int]) -> str:
-    """The filter for records with one of these ids.
+    """Return the filter for records with one of these ids.
 
     >>> ids_among([15, 50])
     'id{in:[15,50]}'

@@ -1,13 +1,13 @@
-"""The Merchant API: JSON-RPC 2.0 at ``/api/jsonrpc`` (specification 4.7, 5.2, 7.3).
+"""Client of the Merchant API: JSON-RPC 2.0 at ``/api/jsonrpc`` (specification 4.7, 5.2, 7.3).
 
-A call and its answers, of which the last form comes from the vendor's pages::
+A call and its answers; the last form is from the vendor's documentation::
 
     {"jsonrpc": "2.0", "id": 1, "method": "call", "params": [null, "retailer.list", [{"code": {"in": ["a"]}}]]}
     {"jsonrpc": "2.0", "id": 1, "result": {...}, "error": null}
     {"jsonrpc": 2.0, "id": 1, "error": {"code": -32005, "message": "Session expired. Try to relogin."}}
 
-Credentials go with each call (HTTP Basic, session null), or once with ``login``: the session is then kept for the
-process and made anew only when the service says that it expired.
+Credentials are sent with each call (HTTP Basic, session null), or once with ``login``; the session is then kept for the
+process and replaced only if the service says that it expired.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from pydantic import SecretStr
 from wms_sync.api.body import receive
 from wms_sync.api.connection import Connection, Request, silent
 from wms_sync.api.errors import AccessDenied, CallFailed, ProtocolError, SessionExpired
+from wms_sync.api.redaction import without_credentials
 from wms_sync.api.retrying import RetryPolicy
-from wms_sync.api.withheld import without_credentials
 from wms_sync.settings import Settings
 
 PATH = "/api/jsonrpc"
 CREDENTIALS = "username or API key ({status}): look at WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY."
 READS = frozenset({"search", "info", "list"})
-"""Last words of the methods that only read, so that one without an answer may be called again."""
+"""Last parts of the names of methods that only read, so that a call without an answer can be retried."""
 PARALLEL = 5
-"""How many calls at once the service takes (facts)."""
+"""The number of simultaneous calls that the service accepts (facts)."""
 ACCESS_DENIED, SESSION_EXPIRED = 2, 5
 
 _VERSIONS = (2, 2.0, "2.0", "2")
@@ -53,7 +53,7 @@ class _Envelope(msgspec.Struct):
 
 
 class MerchantApi:
-    """Thread-safe; one instance a run. Close it, or use it as a context manager."""
+    """A thread-safe client; make one per run. Use it as a context manager."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class MerchantApi:
         policy: RetryPolicy | None = None,
         say: Callable[[str], object] = silent,
     ) -> Self:
-        """A client for the configured instance; raises ``SettingsError`` where address, username or key is missing."""
+        """Make a client for the configured instance. Raises ``SettingsError`` if a setting is not set."""
         base_url, username, api_key = settings.require_merchant()
         return cls(
             base_url,
@@ -106,13 +106,13 @@ class MerchantApi:
 
     @property
     def requests(self) -> int:
-        """How many requests were sent, repeated ones too."""
+        """Return the number of requests sent, retries included."""
         return self._connection.requests
 
     def call(self, method: str, arguments: Sequence[object] = ()) -> Any:  # noqa: ANN401 - whatever the method returns
-        """Call ``retailer.list`` and the like. Raises a leaf of ``ApiError``.
+        """Call a method such as ``retailer.list``. Raises a leaf of ``ApiError``.
 
-        A method that may change something is not called again when no answer came: ``InDoubt``.
+        If no answer comes, a method that may change something is not retried and raises ``InDoubt``.
         """
         repeatable = method.rpartition(".")[2] in READS
         if not self._login:
@@ -125,12 +125,12 @@ class MerchantApi:
             return self._send("call", [session, method, list(arguments)], repeatable=repeatable)
 
     def _open_session(self, expired: str | None) -> str:
-        """The session of this process; a new one only for the first caller and for the first who met its end."""
+        """Return the session of this process. Log in only if there is none yet or ``expired`` is the current one."""
         with self._logging_in:
             if self._session is None or self._session == expired:
                 session = self._send("login", [self._username, self._api_key.get_secret_value()], repeatable=True)
                 if not isinstance(session, str):
-                    raise ProtocolError("The Merchant API answered login with something that is no session ID.")
+                    raise ProtocolError("The Merchant API answered login with something that is not a session ID.")
                 self._session = session
             return self._session
 
@@ -143,11 +143,11 @@ class MerchantApi:
         url = self._connection.url(PATH)
         content = msgspec.json.encode(envelope)
         request = Request("POST", url, headers, content=content, repeatable=repeatable)
-        return self._connection.send(request, lambda response, deadline: _result(response, deadline, _told(params)))
+        return self._connection.send(request, lambda response, deadline: _result(response, deadline, _called(params)))
 
 
-def _told(params: Sequence[object]) -> str:
-    """What a message says was called: the inner method, never credentials or a session."""
+def _called(params: Sequence[object]) -> str:
+    """Return the name of the called method for messages: the inner method, never credentials or a session."""
     return str(params[1]) if len(params) == 3 else "login"
 
 
@@ -173,14 +173,14 @@ def _failed(error: _Error, called: str, request: httpx.Request) -> CallFailed:
     said = without_credentials(error.message, request)
     message = f"The Merchant API refused {called}: {said} (code {error.code})"
     if code == ACCESS_DENIED:
-        return AccessDenied(f"{message} Look at WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY.", code=code)
+        return AccessDenied(f"{message} Check WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY.", code=code)
     if code == SESSION_EXPIRED:
         return SessionExpired(message, code=code)
     return CallFailed(message, code=code)
 
 
 def documented(code: int) -> int:
-    """The code as the vendor lists it: 2 may arrive as 2 or as -32002; JSON-RPC's own codes stay.
+    """Return the code as the vendor documents it: 2 may arrive as 2 or -32002; JSON-RPC's own codes stay as they are.
 
     >>> documented(-32002), documented(2), documented(-32601)
     (2, 2, -32601)

@@ -1,8 +1,8 @@
-"""The page cursor of a listing (specification 4.6): all that is taken from what the service says of its next page.
+"""Extract the page cursor of a listing (specification 4.6), the only part of ``next`` that is used.
 
-``next`` comes as an absolute URL, perhaps of another scheme or host behind a proxy, as a path with or without its root,
-or as a query. None of it becomes an address: the next page is asked for at our own, with ``cursor_start``, an integer
-(4.4). Where ``next`` has none, ``meta.cursor_start`` counts.
+``next`` is an absolute URL, perhaps with another scheme or host behind a proxy, or a path with or without its root, or
+a query. It is never used as an address: the next page is requested from the configured base URL with ``cursor_start``,
+an integer (4.4). If ``next`` has no cursor, ``meta.cursor_start`` is used.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//(?:[^/?#@]*@)?([a-z0-9.-]{1,253})(
 
 
 def page_cursor(stated: object) -> int | None:
-    """The cursor in a ``next`` of whatever shape, or in a ``meta.cursor_start``; None where there is none."""
+    """Return the cursor in a ``next`` of any form, or in a ``meta.cursor_start``; None if there is none."""
     if not isinstance(stated, str):
         return _usable(whole(stated))
     found = _CURSOR_START.findall(stated)
@@ -24,7 +24,7 @@ def page_cursor(stated: object) -> int | None:
 
 
 def named_host(stated: object) -> str | None:
-    """The host of a ``next`` that is an absolute URL, in lower case; None for any other."""
+    """Return the host of ``next`` in lower case if it is an absolute URL; else None."""
     found = _HOST.match(stated) if isinstance(stated, str) else None
     return found[1].lower() if found else None
 

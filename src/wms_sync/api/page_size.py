@@ -1,9 +1,9 @@
-"""How many records a page is asked for: as many as wanted, or the most that the service takes.
+"""Find the page size: the number of records wanted, or the largest number that the service accepts.
 
-A service may refuse a ``limit`` that the specification allows (4.4: 1 to 1000). Each refusal halves it, or takes the
-number that the refusal names, where that is more; what a page then comes with is kept for the rest of the run. A
-refusal that names nothing is taken for one of the limit until a page of that size has come: the request before it, for
-one record, was taken.
+A service may refuse a ``limit`` that the specification allows (4.4: 1 to 1000). Each refusal halves the limit, or sets
+it to the number in the refusal if that is larger; the first accepted size is kept for the rest of the run. A refusal
+that names no parameter is attributed to the limit until a page of that size has been served, because the request
+before it, for one record, was accepted.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _NUMBER = re.compile(r"(?<![0-9.,])[0-9]{1,4}(?![0-9.,]?[0-9])")
 
 
 def ignored(_: int) -> None:
-    """Nobody wants to know."""
+    """Default for ``found``: do nothing."""
 
 
 class PageSize:
-    """Shared by the threads of one run; ``found`` is told once of a smaller size that the service takes."""
+    """The page size of one run, shared by its threads. ``found`` is called once, with a smaller size that works."""
 
     def __init__(self, wanted: int, *, known: int | None = None, found: Callable[[int], object] = ignored) -> None:
         self.wanted = wanted
@@ -37,12 +37,12 @@ class PageSize:
 
     @property
     def now(self) -> int:
-        """What to ask for."""
+        """Return the current page size."""
         with self._lock:
             return self._now
 
     def taken(self, size: int) -> None:
-        """The service has answered a request for pages of this size."""
+        """Record that the service served a page of this size."""
         with self._lock:
             self._largest_taken = max(size, self._largest_taken)
             new = size < self.wanted and not self._told
@@ -51,7 +51,7 @@ class PageSize:
             self._found(size)
 
     def refused(self, size: int, refusal: Rejected) -> bool:
-        """Whether to ask again, for less: not where something else was refused, or nothing less is left."""
+        """Lower the size after a refusal. Return whether to retry: not if something else was refused, nor at size 1."""
         named = any(_is_of_limit(problem) for problem in refusal.problems)
         with self._lock:
             if not named and (_names_another(refusal) or size <= self._largest_taken):
@@ -74,5 +74,5 @@ def _is_of_limit(problem: Problem) -> bool:
 
 
 def _names_another(refusal: Rejected) -> bool:
-    """Whether something else is refused for sure."""
+    """Return whether the refusal certainly concerns something other than the limit."""
     return refusal.status not in _OF_PARAMETERS or any(_OTHER.search(problem.key) for problem in refusal.problems)

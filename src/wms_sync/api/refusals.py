@@ -1,9 +1,9 @@
-"""Which parameters of field selection a refusal names (specification 7.1), and what can be asked for instead.
+"""Find the field selection parameters that the service refuses (specification 7.1), and a selection that it accepts.
 
-The path to the offending key is not specified further, so ``fields:order.brand``, ``query.fields:order.brand`` and
-``fields[order.brand]`` are the same to us; where there are no details the service's sentence is looked at. What a
-sentence names may as well be what is allowed, so each name is asked for alone before it is left out. A service that
-names nothing of its own is searched: parameters are left out by halving, with one record a request.
+The form of the path to the offending key is not specified, so ``fields:order.brand``, ``query.fields:order.brand`` and
+``fields[order.brand]`` are treated alike; without details the service's message is searched. A message may also list
+what is allowed, so each name is tried alone before it is left out. If the service names no parameter, the refused ones
+are found by bisection, with requests for one record.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from wms_sync.api.selection import ALL, SHIPMENT, Selection, parameter
 from wms_sync.api.statuses import in_words
 
 ABOUT_WHAT_WAS_SENT = frozenset({400, 403, 404, 413, 414, 422, 431})
-"""Refusals that field selection may be to blame for: a name without permission and an address that is too long too."""
+"""Statuses of refusals that field selection may cause; a missing permission and a URL that is too long are included."""
 MOST_REQUESTS = 400
 ROOM = 100
-"""Characters that a page's address is longer than the first request's: its filter ends, and it has a page cursor."""
+"""Characters by which a page's URL is longer than the first request's: a filter with an end, and a page cursor."""
 _PARTS = re.compile(r"[^a-z0-9_]+")
 _IN_SENTENCE = re.compile(r"\bfields(?::[\w.]*\w|\[[\w.]+\])")
 _QUOTED = re.compile(r"""['"`‘“](\w+)['"`’”]""")  # noqa: RUF001 - quotes as people write them
@@ -35,7 +35,7 @@ Ask = Callable[[Selection], T]
 
 @dataclass(frozen=True)
 class Agreement(Generic[T]):
-    """What the service takes, its answer, and by parameter why it takes no more."""
+    """The selection that the service accepts, its answer, and by parameter its reason for refusing more."""
 
     selection: Selection
     answer: T
@@ -44,7 +44,7 @@ class Agreement(Generic[T]):
 
 @dataclass(frozen=True)
 class _Offence:
-    """A parameter, and the value of it that is refused where one is."""
+    """A refused parameter, or one refused ``value`` of it, and the service's reason."""
 
     name: str
     value: str | None
@@ -52,7 +52,7 @@ class _Offence:
 
 
 def agree(ask: Ask[T], wanted: Selection) -> Agreement[T]:
-    """Ask with ever less until the service takes it. Raises the refusal that field selection is not to blame for."""
+    """Reduce the selection until the service accepts it. Raises a refusal that field selection did not cause."""
     search = _Search(ask)
     agreed, said = wanted, dict[str, str]()
     while True:
@@ -70,7 +70,7 @@ def agree(ask: Ask[T], wanted: Selection) -> Agreement[T]:
 
 
 class _Search(Generic[T]):
-    """Requests, counted, and the finding of what nobody names."""
+    """Counts the requests, and searches for refused parameters that the service does not name."""
 
     def __init__(self, ask: Ask[T]) -> None:
         self._ask = ask
@@ -78,12 +78,12 @@ class _Search(Generic[T]):
         self.is_too_much = False
 
     def ask(self, selection: Selection) -> T:
-        """One request."""
+        """Send one request."""
         self._left -= 1
         return self._ask(selection)
 
     def takes(self, selection: Selection) -> bool:
-        """Whether the service answers that."""
+        """Return whether the service accepts the selection."""
         try:
             self.ask(selection)
         except StatusError as refusal:
@@ -93,18 +93,18 @@ class _Search(Generic[T]):
         return True
 
     def offence(self, selection: Selection, refusal: StatusError) -> _Offence:
-        """The first parameter that is refused; raises the refusal where none is to blame."""
+        """Return the first refused parameter. Raises the refusal if no parameter caused it."""
         if refusal.status not in ABOUT_WHAT_WAS_SENT or self._left <= 0 or not self.takes(selection.until(0)):
             raise refusal
         count = self._first_refused(len(selection.asked), lambda count: selection.until(count))
         return _Offence(selection.asked[count - 1][0], None, _said(refusal))
 
     def is_refused_alone(self, selection: Selection, name: str) -> bool:
-        """Whether a parameter is refused also with nothing beside it but what it hangs on."""
+        """Return whether a parameter is refused even if it is sent only with those that it depends on."""
         return bool(selection.values(name)) and not self.takes(_alone(selection, name))
 
     def refused_value(self, selection: Selection, name: str, named: str | None) -> str | None:
-        """The first value of a list that is refused, the named one if it is; None where all are."""
+        """Return the refused value of a parameter, preferably the named one; None if all its values are refused."""
         values = selection.values(name)
         alone = _alone(selection, name)
         if named in values and not self.takes(alone.asking(name, (named,))):
@@ -116,7 +116,7 @@ class _Search(Generic[T]):
         return values[count - 1]
 
     def _first_refused(self, all_of_them: int, first: Callable[[int], Selection]) -> int:
-        """The least count that is refused, where none is taken and all are refused."""
+        """Return by bisection the smallest count that is refused; 0 is accepted and ``all_of_them`` refused."""
         taken, refused = 0, all_of_them
         while refused - taken > 1:
             middle = (taken + refused) // 2
@@ -128,7 +128,7 @@ class _Search(Generic[T]):
 
 
 def _without(selection: Selection, offence: _Offence, search: _Search[T], said: dict[str, str]) -> Selection:
-    """The selection without what is refused, of which ``said`` tells why."""
+    """Return the selection without what is refused, and add the reasons to ``said``."""
     narrower = _narrower(selection, offence, search)
     gone = {name for name, _ in selection.asked} - {name for name, _ in narrower.asked}
     said |= dict.fromkeys(gone | {offence.name}, offence.said)
@@ -136,7 +136,7 @@ def _without(selection: Selection, offence: _Offence, search: _Search[T], said: 
 
 
 def _narrower(selection: Selection, offence: _Offence, search: _Search[T]) -> Selection:
-    """Without the value; of ``all`` the names that 4.5 lists; else without the parameter."""
+    """Return the selection without the refused value, with the names of 4.5 for ``all``, or without the parameter."""
     values = selection.values(offence.name)
     if not search.is_refused_alone(selection, offence.name):
         search.is_too_much = True
@@ -150,7 +150,7 @@ def _narrower(selection: Selection, offence: _Offence, search: _Search[T]) -> Se
 
 
 def _named(refusal: StatusError, selection: Selection) -> Iterator[_Offence]:
-    """The parameters that the service names."""
+    """Yield the parameters that the refusal names."""
     if refusal.status not in ABOUT_WHAT_WAS_SENT:
         return
     for problem in refusal.problems:
@@ -159,7 +159,7 @@ def _named(refusal: StatusError, selection: Selection) -> Iterator[_Offence]:
 
 
 def _with_room(selection: Selection, said: dict[str, str]) -> Selection:
-    """Less, where it was the length that was refused: what follows the first request is a little longer."""
+    """Shorten a selection refused for its length, because the requests for pages are a little longer."""
     shorter, why = selection, next(reversed(said.values()))
     while shorter.asked and len(urlencode(selection.params)) - len(urlencode(shorter.params)) < ROOM:
         last, _ = shorter.asked[-1]
@@ -169,12 +169,12 @@ def _with_room(selection: Selection, said: dict[str, str]) -> Selection:
 
 
 def _alone(selection: Selection, name: str) -> Selection:
-    """One parameter and those that it hangs on."""
+    """Return a selection with one parameter and those that it depends on."""
     return selection.without([each for each, _ in selection.asked if not f"{name}.".startswith(f"{each}.")])
 
 
 def _said(refusal: StatusError) -> str:
-    """Why; a name without permission says nothing against the token, which the error of a 403 speaks of."""
+    """Return the reason; for 403 without the advice about the token, since only a name lacks permission."""
     if isinstance(refusal, Unauthorized):
         return f"{refusal.status}: {in_words(refusal.problems) or 'no reason given.'}"
     return str(refusal)
@@ -190,13 +190,13 @@ def _names_in(problem: Problem, selection: Selection) -> Iterator[str]:
 
 
 def _endings(key: str) -> Iterator[str]:
-    """The key from ``fields`` on, whatever stands before: ``query.fields.order`` is about ``fields.order``."""
+    """Yield the key from each ``fields`` on: ``fields.order`` for ``query.fields.order``."""
     parts = key.split(".")
     yield from (".".join(parts[at:]) for at, part in enumerate(parts) if part == SHIPMENT)
 
 
 def _value_in(problem: Problem, values: tuple[str, ...]) -> str | None:
-    """The one value that a sentence speaks of: the only one in quotes, or else the only one."""
+    """Return the value that the message names: the only one in quotes, or else the only one at all; else None."""
     sentence = _IN_SENTENCE.sub(" ", problem.message)
     for words in (_QUOTED.findall(sentence), _WORD.findall(sentence)):
         named = [value for value in values if value in words]

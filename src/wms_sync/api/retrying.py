@@ -1,9 +1,9 @@
-"""The one place that decides about asking again.
+"""Decide whether to retry a request, and when: the only module that does so.
 
-409 and 429 say that nothing was done, as does a 5xx or 408 with the service's own error body: they may be repeated
-whatever the method; so may a request that never left, because no connection was made. No answer at all, and a 5xx or
-408 in other words (a proxy answers so for work that was done), may be repeated only where repeating is harmless (a
-read). Bounded by attempts and by time.
+409 and 429, and a 5xx or 408 with the service's own error body, mean that nothing was done: any request may be retried.
+The same holds if no connection was made. After no answer at all, and after a 5xx or 408 with another body (a proxy may
+send it for work that was done), a request is retried only if that is harmless (a read). Retries are limited in number
+and in time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from wms_sync.api.errors import ApiError, Busy, NotSent, ServiceFailed, Unreacha
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Bounds of asking again. Waits are seconds; ``jitter`` is the share of a wait that is random."""
+    """Limits of retrying. Waits are in seconds; ``jitter`` is the random share of a wait, 0 to 1."""
 
     attempts: int = 8
     total_seconds: float = 900.0
@@ -30,9 +30,9 @@ class RetryPolicy:
 def wait_before_retry(
     error: ApiError, *, idempotent: bool, attempt: int, elapsed: float, policy: RetryPolicy
 ) -> float | None:
-    """Seconds to wait before attempt ``attempt + 1``, or None when the error is final.
+    """Return the seconds to wait before attempt ``attempt + 1``, or None if the error is final.
 
-    ``attempt`` counts from 1. A ``Retry-After`` is honoured as it is, however long, as long as the time bound allows.
+    ``attempt`` counts from 1. A ``Retry-After`` is followed exactly, unless it exceeds the time limit.
     """
     if not _may_repeat(error, idempotent=idempotent) or attempt >= policy.attempts:
         return None
@@ -42,7 +42,7 @@ def wait_before_retry(
 
 
 def retry_after_seconds(value: str | None, *, now: datetime | None = None) -> float | None:
-    """A ``Retry-After`` header as seconds: a number, or an HTTP date. None when absent or unreadable."""
+    """Return a ``Retry-After`` header (a number or an HTTP date) in seconds; None if it is absent or unreadable."""
     if value is None:
         return None
     try:
@@ -56,7 +56,7 @@ def retry_after_seconds(value: str | None, *, now: datetime | None = None) -> fl
 
 
 def http_date(value: str) -> datetime:
-    """A date of HTTP, which is UTC also where it names no zone, or ``-0000``; ``ValueError`` for what is none."""
+    """Parse an HTTP date as UTC, even without a zone or with ``-0000``. Raises ``ValueError`` if it is invalid."""
     try:
         moment = parsedate_to_datetime(value)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
@@ -73,6 +73,6 @@ def _may_repeat(error: ApiError, *, idempotent: bool) -> bool:
 
 
 def backoff(attempt: int, policy: RetryPolicy) -> float:
-    """Seconds to wait after attempt ``attempt``, counted from 1, where nobody asked for more."""
+    """Return the seconds to wait after attempt ``attempt`` (from 1) if the service did not ask for a wait."""
     wait = min(policy.longest_wait, policy.first_wait * 2.0 ** (attempt - 1))
     return wait * (1 - policy.jitter * random.random())  # noqa: S311 - spreading clients out needs no secrecy

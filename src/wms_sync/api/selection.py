@@ -1,9 +1,9 @@
-"""Which fields and related objects a list of shipments is asked for: one table of parameters, and what hangs on each.
+"""Field selection: which fields and related objects are requested with shipments, as one table of parameters.
 
-The parameter names follow the vendor's rule ``fields:<path>`` (the dot between levels is inferred, so this is the one
-place to edit for an instance that differs). ``all`` is not recursive: each level is asked for by its own parameter, and
-only where specification 4.5 lists it for the kind. Everywhere else, and where ``all`` is refused, the names are asked
-for that 4.5 lists, or the object's field table.
+The parameter names follow the vendor's rule ``fields:<path>`` (the dot between levels is inferred, so edit only this
+module for an instance that differs). ``all`` is not recursive: each level has its own parameter, and ``all`` is used
+only if specification 4.5 lists it for the kind. Otherwise, and if ``all`` is refused, the names that 4.5 lists are
+requested, or those of the object's field table.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ def _words(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Kind:
-    """What may be asked of a kind. ``type`` is its type in ``sql/types``, whose fields are all that it can have.
+    """A kind of object and what can be requested of it. ``type`` is its type in ``sql/types``, with all its fields.
 
-    ``listed`` are the values that 4.5 lists besides ``all``; empty where it does not list the kind, whose field table
-    is asked for then. ``brings`` are fields that a listed value brings under another name, ``always`` those that come
-    whatever is asked for. ``personal`` are not asked for without addresses.
+    ``listed`` are the values that 4.5 lists besides ``all``; it is empty if 4.5 does not list the kind, and then the
+    fields of the type are requested. ``brings`` maps a listed value to the fields it brings under other names;
+    ``always`` are fields that come without being requested. ``personal`` values are requested only with addresses.
 
-    ``table`` has its rows, and ``parts`` are the tables of values that are lists. A ``shared`` kind comes only where it
-    is asked for; others stand in their owner, as a reference or in part, also where they are not asked for.
+    ``table`` holds its rows; ``parts`` maps a value that is a list to its tables. A ``shared`` kind comes only if it is
+    requested; the others are inside their owner, as a reference or in part, even if they are not requested.
     """
 
     type: str
@@ -47,20 +47,20 @@ class Kind:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """All that an object of the kind can have."""
+        """Return all fields of the kind except type and id."""
         return tuple(name for name in fields_of(self.type) if name not in {"type", "id"})
 
     @property
     def has_all(self) -> bool:
-        """Whether 4.5 lists ``all`` for it."""
+        """Return whether 4.5 lists ``all`` for the kind."""
         return bool(self.listed)
 
     def names(self, *, include_addresses: bool) -> tuple[str, ...]:
-        """The values that are asked for one by one."""
+        """Return the values to request one by one."""
         return tuple(one for one in self.listed or self.fields if include_addresses or one not in self.personal)
 
     def granted(self, values: Iterable[str]) -> frozenset[str]:
-        """The fields that these values bring."""
+        """Return the fields that these values bring."""
         asked = frozenset(values)
         if ALL in asked:
             return frozenset(self.fields)
@@ -231,14 +231,14 @@ _KINDS: dict[str, Kind] = {
     "order.mark_for_location": _LOCATION,
     "order.mark_for_location.retailer": _RETAILER,
 }
-"""Where an object stands, counted from the shipment, and its kind."""
+"""Kinds by the path of the object, starting at the shipment."""
 
 _PERSONAL_PATHS = frozenset({"order.shipping_address", "order.original_address"})
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One query parameter; ``names`` are what it is asked for one by one."""
+    """One query parameter; ``names`` are its single values, ``first`` is the value to try first."""
 
     path: str
     kind: Kind
@@ -247,13 +247,13 @@ class Parameter:
 
     @property
     def name(self) -> str:
-        """As it stands in the query."""
+        """Return its name in the query."""
         return PREFIX + self.path if self.path else SHIPMENT
 
 
 @cache
 def parameters(*, include_addresses: bool) -> tuple[Parameter, ...]:
-    """All of them, each behind those that it hangs on. Without addresses nothing personal is asked for."""
+    """Return all parameters, each after those that it depends on; without addresses, none for personal data."""
     return tuple(
         Parameter(path, kind, names := kind.names(include_addresses=include_addresses), _first(kind, names))
         for path, kind in sorted(_KINDS.items())
@@ -262,12 +262,12 @@ def parameters(*, include_addresses: bool) -> tuple[Parameter, ...]:
 
 
 def parameter(name: str) -> Parameter:
-    """One by its name in the query, as it is with addresses."""
+    """Return a parameter by its name in the query, in its form with addresses."""
     return _BY_NAME[name]
 
 
 def _first(kind: Kind, names: tuple[str, ...]) -> tuple[str, ...]:
-    """``all`` where it is listed, unless it would bring what is not asked for."""
+    """Return ``all`` if 4.5 lists it and it would not bring personal data that is not requested; else the names."""
     return (ALL,) if kind.has_all and set(names) == set(kind.listed) else names
 
 
@@ -276,29 +276,29 @@ _BY_NAME = {one.name: one for one in parameters(include_addresses=True)}
 
 @dataclass(frozen=True)
 class Selection:
-    """What is asked for: values by parameter, in the order of the table."""
+    """The requested values by parameter, in the order of the table."""
 
     asked: tuple[tuple[str, tuple[str, ...]], ...]
     include_addresses: bool
 
     @classmethod
     def whole(cls, *, include_addresses: bool) -> Selection:
-        """Everything that has a place in the tables."""
+        """Return the selection of everything that has a place in the tables."""
         return cls(
             tuple((one.name, one.first) for one in parameters(include_addresses=include_addresses)), include_addresses
         )
 
     @property
     def params(self) -> tuple[tuple[str, str], ...]:
-        """The query parameters."""
+        """Return the query parameters."""
         return tuple((name, ",".join(values)) for name, values in self.asked)
 
     def values(self, name: str) -> tuple[str, ...]:
-        """What a parameter is asked for; nothing where it is left out."""
+        """Return the requested values of a parameter; empty if it is left out."""
         return next((values for each, values in self.asked if each == name), ())
 
     def asking(self, name: str, values: Iterable[str]) -> Selection:
-        """The selection with other values of one parameter, which is left out without any."""
+        """Return the selection with other values for one parameter; without values it is left out."""
         wanted = tuple(values)
         return replace(
             self,
@@ -308,24 +308,24 @@ class Selection:
         )
 
     def dropping(self, name: str) -> Selection:
-        """Without a parameter, and without those below it where they would select of what does not come."""
+        """Return the selection without a parameter, and without those below it if their objects would not come."""
         below = [each for each, _ in self.asked if each.startswith(f"{name}.")] if parameter(name).kind.shared else []
         return self.without([name, *below])
 
     def without(self, names: Iterable[str]) -> Selection:
-        """The selection without these parameters."""
+        """Return the selection without these parameters."""
         out = set(names)
         return replace(self, asked=tuple(one for one in self.asked if one[0] not in out))
 
     def until(self, count: int) -> Selection:
-        """The first so many parameters: whatever one of them hangs on is among them."""
+        """Return the selection with its first ``count`` parameters, which include all that these depend on."""
         return replace(self, asked=self.asked[:count])
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """What the tables have a place for and this selection does not bring.
+        """Return what has a place in the tables but is not brought by this selection.
 
-        ``fields:order.brand``: nothing of these objects is asked for; ``fields:order=carrier``: one field lacks.
+        ``fields:order.brand``: the objects are not requested; ``fields:order=carrier``: one field is not requested.
         """
         return tuple(self._lost())
 
@@ -340,13 +340,13 @@ class Selection:
 
 
 def fields_wanted(parameter: Parameter) -> tuple[str, ...]:
-    """The fields that a parameter brings where nothing is refused."""
+    """Return the fields that a parameter brings if nothing is refused."""
     granted = parameter.kind.granted(parameter.first)
     return tuple(name for name in parameter.kind.fields if name in granted)
 
 
 def expanded(lost: Iterable[str]) -> frozenset[str]:
-    """What ``Selection.lost`` tells, field by field: a parameter that is left out stands for all of its fields."""
+    """Return the entries of ``Selection.lost`` plus one entry per field of each parameter that is left out."""
     found: set[str] = set()
     for one in lost:
         name, _, value = one.partition("=")
@@ -357,10 +357,10 @@ def expanded(lost: Iterable[str]) -> frozenset[str]:
 
 
 def selection(*, include_addresses: bool) -> tuple[tuple[str, str], ...]:
-    """The query parameters of everything, in a fixed order. Without addresses nothing personal is asked for."""
+    """Return the query parameters for everything, in a fixed order; without addresses, none for personal data."""
     return Selection.whole(include_addresses=include_addresses).params
 
 
 def parameter_names() -> frozenset[str]:
-    """What can be left out by hand: the paths, as ``order.brand``."""
+    """Return the paths that ``WMS_OMIT_FIELDS`` can leave out, such as ``order.brand``."""
     return frozenset(path for path in _KINDS if path)

@@ -1,4 +1,4 @@
-"""List shipments (specification 4.4, 4.6): pages of one window, with the guards that make paging safe.
+"""List shipments (specification 4.4, 4.6): the pages of one window, with the guards that make paging safe.
 
 A page as served::
 
@@ -6,8 +6,8 @@ A page as served::
      "has_more": true, "next": "/api/global/v1/shipping/shipments?...&cursor_start=8", "previous": null,
      "meta": {"processing_time": 0.1, "cursor_start": 8, "cursor_end": 7, "count": 1234}}
 
-Cursors work with ``sort=id`` only, so ``updated_at`` filters but never orders. Of ``next`` the page cursor alone is
-taken (``page_cursor``): each page is asked for by the listing's own parameters.
+Cursors work only with ``sort=id``, so ``updated_at`` filters but never orders. Of ``next`` only the page cursor is used
+(``page_cursor``); each page is requested with the listing's own parameters.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from wms_sync.api.selection import Selection
 
 PATH = f"{ROOT}/v1/shipping/shipments"
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC), datetime(2000, 1, 2, tzinfo=UTC)
-"""A day on which nothing was changed that any instance still has."""
+"""A day on which no shipment of any instance was last changed."""
 MOST_EMPTY = 1000
-"""So many pages without a record in a row, each with a page cursor, are followed: more would never end."""
+"""The most empty pages in a row that are followed, each with a page cursor; more would never end."""
 IDS_PER_REQUEST = 200
-"""Ids of ten digits, encoded, then make an address of three kilobytes: no limit is published, four is a common one."""
+"""With ids of ten digits, the encoded URL has about 3 KB; no limit is published, and 4 KB is a common one."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """One response of list shipments: as it came, and what paging needs of it."""
+    """One response of list shipments: the body as received, and its envelope."""
 
     body: Body
     envelope: Envelope
@@ -45,7 +45,7 @@ class Page:
 
 
 class ShipmentListing:
-    """Pages of shipments whose ``updated_at`` lies in ``[start, end)``; ``selection`` may be set to ask for less."""
+    """Requests pages of shipments, by ``updated_at`` in ``[start, end)`` or by id. Set ``selection`` to narrow it."""
 
     def __init__(
         self,
@@ -67,49 +67,49 @@ class ShipmentListing:
 
     @property
     def signature(self) -> str:
-        """What is asked for besides the window."""
+        """Return everything that is requested besides the window, as text."""
         return f"limit={self._page_size.now}&" + "&".join(f"{name}={value}" for name, value in self._common)
 
     def asks_the_same(self, signature: str) -> bool:
-        """Whether a half-read window of this signature may go on: pages may be of another size."""
+        """Return whether a half-read window with this signature can be resumed; the page size may differ."""
         return signature.partition("&")[2] == self.signature.partition("&")[2]
 
     def count(
         self, start: datetime | None, end: datetime | None, *, selecting: Selection | None = None
     ) -> tuple[int | None, datetime]:
-        """How many shipments match, None where the service does not say, and its clock then. One request.
+        """Return the number of matching shipments (None if the service does not count) and its clock. One request.
 
-        With ``selecting`` it is asked for one record with this selection, and so whether the service takes it.
+        With ``selecting``, one record is requested with this selection, which shows whether the service accepts it.
         """
         asked = selecting.params if selecting is not None else ()
         envelope, served_at = self._counted(updated_within(start, end), selecting=asked)
         return envelope.count, served_at
 
     def first(self, start: datetime, end: datetime) -> Page:
-        """The first page; its envelope has the ``count`` of the window, where the service counts."""
+        """Return the first page; its envelope has the ``count`` of the window if the service counts."""
         return self._page((updated_within(start, end),), None)
 
     def at(self, page_cursor: int, start: datetime, end: datetime, *, counted: bool = True) -> Page:
-        """A page that follows; counting costs the service, so not each has to be ``counted``."""
+        """Return a later page; counting costs the service time, so request it (``counted``) only if needed."""
         return self._page((updated_within(start, end),), page_cursor, counted=counted)
 
     def count_ids(self, after_id: int, to_id: int, start: datetime) -> int | None:
-        """How many shipments with ids in ``(after_id, to_id]`` were changed at ``start`` or later. One request."""
+        """Return the number of shipments with ids in ``(after_id, to_id]`` changed since ``start``. One request."""
         envelope, _ = self._counted(ids_between(after_id, to_id), updated_within(start, None))
         return envelope.count
 
     def first_after(self, after_id: int, start: datetime) -> Page:
-        """The first page of shipments behind this id that were changed at ``start`` or later, with their ``count``."""
+        """Return the first page of shipments with ids above ``after_id`` changed since ``start``, with ``count``."""
         return self._page((ids_between(after_id, None), updated_within(start, None)), None)
 
     def at_after(self, page_cursor: int, after_id: int, start: datetime, *, counted: bool = True) -> Page:
-        """A page that follows ``first_after``."""
+        """Return a page that follows ``first_after``."""
         return self._page((ids_between(after_id, None), updated_within(start, None)), page_cursor, counted=counted)
 
     def which_of(self, ids: Sequence[int]) -> tuple[frozenset[int], datetime]:
-        """Which of at most ``IDS_PER_REQUEST`` shipments the service has, whatever else is true of them, and its clock.
+        """Return which of at most ``IDS_PER_REQUEST`` shipments the service has, and its clock, without other filters.
 
-        Raises ``ProtocolError`` for an answer that does not tell: one that is no whole list of what was asked for.
+        Raises ``ProtocolError`` if the answer is no proof, because it is not a complete list of what was requested.
         """
         params = (("filter", ids_among(ids)), ("sort", "id"), ("limit", str(len(ids))), ("count", "1"))
         answer = self._api.get(PATH, params)
@@ -123,15 +123,15 @@ class ShipmentListing:
         return found, answer.served_at
 
     def within(self, start: datetime, end: datetime) -> IdListing:
-        """The same shipments, to be listed by their ids."""
+        """Return a listing of the ids of the same shipments."""
         return self._ids(updated_within(start, end))
 
     def within_ids(self, after_id: int, to_id: int, start: datetime) -> IdListing:
-        """The shipments with ids in ``(after_id, to_id]`` that were changed at ``start`` or later."""
+        """Return a listing of the ids in ``(after_id, to_id]`` of shipments changed since ``start``."""
         return self._ids(ids_between(after_id, to_id), updated_within(start, None))
 
     def counts_by_filter(self) -> bool:
-        """Whether a count heeds the filter: of a day of which the service lists nothing it must be 0. One request."""
+        """Return whether counts follow the filter: for a day without shipments the count must be 0. One request."""
         envelope, _ = self._counted(updated_within(*LONG_AGO))
         return bool(envelope.records or envelope.has_more or not envelope.count)
 
@@ -148,7 +148,7 @@ class ShipmentListing:
         return self._taken(self._answer(filters, page_cursor, common), watched=self._watched)
 
     def _narrow_page(self, filters: Sequence[str], page_cursor: int | None) -> Page:
-        """With nothing selected: the least that a service has to send, and nothing that it could refuse."""
+        """Request a page without field selection: the service sends little and has nothing to refuse."""
         return self._taken(self._answer(filters, page_cursor, (("count", "1"), ("sort", "id"))), watched=False)
 
     def _taken(self, answer: Answer, *, watched: bool) -> Page:
@@ -157,7 +157,7 @@ class ShipmentListing:
         return Page(answer.body, envelope, answer.served_at)
 
     def _answer(self, filters: Sequence[str], page_cursor: int | None, common: Params) -> Answer:
-        """Ask for pages as large as the service takes."""
+        """Request a page, as large as the service accepts."""
         asked = tuple(_asked(filters, page_cursor))
         while True:
             size = self._page_size.now
@@ -172,19 +172,19 @@ class ShipmentListing:
 
     def _look_at_host(self, host: str | None) -> None:
         if host is not None and host != urlsplit(self._api.base_url).hostname:
-            self._remark(  # the host is not shown: it could be what the service was sent
+            self._remark(  # without the host, which could repeat something secret that was sent
                 f"The service says that its next pages are at another host than {self._api.base_url}. Nothing is sent "
-                "there: they are asked for here. Which host it is, next in the raw pages says; if that is the "
-                "instance's address, set WMS_BASE_URL to it."
+                "there: they are requested from this address. The key next in the raw pages shows the host; if it is "
+                "the instance's address, set WMS_BASE_URL to it."
             )
 
 
 class Pager:
-    """Where a listing stands; refuses to move on where records could be lost or read for ever.
+    """The position in a listing; refuses to go on if records could be lost or the listing would never end.
 
-    ``next`` is the page cursor to ask for (None at the end), ``last_id`` the highest id so far. Both come from the
-    state store when a half-read window goes on. A page cursor is the id that the next page begins with (facts, paging);
-    one that is the last id of this page is taken too, since what overlaps is found.
+    ``next`` is the page cursor to request (None at the end), ``last_id`` the highest id so far. Both come from the
+    state store when a half-read window is resumed. A page cursor is the id at which the next page starts (facts,
+    paging); the last id of this page is accepted too, since an overlap would be detected.
     """
 
     def __init__(self, next_cursor: int | None = None, last_id: int | None = None) -> None:
@@ -193,13 +193,13 @@ class Pager:
         self._empty = 0
 
     def accept(self, page: Page) -> None:
-        """Take a page in; raises ``PagingBroken`` when ids fall, or the page cursor is missing or does not advance."""
+        """Advance past a page. Raises ``PagingBroken`` if ids do not rise, or the page cursor is absent or stuck."""
         last_id = self.last_id
         for record_id in page.envelope.ids:
             if last_id is not None and record_id <= last_id:
                 raise PagingBroken(
-                    f"The service sent shipment {record_id} after {last_id} although sort=id was asked for: pages "
-                    "overlap or are out of order. The window is not taken as complete."
+                    f"The service sent shipment {record_id} after {last_id} although sort=id was requested: pages "
+                    "overlap or are out of order. The window is not complete."
                 )
             last_id = record_id
         following = page.envelope.next if page.envelope.has_more else None
@@ -209,19 +209,19 @@ class Pager:
                 "the window is unknown."
             )
         if following is not None and following < max((last_id or 0), (self.next or 0) + 1):
-            raise PagingBroken("The service's next page is one already read: reading on would never end.")
+            raise PagingBroken("The service's next page was read already: reading on would never end.")
         self._empty = 0 if page.envelope.records else self._empty + 1
         if following is not None and self._empty > MOST_EMPTY:
-            raise PagingBroken(f"{self._empty} pages in a row hold nothing, and the service says that more follow.")
+            raise PagingBroken(f"{self._empty} pages in a row are empty, and the service says that more follow.")
         self.next, self.last_id = following, last_id
 
 
 Ask = Callable[[Sequence[str], int | None], Page]
-"""Asks for a page by filters and page cursor."""
+"""Requests a page by filters and page cursor."""
 
 
 class IdListing:
-    """A listing once more, of the ids that are there now, and up to ``per_request`` single records of it."""
+    """Lists the ids that a listing has now, and requests single records of it, up to ``per_request`` at a time."""
 
     def __init__(self, page: Ask, narrow_page: Ask, filters: Sequence[str], *, per_request: int) -> None:
         self.per_request = per_request
@@ -230,7 +230,7 @@ class IdListing:
         self._filters = filters
 
     def envelopes(self) -> Iterator[Envelope]:
-        """Of each page to the end; raises ``PagingBroken`` like any listing."""
+        """Yield the envelope of each page. Raises ``PagingBroken``."""
         pager = Pager()
         while True:
             page = self._narrow_page(self._filters, pager.next)
@@ -240,11 +240,11 @@ class IdListing:
                 return
 
     def these(self, ids: Sequence[int]) -> Page:
-        """Those of these records that are there, as any page has them."""
+        """Return a page with those of these records that the service has."""
         return self._page((*self._filters, ids_among(ids)), None)
 
     def which(self, ids: Sequence[int]) -> frozenset[int]:
-        """The ids of those that are there."""
+        """Return the ids of those that the service has."""
         return frozenset(self._narrow_page((*self._filters, ids_among(ids)), None).envelope.ids) & frozenset(ids)
 
 

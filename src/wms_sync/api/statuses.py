@@ -1,4 +1,4 @@
-"""From an HTTP status to an error of the tree (specification 7; facts, "Errors, retries, limits")."""
+"""Map an HTTP status to an error of the tree (specification 7; facts, "Errors, retries, limits")."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import msgspec
 
 from wms_sync.api.body import receive
 from wms_sync.api.errors import ApiError, Busy, Problem, RedirectRefused, Rejected, ServiceFailed, Unauthorized
+from wms_sync.api.redaction import without_credentials
 from wms_sync.api.retrying import retry_after_seconds
-from wms_sync.api.withheld import without_credentials
 
 NO_SUCH_PATH = frozenset({404, 405})
-"""Refusals of the address and not of what was sent."""
+"""Statuses that refuse the address, not what was sent."""
 UNAUTHORIZED, FORBIDDEN, REQUEST_TIMEOUT, CONFLICT, TOO_MANY = 401, 403, 408, 409, 429
 _LARGEST_ERROR_BODY = 64 * 1024
 _ERROR_BODY_SECONDS = 30.0
@@ -42,9 +42,9 @@ class _ErrorBody(msgspec.Struct):
 
 
 def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None:
-    """Return for 2xx; otherwise raise the error that the status means.
+    """Return for 2xx; otherwise raise the error for the status.
 
-    ``credentials`` ends the sentence ``... refused`` and says which settings to look at; ``{status}`` is filled in.
+    ``credentials`` completes the sentence ``... refused`` and says which settings to check; it may have ``{status}``.
     """
     status = response.status_code
     if 200 <= status < 300:
@@ -60,8 +60,8 @@ def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None
         raise _failed(response, where, wait)
     if 300 <= status < 400:
         raise RedirectRefused(
-            f"{where} answered {status}, a redirect, which is not followed with credentials. Set WMS_BASE_URL to the "
-            "instance's final address.",
+            f"{where} answered {status}, a redirect. It is not followed, since the request has credentials. Set "
+            "WMS_BASE_URL to the instance's final address.",
             status=status,
         )
     problems = read_problems(response)
@@ -75,9 +75,9 @@ def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None
 
 
 def _is_busy(response: httpx.Response, problems: tuple[Problem, ...], wait: float | None) -> bool:
-    """Whether a 409 means too many requests at once (facts), and not that what was to be made is there already.
+    """Return whether a 409 means too many requests at once (facts), and not that the object exists already.
 
-    A refused create says what is wrong with it. Without a reason, or in words of rate and turns, it is the moment.
+    The refusal of a create names what is wrong with it. Without a reason, or if the reason is about load, it is busy.
     """
     if any(problem.key for problem in problems):
         return False
@@ -89,13 +89,13 @@ def _is_busy(response: httpx.Response, problems: tuple[Problem, ...], wait: floa
 def _failed(response: httpx.Response, where: str, wait: float | None) -> ServiceFailed:
     problems = read_problems(response)
     is_own_word = bool(problems) and all(problem.type for problem in problems)
-    said = in_words(problems) if is_own_word else "the service failed, or a proxy before it."
+    said = in_words(problems) if is_own_word else "the service, or a proxy in front of it, failed."
     message = f"{where} answered {response.status_code}: {said}"
     return ServiceFailed(message, status=response.status_code, retry_after=wait, is_own_word=is_own_word)
 
 
 def read_problems(response: httpx.Response) -> tuple[Problem, ...]:
-    """What the service says is wrong (specification 7.1), one for each offending key; none where it gives no reason."""
+    """Return the service's reasons (specification 7.1), one for each offending key; empty if it gives none."""
     try:
         deadline = monotonic() + _ERROR_BODY_SECONDS
         content = receive(response, deadline=deadline, largest=_LARGEST_ERROR_BODY).content
@@ -105,7 +105,7 @@ def read_problems(response: httpx.Response) -> tuple[Problem, ...]:
 
 
 def problems_in(content: bytes, request: httpx.Request) -> tuple[Problem, ...]:
-    """The problems that a body of the service has, without the credentials of what it answers."""
+    """Return the problems in an error body, with the credentials of the request removed."""
     try:
         body = msgspec.json.decode(content, type=_ErrorBody)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -118,7 +118,7 @@ def problems_in(content: bytes, request: httpx.Request) -> tuple[Problem, ...]:
 
 
 def in_words(problems: tuple[Problem, ...]) -> str:
-    """Problems as one line for people, the service's own words."""
+    """Return the problems as one line for people, in the service's own words."""
     return "; ".join(f"{problem.key}: {problem.message}" if problem.key else problem.message for problem in problems)
 
 

@@ -1,4 +1,4 @@
-"""One limit of parallel requests, and one pause for all when the service says that it is too much."""
+"""Limit parallel requests, and pause all of them if the service is too busy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wms_sync.api.errors import NotSent
 
 
 class Throttle:
-    """Shared by all threads of one client. ``close`` wakes every sleeper, so that a run stops at once."""
+    """The limit shared by all threads of a client. ``close`` wakes every waiting thread, so a run stops at once."""
 
     def __init__(self, parallel: int) -> None:
         self._slots = threading.Semaphore(parallel)
@@ -21,7 +21,7 @@ class Throttle:
 
     @contextmanager
     def slot(self) -> Iterator[None]:
-        """Hold one of the parallel slots, after any pause that is on."""
+        """Hold one of the parallel slots, after the current pause. Raises ``NotSent`` once closed."""
         with self._slots:
             while (wait := self._paused_until - monotonic()) > 0:
                 self.sleep(wait)
@@ -29,17 +29,17 @@ class Throttle:
             yield
 
     def pause(self, seconds: float) -> None:
-        """Nobody starts a request for that long."""
+        """Start no request for this long."""
         with self._lock:
             self._paused_until = max(self._paused_until, monotonic() + seconds)
 
     def sleep(self, seconds: float) -> None:
-        """Wait, unless the client is closed meanwhile."""
+        """Wait. Raises ``NotSent`` if the client is closed meanwhile."""
         self._closed.wait(seconds)
         self._raise_if_closed()
 
     def close(self) -> None:
-        """No further request starts."""
+        """Start no further request, and wake every waiting thread."""
         self._closed.set()
 
     def _raise_if_closed(self) -> None:

@@ -1,7 +1,7 @@
-"""Credentials taken out of what a service says: one that repeats what it refuses does not make it public.
+"""Remove credentials from the service's messages, since a service may repeat in a message what it was sent.
 
-Belongs here: which secrets a request bears, and texts without them. A text is looked at after it was decoded, since
-JSON may spell a secret otherwise (PHP writes ``/`` as ``\\/``).
+Belongs here: which secrets a request carries, and removing them from texts. A text is searched after it was decoded,
+since JSON may escape a secret (PHP writes ``/`` as ``\\/``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class _JsonRpc(msgspec.Struct):
 
 
 def without_credentials(text: str, request: httpx.Request) -> str:
-    """The text with ``(withheld)`` for every secret that was sent with the request."""
+    """Return the text with every secret of the request replaced by ``(withheld)``."""
     for secret in sorted(filter(None, set(_secrets(request))), key=len, reverse=True):
         text = text.replace(secret, "(withheld)")
     return text
@@ -35,7 +35,7 @@ def _secrets(request: httpx.Request) -> Iterator[str]:
         called = msgspec.json.decode(request.content, type=_JsonRpc)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return
-    # the Merchant API: login has the key in second place, a call in a session the session in the first
+    # the Merchant API: the key is the second parameter of login, the session the first one of call
     yield from (str(one) for one in (called.params[1:2] if called.method == "login" else called.params[:1]) if one)
 
 
