@@ -12,7 +12,7 @@ import dagster as dg
 from pipelines.days import PAGES
 from pipelines.operation import Operation
 from wms_sync.extract.clocks import what_is_off
-from wms_sync.extract.plan import missing, sync_cursor
+from wms_sync.extract.plan import find_gaps, sync_cursor
 from wms_sync.intervals import Interval
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
@@ -64,7 +64,7 @@ def results(settings: Settings, store: StateStore, now: datetime | None = None) 
     now = now or datetime.now(UTC)
     covered = store.covered(tolerance=settings.clock_tolerance)
     newest = max((one.end for one in covered), default=settings.start)
-    gaps = missing(settings.start, newest, covered)
+    gaps = find_gaps(settings.start, newest, covered)
     cursor = sync_cursor(settings.start, covered)
     off = what_is_off(store, settings.clock_tolerance)
     return (

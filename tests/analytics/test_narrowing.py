@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 from tests.conftest import CONFIG, NOW, Bench, opened_store
-from tests.extract.test_asking import a_day_passes, refuse
+from tests.extract.test_field_selection import a_day_passes, refuse
 from tests.oracle import differences, expected_tables
 from tests.test_sync import assert_equal, published, say, synced
 from wms_sandbox.app import Sandbox

@@ -125,8 +125,8 @@ def test_a_success_that_names_no_id_is_done_all_the_same(sandbox, creates, body,
     ("body", "told"),
     [
         ({"errors": [{"type": "unable_to_process", "message": "No room."}]}, "No room."),
-        ({"resource": None, "errors": ["odd"]}, "no reason"),
-        ({"error": {"code": 6}}, "no reason"),
+        ({"resource": None, "errors": ["odd"]}, "no readable reason"),
+        ({"error": {"code": 6}}, "no readable reason"),
     ],
 )
 def test_a_success_that_has_errors_in_place_of_a_resource_is_in_doubt(sandbox, creates, body, told, status):

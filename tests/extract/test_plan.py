@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.test_intervals import EPOCH, many, minutes, span
-from wms_sync.extract.plan import horizon, missing, sync_cursor, sync_intervals
+from wms_sync.extract.plan import find_gaps, horizon, sync_cursor, sync_intervals
 from wms_sync.intervals import union
 
 moments = st.integers(0, 90).map(lambda minute: EPOCH + timedelta(minutes=minute))
@@ -18,13 +18,13 @@ overlaps = st.integers(0, 30).map(lambda minute: timedelta(minutes=minute))
 @given(many, moments, overlaps)
 def test_after_a_sync_nothing_up_to_the_horizon_is_missing(covered, end, overlap):
     read = sync_intervals(EPOCH, end, covered, overlap)
-    assert missing(EPOCH, end, (*covered, *read)) == ()
+    assert find_gaps(EPOCH, end, (*covered, *read)) == ()
 
 
 @given(many, moments, overlaps)
 def test_a_sync_reads_only_gaps_and_the_overlap_before_them(covered, end, overlap):
     read = minutes(sync_intervals(EPOCH, end, covered, overlap))
-    gaps = missing(EPOCH, end, covered)
+    gaps = find_gaps(EPOCH, end, covered)
     allowed = minutes(gaps) | {
         minute
         for gap in gaps
@@ -50,7 +50,7 @@ def test_the_overlap_below_the_newest_coverage_is_read_again(covered, end, overl
 @given(many)
 def test_the_sync_cursor_is_the_end_of_gapless_coverage(covered):
     cursor = sync_cursor(EPOCH, covered)
-    assert missing(EPOCH, cursor, covered) == ()
+    assert find_gaps(EPOCH, cursor, covered) == ()
     assert not any(one.start <= cursor < one.end for one in union(covered))
 
 

@@ -418,7 +418,7 @@ def test_a_backfill_that_was_interrupted_goes_on_where_it_was(bench, sandbox):
     assert not asked & Counter(one.query for one in served[:-1])
     assert len(set(landed_ids(bench))) == len(landed_ids(bench))
     [note] = report.notes
-    assert "goes on" in note
+    assert "resumes" in note
 
 
 def test_a_backfill_that_had_landed_everything_is_read_again(bench, sandbox):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from tests.extract.test_asking import read, refuse
+from tests.extract.test_field_selection import read, refuse
 from wms_sandbox.app import STATUS
 from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sandbox.field_treatment import FieldTreatment
-from wms_sync.extract.asking import refused_now
+from wms_sync.extract.field_selection import refused_now
 from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
 from wms_sync.reports.findings import Finding
 

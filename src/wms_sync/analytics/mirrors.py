@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import duckdb
 
 from wms_sync.analytics.database import replace_rows
-from wms_sync.extract.asking import refused_now
+from wms_sync.extract.field_selection import refused_now
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 

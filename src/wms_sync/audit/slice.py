@@ -22,11 +22,11 @@ from datetime import UTC, datetime, timedelta
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.errors import ApiError, ProtocolError
 from wms_sync.api.shipments import IDS_PER_REQUEST, IdListing, Page, ShipmentListing
-from wms_sync.extract.asking import Asking
 from wms_sync.extract.cleaner import Cleaner
 from wms_sync.extract.clocks import served_later
-from wms_sync.extract.counting import Counts
+from wms_sync.extract.counts import Counts
 from wms_sync.extract.errors import WindowIncomplete
+from wms_sync.extract.field_selection import FieldSelection
 from wms_sync.extract.page_size import page_size
 from wms_sync.extract.progress import Tally
 from wms_sync.extract.warnings import Warnings
@@ -77,7 +77,7 @@ class SliceReader:
             include_addresses=settings.include_addresses,
             remark=warned.remark,
         )
-        self._listing.selection = Asking(settings, store).remembered()
+        self._listing.selection = FieldSelection(settings, store).remembered()
         served_later(api, store)
         self._counts = Counts(self._listing, warned)
 

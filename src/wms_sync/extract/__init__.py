@@ -1,5 +1,5 @@
-"""From windows of time to raw pages on disk.
+"""Read windows of time into raw pages on disk.
 
-Belongs here: which windows to read, reading them side by side, landing each page as a checkpoint, proving a window
+Belongs here: choosing the windows, reading them in parallel, landing each page as a checkpoint, proving a window
 complete. Does not: HTTP (``api``), what a record means (``flatten``).
 """

@@ -1,7 +1,7 @@
-"""What must not be stored is taken out of a page before it lands.
+"""Remove what must not be stored from a page before it lands.
 
-Without ``WMS_INCLUDE_ADDRESSES`` that is everything personal, though it was not asked for; with it, what is personal of
-forgotten orders. A page that holds none of it lands as it was received.
+Without ``WMS_INCLUDE_ADDRESSES`` that is all personal data, which was not requested but may come anyway; with it, the
+personal data of forgotten orders. A page without such data lands as received.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from wms_sync.privacy.scrub import without_orders, without_persons
 
 
 class Cleaner:
-    """The rule of one read; safe to call from several threads."""
+    """Cleans the pages of one read; thread-safe."""
 
     def __init__(self, forgotten: Collection[int], *, include_addresses: bool) -> None:
         self._forgotten = forgotten
         self._include_addresses = include_addresses
 
     def __call__(self, page: Page) -> Page:
-        """The page as it may land."""
+        """Return the page without what must not be stored."""
         clean = self._clean(page)
         return page if clean is None else replace(page, body=packed(clean))
 

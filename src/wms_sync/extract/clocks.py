@@ -1,8 +1,8 @@
-"""What two clocks have to do with how far a read may go: the service's, as answers told it, and this machine's.
+"""Decide how far a read may go, by two clocks: the service's, as its answers show it, and this machine's.
 
-The horizon is the lowest that any of them allows, so coverage never lies ahead of what both vouch for. Where that keeps
-something from being read, or the service's clock went back, it is a warning of the read. How far the clocks were apart
-is remembered for ``status``, the check and the next sync.
+The horizon is the lowest time that any answer allows, so coverage never exceeds what both clocks have reached. If that
+keeps something from being read, or the service's clock went back, the read warns. The difference between the clocks is
+remembered for ``status``, the check and the next sync.
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ UNDATED = "no Date"
 
 @dataclass(frozen=True)
 class Clocks:
-    """``heard`` before the first page. ``newest`` is the end of coverage, or the start date while there is none.
+    """The clocks as ``heard`` before the first page. ``newest`` is the end of coverage, or else the start date.
 
-    ``before`` is how far the service's clock was ahead of this machine's at the last sync, None where that is not
-    known.
+    ``before`` is how far the service's clock was ahead of this machine's at the last sync; None if that is not known.
     """
 
     heard: Heard
@@ -35,14 +34,15 @@ class Clocks:
 
     @property
     def horizon(self) -> datetime:
-        """The end of what can be read as settled."""
+        """Return the time up to which the service's data is settled and can be read."""
         return horizon(self.heard.trusted)
 
     @property
     def went_back(self) -> timedelta:
-        """How far the service's clock has gone back since the last sync; nothing up to the tolerance.
+        """Return how far the service's clock has gone back since the last sync; zero up to the tolerance.
 
-        What is ahead of this machine by more than the tolerance was never covered, so going back by that loses nothing.
+        Times ahead of this machine by more than the tolerance were never covered, so going back from there loses
+        nothing.
         """
         if self.heard.most is None or self.heard.latest is None:
             return NO_TIME
@@ -53,57 +53,57 @@ class Clocks:
 
     @property
     def comes_again(self) -> datetime | None:
-        """From when on the service's clock runs through what it ran through before; None where it is beyond that."""
+        """Return the start of the times that the service's clock will pass a second time; None if there are none."""
         latest = self.heard.latest
         return self.horizon if latest is not None and self.newest - latest > self.tolerance else None
 
     @property
     def is_stuck(self) -> bool:
-        """Whether nothing is left to read, and not because the last read was a moment ago."""
+        """Return whether the horizon is so far behind coverage that nothing can be read."""
         return self.newest - self.horizon > self.tolerance
 
     @property
     def is_in_doubt(self) -> bool:
-        """Whether more answers should be heard: one server of several may have a clock of its own."""
+        """Return whether to hear more answers: one of several servers may have a wrong clock."""
         ahead = self.heard.most is not None and self.heard.most > MARGIN
         return ahead or self.is_stuck or bool(self.went_back)
 
     def warnings(self) -> Iterator[str]:
-        """What keeps the read from going as far as it should, or may have hidden changes from it."""
+        """Yield warnings about clocks that limit the read or may have hidden changes from it."""
         least = self.heard.least
-        nothing = f" Nothing is left to read from {_moment(self.newest)} on." if self.is_stuck else ""
+        nothing = f" Nothing can be read from {_moment(self.newest)} on." if self.is_stuck else ""
         if least is not None and least > self.tolerance:
             yield (
-                f"The service's clock is {apart(least)} this machine's, and one of them is wrong. Read is up to "
+                f"The service's clock is {apart(least)} this machine's, and one of them is wrong. Data is read up to "
                 f"{_moment(self.horizon)}, which this machine's clock and WMS_CLOCK_TOLERANCE_SECONDS "
-                f"({self.tolerance.total_seconds():.0f}) allow; what changed later waits.{nothing} Set the wrong clock "
-                "right."
+                f"({self.tolerance.total_seconds():.0f}) allow; later changes wait.{nothing} Correct the wrong clock."
             )
         elif self.went_back:
             yield (
                 f"The service's clock has gone back by {_length(self.went_back)} since the last sync (or this "
-                "machine's has jumped ahead). What changed meanwhile may bear a time that was covered before, so the "
-                f"overlap reaches back so much further this time.{nothing}"
+                "machine's has jumped ahead). Changes since then may have times that are covered already, so the "
+                f"overlap reaches back further by as much this time.{nothing}"
             )
         elif nothing:
             yield (
-                f"An answer of the service is dated so far back that only what changed before {_moment(self.horizon)} "
-                f"could be read.{nothing} If this repeats, one of its servers has a wrong clock: report it there."
+                f"An answer of the service is dated so far back that only changes before {_moment(self.horizon)} "
+                f"could be read.{nothing} If this repeats, one of its servers has a wrong clock: report it to the "
+                "service."
             )
 
 
 def served_later(api: GlobalApi, store: StateStore) -> None:
-    """What is served from now on counts as extracted after everything that was landed, whatever clocks say."""
+    """Make pages from now on count as extracted after all landed pages, whatever the clocks say."""
     latest = store.latest_served(api.clock.tolerance)
     if latest is not None:
         api.clock.not_before(latest + timedelta(seconds=1))
 
 
 def remember(store: StateStore, clocks: Clocks) -> None:
-    """Keep how far the clocks were apart, in whole seconds: the most, and the least beside it.
+    """Remember the largest and the smallest difference between the clocks, in whole seconds.
 
-    At the end of a sync: what was found to have gone back has been read by then. Coverage of times that the service's
-    clock is to come to once again is given back.
+    Call it at the end of a sync, when the changes hidden by a clock that went back have been read. Coverage of times
+    that the service's clock will repeat is removed.
     """
     heard = clocks.heard
     if clocks.comes_again is not None:
@@ -115,27 +115,27 @@ def remember(store: StateStore, clocks: Clocks) -> None:
 
 
 def remembered(store: StateStore) -> timedelta | None:
-    """How far the service's clock was ahead at the last sync; of several answers the most."""
+    """Return how far the service's clock was ahead at the last sync, by the answer with the largest difference."""
     seen = store.observation(OBSERVED)
     return None if seen is None or seen.about == UNDATED else timedelta(seconds=seen.value)
 
 
 def what_is_off(store: StateStore, tolerance: timedelta) -> str | None:
-    """What is to be said of the clocks as they were at the last sync; None while they agree."""
+    """Describe the difference between the clocks at the last sync; return None if they agreed."""
     seen = store.observation(OBSERVED)
     if seen is None:
         return None
     when = f"At the sync of {_moment(seen.observed_at)}"
     if seen.about == UNDATED:
-        return f"{when} the service's answers had no Date: this machine's clock alone says how far is read."
+        return f"{when} the service's answers had no Date: only this machine's clock limits how far data is read."
     furthest = max((timedelta(seconds=seen.value), timedelta(seconds=int(seen.about))), key=abs)
     if abs(furthest) <= tolerance:
         return None
-    return f"{when} the service's clock was {apart(furthest)} this machine's: one of them is wrong. Set it right."
+    return f"{when} the service's clock was {apart(furthest)} this machine's: one of them is wrong. Correct it."
 
 
 def apart(ahead: timedelta) -> str:
-    """``3:00:00 ahead of``, ``1 day, 0:00:10 behind``."""
+    """Return a difference in words: ``3:00:00 ahead of``, ``1 day, 0:00:10 behind``."""
     return f"{_length(ahead)} {'behind' if ahead < NO_TIME else 'ahead of'}"
 
 

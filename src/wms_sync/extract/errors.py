@@ -1,4 +1,4 @@
-"""What can go wrong while pages become files."""
+"""The errors of reading pages into files."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ class ExtractError(WmsSyncError):
 
 
 class WindowIncomplete(ExtractError):
-    """The service's own count proves that records are missing from a window that was read to its end."""
+    """A window was read to its end, but records that the service has for it were not landed."""
 
 
 class NotEnoughRoom(ExtractError):
-    """The disk cannot hold what is to be read; nothing was asked for."""
+    """The disk cannot hold what is to be read; nothing was requested."""
 
     def __init__(self, *, records: int, needed: int, free: int, folder: Path) -> None:
         self.records, self.needed, self.free = records, needed, free
         super().__init__(
-            f"{records:,} shipments take about {needed / 1e9:,.1f} GB on disk, tables and their copies included, and "
-            f"{free / 1e9:,.1f} GB are free in {folder}. Nothing was read. Free disk space, move WMS_DATA_DIR, or read "
-            "less: a later WMS_START_DATE, a shorter backfill."
+            f"{records:,} shipments need about {needed / 1e9:,.1f} GB on disk, tables and their copies included, but "
+            f"only {free / 1e9:,.1f} GB are free in {folder}. Nothing was read. Free disk space, move WMS_DATA_DIR, or "
+            "read less: set a later WMS_START_DATE, or backfill fewer days."
         )

@@ -1,4 +1,4 @@
-"""The page size of a run: what is set, or what the service was found to take, remembered for a day."""
+"""The page size of a run: the setting, or the size that the service was found to accept, remembered for a day."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from wms_sync.state.store import StateStore
 
 LARGEST_PAGE = "largest_page"
 ASKED_AGAIN = timedelta(hours=20)
-"""Then what is set is tried again: once a night, however often a sync runs."""
+"""After this the setting is tried again: once a night, however often a sync runs."""
 
 
 def page_size(settings: Settings, store: StateStore, warnings: Warnings) -> PageSize:
-    """How large pages are asked for; says so where the service takes no more than less."""
+    """Return the page size for a run; it warns if the service accepts only smaller pages than the setting."""
     wanted = settings.page_size
 
     def found(size: int) -> None:
         if size != known:
             store.observe(LARGEST_PAGE, size, str(wanted))
         warnings.warn(
-            f"The service refuses pages of {wanted} shipments (WMS_PAGE_SIZE) and takes {size}: pages of {size} are "
-            f"read. Set WMS_PAGE_SIZE={size}."
+            f"The service refuses pages of {wanted} shipments (WMS_PAGE_SIZE) and accepts {size}, so pages of {size} "
+            f"are read. Set WMS_PAGE_SIZE={size}."
         )
 
     known = _known(store, wanted)

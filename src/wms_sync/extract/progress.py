@@ -1,4 +1,4 @@
-"""What a long read tells whoever watches."""
+"""The progress of a long read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a read is. ``expected`` counts records over all windows begun so far."""
+    """The counters of a read. ``expected`` is the number of records in all windows started so far."""
 
     windows: int = 0
     windows_done: int = 0
@@ -23,7 +23,7 @@ Watcher = Callable[[Progress], None]
 
 
 class Tally:
-    """Adds up progress from several threads and tells the watcher."""
+    """Adds up progress from several threads and passes it to the watcher."""
 
     def __init__(self, watcher: Watcher | None = None) -> None:
         self._watcher = watcher

@@ -1,8 +1,8 @@
-"""The proof that a window is complete: by counts while nothing moves, else by ids.
+"""Prove that a window is complete: by counts if nothing changed during the read, else by ids.
 
-A record that changes during the read leaves the window (its ``updated_at`` moves on) and belongs to the next one, so
-fewer than were counted at first can be right; but each that moves on would hide one that was left off a page. So the
-window's ids are listed once more, without anything else, and each that is there must have been landed.
+A record that changes during the read leaves the window (its ``updated_at`` moves on) and belongs to the next one. So
+fewer records than were counted at first can be right, but each such record could hide one that was left off a page.
+The window's ids are therefore listed again, without other fields, and every listed id must have been landed.
 """
 
 from __future__ import annotations
@@ -16,58 +16,64 @@ from wms_sync.api.body import unpacked
 from wms_sync.api.envelope import Envelope, read_envelope
 from wms_sync.api.errors import Rejected
 from wms_sync.api.shipments import IDS_PER_REQUEST, IdListing, Page
-from wms_sync.extract.counting import Counts
+from wms_sync.extract.counts import Counts
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.raw import damage
 from wms_sync.state.store import LandedPage, Window
 
 Ids = np.ndarray[tuple[int], np.dtype[np.int64]]
 ADVICE = (
-    "The window is not taken as complete. If this repeats, the service loses records while paging: report it there."
+    "The window is not complete. If this repeats, the service loses records while paging: report it to the service."
 )
 
 
 def agrees(window: Window, counted_last: int | None) -> bool:
-    """Whether as many were landed as were counted, at the beginning and (where it was counted) with the last page."""
+    """Return whether the landed records match the count of the first page and, if there is one, of the last page."""
     return window.records == window.count_reported and counted_last in {None, window.records}
 
 
 def not_landed(
     window: Window, folder: Path, pages: Iterable[LandedPage], there: IdListing, counts: Counts
 ) -> list[int]:
-    """The ids that the service lists and that are on no landed page. Raises ``WindowIncomplete`` without an answer."""
+    """Return the ids that the service lists but that are on no landed page.
+
+    Raises ``WindowIncomplete`` if the listing contradicts the service's counts, or a landed page is damaged.
+    """
     listed = list(_numbered(there.envelopes()))
     held, counted = sum(records for _, records, _ in listed), [count for _, _, count in listed if count is not None]
     if counted and held < min(counted[0], counted[-1]) and counts.are_reliable():
         raise WindowIncomplete(
-            f"Window {window.id}: the service counts {counted[-1]} records ({counted[0]} at first), its pages held "
-            f"{window.records}, and its ids, listed once more, are {held}. {ADVICE}"
+            f"Window {window.id}: the service counts {counted[-1]} records ({counted[0]} at first), but its pages had "
+            f"{window.records}, and listing the ids again gave {held}. {ADVICE}"
         )
     landed = _all(_landed(window, folder, pages))
     return [int(one) for one in np.setdiff1d(_all(ids for ids, _, _ in listed), landed)]
 
 
-def fetched(window: Window, lacking: list[int], there: IdListing) -> Iterator[Page]:
-    """Pages of the records that lack, but for what has moved on since. Raises ``WindowIncomplete`` if some stay."""
-    shown = ", ".join(map(str, lacking[:5])) + (" ..." if len(lacking) > 5 else "")
-    left_off = f"Window {window.id}: its pages held {window.records} records and left off {len(lacking)} ({shown})"
-    if len(lacking) > IDS_PER_REQUEST:
-        raise WindowIncomplete(f"{left_off}, too many to be asked for by their ids. {ADVICE}")
-    for at in range(0, len(lacking), there.per_request):
-        asked = lacking[at : at + there.per_request]
+def fetched(window: Window, unlanded: list[int], there: IdListing) -> Iterator[Page]:
+    """Yield pages with the records that were not landed, except those that left the window meanwhile.
+
+    Raises ``WindowIncomplete`` if the service does not send them.
+    """
+    shown = ", ".join(map(str, unlanded[:5])) + (" ..." if len(unlanded) > 5 else "")
+    left_off = f"Window {window.id}: its pages had {window.records} records and left off {len(unlanded)} ({shown})"
+    if len(unlanded) > IDS_PER_REQUEST:
+        raise WindowIncomplete(f"{left_off}, too many to request by id. {ADVICE}")
+    for at in range(0, len(unlanded), there.per_request):
+        asked = unlanded[at : at + there.per_request]
         try:
             page = there.these(asked)
             lost = _lost(asked, page.envelope, there)
         except Rejected as refusal:
-            raise WindowIncomplete(f"{left_off}; they cannot be asked for by their ids: {refusal} {ADVICE}") from None
+            raise WindowIncomplete(f"{left_off}; requesting them by id failed: {refusal} {ADVICE}") from None
         if lost:
-            raise WindowIncomplete(f"{left_off}; asked for by their ids they do not come either. {ADVICE}")
+            raise WindowIncomplete(f"{left_off}; they do not come when requested by id either. {ADVICE}")
         if page.envelope.records:
             yield page
 
 
 def _lost(asked: list[int], envelope: Envelope, there: IdListing) -> bool:
-    """Whether an answer leaves some of these off that are there, or is none to what was asked."""
+    """Return whether an answer leaves off records that the service has, or has records that were not requested."""
     absent = set(asked) - set(envelope.ids)
     if envelope.has_more or not set(envelope.ids) <= set(asked):
         return True
@@ -75,7 +81,7 @@ def _lost(asked: list[int], envelope: Envelope, there: IdListing) -> bool:
 
 
 def _numbered(envelopes: Iterable[Envelope]) -> Iterator[tuple[Ids, int, int | None]]:
-    """Of each page its ids, records and count: of a window of any size little is held."""
+    """Yield ids, records and count of each page; ids as an array, so that a large window takes little memory."""
     for envelope in envelopes:
         yield np.array(envelope.ids, dtype=np.int64), envelope.records, envelope.count
 
@@ -83,7 +89,7 @@ def _numbered(envelopes: Iterable[Envelope]) -> Iterator[tuple[Ids, int, int | N
 def _landed(window: Window, folder: Path, pages: Iterable[LandedPage]) -> Iterator[Ids]:
     for page in pages:
         if (reason := damage(folder, page)) is not None:
-            raise WindowIncomplete(f"Window {window.id}: of its page {page.file} {reason}. It is read again.")
+            raise WindowIncomplete(f"Window {window.id}: page {page.file} is damaged ({reason}). It is read again.")
         path = folder / page.file
         envelope = read_envelope(unpacked(path.read_bytes(), path.name.partition(".")[2]))
         yield np.array(envelope.ids, dtype=np.int64)

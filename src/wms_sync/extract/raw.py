@@ -1,7 +1,8 @@
 """Raw pages on disk: ``raw/shipments/<window>/page-00001.json.gz`` and ``manifest.json``.
 
-A page is written once, as received, and recorded in the state store after it is durable. The manifest is written when
-the window is complete; it says all that the state store knows of the window, so that one can be made from the other.
+A page is written once, as received, and recorded in the state store once it is durable. The manifest is written when
+the window is complete. It contains all that the state store knows about the window, so that either can be rebuilt from
+the other.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from wms_sync.state.turns import Turn
 
 @dataclass(frozen=True)
 class Manifest:
-    """A window that is complete on disk, as the state store knows it."""
+    """A window that is complete on disk, as recorded in the state store."""
 
     window: Window
     pages: tuple[LandedPage, ...]
 
 
 def land(turn: Turn, folder: Path, number: int, page: Page, next_cursor: int | None) -> LandedPage:
-    """Write a page of the folder's window durably; returns what is to be recorded of it."""
+    """Write a page into its window's folder durably. Return the record for the state store."""
     name = page_name(number, page.body.suffix)
     turn.write_whole(make_private(folder) / name, page.body.landed)
     return LandedPage(
@@ -47,17 +48,17 @@ def land(turn: Turn, folder: Path, number: int, page: Page, next_cursor: int | N
 
 
 def damage(folder: Path, page: LandedPage) -> str | None:
-    """What is wrong with a page on disk; None when it is as it was received."""
+    """Describe how a page on disk differs from what was received; return None if it does not."""
     if (reason := size_differs(folder, page)) is not None:
         return reason
     stored = (folder / page.file).read_bytes()
     if hashlib.sha256(stored).hexdigest() != page.sha256:
-        return "its SHA-256 is not the one of what was received"
+        return "its SHA-256 differs from that of the received page"
     return None
 
 
 def size_differs(folder: Path, page: LandedPage) -> str | None:
-    """The same without a look into the file: what is altered and as long as it was is not found."""
+    """Do the same by size only, without reading the file; an altered file of the same size is not detected."""
     try:
         size = (folder / page.file).stat().st_size
     except FileNotFoundError:
@@ -66,22 +67,22 @@ def size_differs(folder: Path, page: LandedPage) -> str | None:
 
 
 def write_manifest(turn: Turn, folder: Path, manifest: Manifest) -> None:
-    """Close a window on disk."""
+    """Write a window's manifest, which marks it complete on disk."""
     turn.write_whole(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(asdict(manifest)), indent=1))
 
 
 def read_manifest(path: Path) -> Manifest:
-    """What ``write_manifest`` wrote."""
+    """Read a manifest that ``write_manifest`` wrote."""
     return msgspec.json.decode(path.read_bytes(), type=Manifest)
 
 
 def open_again(turn: Turn, folder: Path) -> None:
-    """Take back that a window is complete on disk."""
+    """Delete a window's manifest, so that the window no longer counts as complete on disk."""
     turn.take_away(folder / MANIFEST)
 
 
 def rewrite_manifest(turn: Turn, folder: Path, window: Window, pages: tuple[LandedPage, ...]) -> None:
-    """Bring the manifest of a window to what its pages are now; one that is not complete on disk has none."""
+    """Update the manifest of a window after its pages were rewritten; a window that is not complete has none."""
     path = folder / MANIFEST
     if not path.exists():
         return
@@ -92,7 +93,7 @@ def rewrite_manifest(turn: Turn, folder: Path, window: Window, pages: tuple[Land
 
 
 def drop_pages(turn: Turn, folder: Path, when: datetime) -> int:
-    """Delete the pages of a window, on purpose and for good; returns their bytes. Its manifest stays."""
+    """Delete the pages of a window deliberately and permanently. Return their size in bytes. The manifest stays."""
     turn.write_whole(folder / PAGES_DROPPED, msgspec.json.encode({"dropped_at": when}))
     dropped = 0
     for path in folder.glob("page-*"):
@@ -102,5 +103,5 @@ def drop_pages(turn: Turn, folder: Path, when: datetime) -> int:
 
 
 def is_dropped(folder: Path) -> bool:
-    """Whether the pages of a window were deleted on purpose; what is missing otherwise is damage."""
+    """Return whether the pages of a window were deleted deliberately; otherwise an absent page is damage."""
     return (folder / PAGES_DROPPED).exists()

@@ -1,6 +1,6 @@
-"""Reading what is needed, windows side by side: ``sync`` (what is not covered) and ``backfill`` (what was named).
+"""Read what is needed, windows in parallel: ``sync`` reads what is not covered, ``backfill`` the days it is given.
 
-The horizon comes from the service's clock before the first page. Intervals are cut by the service's own counts into
+The horizon is taken from the service's clock before the first page. Intervals are cut by the service's counts into
 windows of about ten pages, so that they can be read in parallel, flattened in bounded memory and checkpointed.
 """
 
@@ -17,16 +17,16 @@ from wms_sync.api.client import GlobalApi
 from wms_sync.api.clock import EARLIEST, LATEST
 from wms_sync.api.errors import PagingBroken, Rejected
 from wms_sync.api.shipments import ShipmentListing
-from wms_sync.extract import interrupted, plan
-from wms_sync.extract.asking import Asking
+from wms_sync.extract import plan, unfinished
 from wms_sync.extract.cleaner import Cleaner
 from wms_sync.extract.clocks import Clocks, remember, remembered, served_later
-from wms_sync.extract.counting import Counts, Cutting
+from wms_sync.extract.counts import Counts, IntervalCutter
 from wms_sync.extract.disk_space import refuse_without_room
 from wms_sync.extract.errors import WindowIncomplete
-from wms_sync.extract.interrupted import RESUME_WITHIN, Interrupted
+from wms_sync.extract.field_selection import FieldSelection
 from wms_sync.extract.page_size import page_size
 from wms_sync.extract.progress import Progress, Tally, Watcher
+from wms_sync.extract.unfinished import RESUME_WITHIN, UnfinishedBackfill
 from wms_sync.extract.warnings import Warnings
 from wms_sync.extract.window import WindowReader
 from wms_sync.intervals import Interval, intersect, interval, subtract, union
@@ -42,7 +42,7 @@ BEFORE_START = "records_before_start"
 
 @dataclass(frozen=True)
 class ReadReport:
-    """What a read did. ``horizon`` is how far it could read, by the service's clock; with ``warnings`` exit is 3."""
+    """The result of a read. ``horizon`` is how far it could read, by the service's clock. ``warnings`` cause exit 3."""
 
     horizon: datetime
     intervals: tuple[Interval, ...]
@@ -55,9 +55,9 @@ class ReadReport:
 
 
 class Reading:
-    """One read over one client; make a new one for the next.
+    """One read through one client; make a new one for the next.
 
-    ``watcher`` is told of each page, ``landed`` of each window that is complete on disk, both from reading threads.
+    The reading threads call ``watcher`` for each page and ``landed`` for each window that is complete on disk.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Reading:
             remark=self._warnings.remark,
         )
         self._counts = Counts(self._listing, self._warnings)
-        self._cutting = Cutting(
+        self._cutter = IntervalCutter(
             self._listing,
             self._counts,
             limit=PAGES_PER_WINDOW * settings.page_size,
@@ -91,20 +91,20 @@ class Reading:
         )
         self._tally = Tally(watcher)
         self._landed = landed
-        self._asking = Asking(settings, store, self._warnings)
+        self._field_selection = FieldSelection(settings, store, self._warnings)
         self._back = plan.NO_TIME
         self._notes: list[str] = []
         served_later(api, store)
 
     def sync(self) -> ReadReport:
-        """Read everything since the start date that is not covered, and the overlap."""
+        """Read everything since the start date that is not covered, plus the overlap."""
         started, start = monotonic(), self._settings.start
         covered = self._store.covered(tolerance=self._settings.clock_tolerance)
         overlap = self._overlap()
-        lowest = min(gap.start for gap in plan.missing(start, datetime.max.replace(tzinfo=UTC), covered))
+        lowest = min(gap.start for gap in plan.find_gaps(start, datetime.max.replace(tzinfo=UTC), covered))
         since = max(start, lowest - overlap) if covered else start
         self._api.clock.listen()
-        count, _ = self._asking.settle(self._listing, since, None)
+        count, _ = self._field_selection.settle(self._listing, since, None)
         self._count_before_start()
         clocks = self._clocks(covered[-1].end if covered else start, remembered(self._store), since)
         self._back = clocks.went_back
@@ -119,36 +119,36 @@ class Reading:
         """Read ``[start, end)`` again, as far as the service's clock allows."""
         started = monotonic()
         self._api.clock.listen()
-        count, _ = self._asking.settle(self._listing, start, end)
+        count, _ = self._field_selection.settle(self._listing, start, end)
         clocks = self._clocks(start, None, start)
         asked, needed = Interval(start, end), interval(start, min(end, clocks.horizon))
         before = self._gone_on_with(asked, needed)
         if needed:
             began_at = datetime.now(UTC) if before is None else before.began_at
-            interrupted.begin(self._store, asked, needed[0].end, began_at)
+            unfinished.begin(self._store, asked, needed[0].end, began_at)
         report = self._read("backfill", needed, count, clocks, started, before)
-        interrupted.end(self._store, asked)
+        unfinished.end(self._store, asked)
         return report
 
-    def _gone_on_with(self, asked: Interval, needed: Sequence[Interval]) -> Interrupted | None:
-        """The backfill of the same days that was interrupted while something of it was left to be read."""
-        before = interrupted.interrupted(self._store, asked)
+    def _gone_on_with(self, asked: Interval, needed: Sequence[Interval]) -> UnfinishedBackfill | None:
+        """Return the unfinished backfill of the same days if part of it is unread; note what is resumed or loaded."""
+        before = unfinished.unfinished(self._store, asked)
         landed = self._landed_before(needed, before.began_at if before else EARLIEST)
         if before is not None and not before.has_all_landed(landed):
             self._notes.append(
-                f"goes on with the backfill of {_moment(before.began_at)}, which was interrupted: {len(landed)} of its "
-                "windows are on disk and are not asked for again"
+                f"resumes the backfill of {_moment(before.began_at)}, which was interrupted: {len(landed)} of its "
+                "windows are on disk and are not read again"
             )
             return before
         if landed:
             self._notes.append(
-                f"{len(landed)} windows that an earlier backfill had read, and nobody had loaded, are loaded too; the "
-                "days are read again, whole"
+                f"{len(landed)} windows of an earlier backfill that were read but not loaded are loaded too; all days "
+                "are read again"
             )
         return None
 
     def _clocks(self, newest: datetime, before: timedelta | None, since: datetime) -> Clocks:
-        """What the clocks say before the first page; where that is odd, as more answers have it."""
+        """Return the clocks before the first page, after hearing more answers if they are in doubt; warn if needed."""
         clock = self._api.clock
         clocks = Clocks(clock.heard, newest, before, clock.tolerance)
         if clocks.is_in_doubt:
@@ -160,12 +160,12 @@ class Reading:
         return clocks
 
     def _narrow(self, start: datetime, end: datetime) -> tuple[Interval, ...]:
-        """What was read without something that is asked for now."""
+        """Return the intervals that were read without fields that are requested now."""
         narrow = plan.narrower(self._store.windows(*COMPLETE_STATES), self._listing.selection.lost)
         again = intersect(interval(start, end), narrow)
         if again:
             self._warnings.remark(
-                "Fields that were not asked for are asked for again: what was read without them is read once more."
+                "Fields that were left out before are requested again: what was read without them is read again."
             )
         return again
 
@@ -188,14 +188,14 @@ class Reading:
         count: int | None,
         clocks: Clocks,
         started: float,
-        before: Interrupted | None = None,
+        before: UnfinishedBackfill | None = None,
     ) -> ReadReport:
         since = EARLIEST if reason == "sync" else LATEST if before is None else before.began_at
         resumed = self._resumable(reason, needed, since)
         landed = self._landed_before(needed, since) if reason == "backfill" else ()
         unread = subtract(needed, (window.interval for window in (*resumed, *landed)))
         rest = union((*unread, *(late for window in resumed for late in self._late(window))))
-        cut = [part for one in rest for part in self._cutting.cut(one, count if rest == tuple(needed) else None)]
+        cut = [part for one in rest for part in self._cutter.cut(one, count if rest == tuple(needed) else None)]
         unread_yet = sum((window.count_reported or 0) - window.records for window in resumed)
         refuse_without_room(self._settings.layout, self._store, sum(expected for _, expected in cut) + unread_yet)
         begun = tuple(self._begin(reason, part) for part, _ in cut)
@@ -220,7 +220,7 @@ class Reading:
         )
 
     def _resumable(self, reason: Reason, needed: Sequence[Interval], since: datetime) -> tuple[Window, ...]:
-        """Half-read windows to go on with, of those begun ``since`` then; what is stale or of no use is given up."""
+        """Return the half-read windows to resume, started at ``since`` or later; abandon stale and useless ones."""
         fresh: list[Window] = []
         for window in self._store.windows("reading"):
             inside = intersect(needed, (window.interval,)) == (window.interval,)
@@ -234,7 +234,7 @@ class Reading:
         return tuple(fresh)
 
     def _landed_before(self, needed: Sequence[Interval], since: datetime) -> tuple[Window, ...]:
-        """What backfills begun ``since`` then have landed of these days and nobody has brought into the tables."""
+        """Return the windows of these days that backfills started at ``since`` or later landed but nobody loaded."""
         return tuple(
             window
             for window in self._store.windows("landed")
@@ -245,7 +245,7 @@ class Reading:
         )
 
     def _late(self, window: Window) -> tuple[Interval, ...]:
-        """What may have been committed late, behind the pages that a half-read window has: the overlap below them."""
+        """Return the part of a half-read window in which records may have been committed after its pages were read."""
         landed = self._store.pages(window.id)
         if not landed:
             return ()
@@ -266,7 +266,7 @@ class Reading:
         )
 
     def _read_all(self, windows: Sequence[Window]) -> tuple[str, ...]:
-        """Read them all; returns the ids of those that landed."""
+        """Read all windows. Return the ids of those that landed."""
         parallel = self._settings.max_parallel_requests
         with ThreadPoolExecutor(parallel, "ahead") as ahead, ThreadPoolExecutor(parallel, "window") as pool:
             cleaned = Cleaner(self._store.forgotten(), include_addresses=self._settings.include_addresses)
@@ -279,7 +279,7 @@ class Reading:
                 if failures:
                     raise failures[0]
                 return tuple(future.result() for future in futures)
-            except BaseException:  # also an interrupt: the pages in flight are finished, nothing new starts
+            except BaseException:  # also an interrupt: pages in flight are finished, no new request starts
                 reader.stop()
                 self._api.throttle.close()
                 for future in futures:
@@ -287,10 +287,10 @@ class Reading:
                 raise
 
     def _read_window(self, reader: WindowReader, window: Window) -> str:
-        """Read a window; returns the id of the one that landed.
+        """Read a window. Return the id of the one that landed, which is a new one if it was read again.
 
-        One that is incomplete is read anew, ``ATTEMPTS`` times at most; one whose pages or page cursors led astray,
-        perhaps those that an earlier run kept, once.
+        An incomplete window is read at most ``ATTEMPTS`` times; a window whose paging broke, perhaps because of page
+        cursors stored by an earlier run, at most twice.
         """
         for attempt in range(1, ATTEMPTS + 1):
             try:
@@ -302,7 +302,7 @@ class Reading:
             except PagingBroken:
                 if attempt > 1:
                     raise
-            except Rejected:  # without a page it was no page cursor that was refused
+            except Rejected:  # without a landed page, it was not a page cursor that was refused
                 if attempt > 1 or not self._store.window(window.id).pages:
                     raise
             window = self._begin(window.reason, window.interval)

@@ -1,7 +1,7 @@
-"""What a read warns of: it went on, and somebody should know.
+"""Collect the warnings of a read that continues in spite of a problem.
 
-A warning is kept for the report of the run, which then ends in exit 3, and for ``wms-sync status``. A remark is only
-told. Each sentence is told once a run, at once.
+A warning is kept for the report of the run, which then ends with exit code 3, and for ``wms-sync status``. A remark is
+only printed. Each sentence is printed once per run, immediately.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from wms_sync.api.connection import silent
 
 
 class Warnings:
-    """The warnings of one run, from whichever thread; ``tell`` is given each as it comes up."""
+    """The warnings of one run; thread-safe. ``tell`` prints each one immediately."""
 
     def __init__(self, tell: Callable[[str], object] = silent) -> None:
         self._tell = tell
@@ -23,19 +23,19 @@ class Warnings:
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """The warnings so far, in the order in which they came up."""
+        """Return the warnings so far, in order."""
         with self._lock:
             return tuple(self._kept)
 
     def warn(self, text: str) -> None:
-        """Something is narrower or less certain than it should be."""
+        """Keep and print a warning: something is narrower or less certain than it should be."""
         if self._is_new(text):
             with self._lock:
                 self._kept.append(text)
             self._tell(text)
 
     def remark(self, text: str) -> None:
-        """Something is odd and takes nothing away."""
+        """Print a remark: something is unusual, but nothing is lost."""
         if self._is_new(text):
             self._tell(text)
 

@@ -1,8 +1,8 @@
-"""Reading one window to its end: page by page, each a checkpoint, then the proof that it is complete.
+"""Read one window to its end, page by page, each page a checkpoint; then prove that the window is complete.
 
-While a page is written the next is fetched. After a kill the window goes on at its last recorded page cursor. Where a
-listing cannot be followed the window is given up: a page cursor that led astray, or that the service refuses, must not
-be asked for again.
+The next page is fetched while a page is written. After a kill the window resumes at its last recorded page cursor. If a
+listing cannot be followed the window is abandoned, because a page cursor that led astray, or that the service refuses,
+must not be requested again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from wms_sync.api.errors import PagingBroken, Rejected
 from wms_sync.api.page_cursor import page_cursor
 from wms_sync.api.shipments import IdListing, Page, Pager
 from wms_sync.extract import proof
-from wms_sync.extract.counting import Counts
+from wms_sync.extract.counts import Counts
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.progress import Tally
 from wms_sync.extract.raw import Manifest, land, write_manifest
@@ -28,24 +28,24 @@ from wms_sync.state.store import LandedPage, StateStore, Window
 
 
 class Stopped(Exception):
-    """This window was left as it is because the run ends."""
+    """Reading stopped before the window was complete, because the run ends."""
 
 
 class Listing(Protocol):
-    """What a window is read from: all shipments of its time, or a slice of them."""
+    """The source of a window: all shipments of its time, or a slice of them."""
 
     def first(self, start: datetime, end: datetime, /) -> Page:
-        """The first page."""
+        """Return the first page."""
 
     def at(self, page_cursor: int, start: datetime, end: datetime, /, *, counted: bool) -> Page:
-        """A page that follows, with the service's count of all where it is to be ``counted``."""
+        """Return a later page, with the service's count of the whole window if ``counted``."""
 
     def within(self, start: datetime, end: datetime, /) -> IdListing:
-        """What must have been landed of it, to be listed by ids."""
+        """Return a listing of the ids that must have been landed."""
 
 
 class WindowReader:
-    """Reads windows; shared by the threads of one run."""
+    """Reads windows; the threads of one run share it."""
 
     def __init__(
         self,
@@ -67,11 +67,14 @@ class WindowReader:
         self._stop = threading.Event()
 
     def stop(self) -> None:
-        """Let every window end after the page it is at."""
+        """Stop every window after its current page."""
         self._stop.set()
 
     def read(self, window: Window) -> None:
-        """Read the rest of a window and mark it landed. Raises leaves of ``ApiError`` and ``WindowIncomplete``."""
+        """Read the rest of a window and mark it landed.
+
+        Raises leaves of ``ApiError``, ``WindowIncomplete``, and ``Stopped``.
+        """
         started = monotonic()
         landed = self._store.pages(window.id)
         last = landed[-1] if landed else None
@@ -92,10 +95,10 @@ class WindowReader:
         self._tally.add(windows_done=1)
 
     def _read_on(self, window: Window, number: int, pager: Pager) -> int | None:
-        """Read to the end; returns what the service counted with the last page, where it did.
+        """Read to the end. Return the service's count with the last page, or None.
 
-        It is asked to count with the first page and with the one that should be the last: counting costs it
-        (specification 4.4).
+        A count is requested only with the first page and with the one that should be the last, since counting costs
+        the service time (specification 4.4).
         """
         page = self._first(window) if pager.next is None else self._at(window, pager.next, counted=True)
         expected = window.count_reported if page.envelope.count is None else page.envelope.count
@@ -133,20 +136,20 @@ class WindowReader:
         self._tally.add(pages=1, records=landed.records, bytes=landed.bytes)
 
     def _complete(self, window: Window, counted_last: int | None) -> None:
-        """Prove that nothing was left off; what was is landed as pages of their own. Raises ``WindowIncomplete``."""
+        """Prove the window complete; land records that were left off as extra pages. Raises ``WindowIncomplete``."""
         if proof.agrees(window, counted_last):
             return
         there, folder = self._listing.within(window.from_at, window.to_at), self._layout.window(window.id)
-        lacking = proof.not_landed(window, folder, self._store.pages(window.id), there, self._counts)
-        for number, page in enumerate(proof.fetched(window, lacking, there), start=window.pages + 1):
+        unlanded = proof.not_landed(window, folder, self._store.pages(window.id), there, self._counts)
+        for number, page in enumerate(proof.fetched(window, unlanded, there), start=window.pages + 1):
             self._land(window, number, page, None)
 
 
 def _resumed(last: LandedPage | None) -> Pager:
-    """Where a half-read window goes on. Earlier releases kept a whole ``next``, which may have no page cursor."""
+    """Return the position at which to resume. Earlier releases stored all of ``next``, perhaps without page cursor."""
     if last is None:
         return Pager()
     following = page_cursor(last.next_cursor)
     if following is None:
-        raise PagingBroken("Of a half-read window it is not known where its next page begins.")
+        raise PagingBroken("The page cursor of a half-read window is not known.")
     return Pager(following, last.last_id)

@@ -18,7 +18,7 @@ from wms_sync.api.refusals import agree
 from wms_sync.api.selection import PREFIX, Selection
 from wms_sync.api.shipments import Page, ShipmentListing
 from wms_sync.api.statuses import NO_SUCH_PATH
-from wms_sync.extract.asking import taken_again, wanted, what_is_lost
+from wms_sync.extract.field_selection import taken_again, wanted, what_is_lost
 from wms_sync.reports.findings import Finding
 from wms_sync.settings import Settings
 

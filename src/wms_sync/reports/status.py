@@ -14,9 +14,9 @@ from wms_sync.analytics.foreign_log import log_notice
 from wms_sync.analytics.included import absent_kinds, counts_included_kinds
 from wms_sync.audit.missing import has_missing_shipments
 from wms_sync.durable import accessing
-from wms_sync.extract.asking import refused_now
 from wms_sync.extract.clocks import what_is_off
-from wms_sync.extract.plan import missing, sync_cursor
+from wms_sync.extract.field_selection import refused_now
+from wms_sync.extract.plan import find_gaps, sync_cursor
 from wms_sync.extract.read import BEFORE_START
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
@@ -122,7 +122,7 @@ def _collected(settings: Settings, store: StateStore, layout: Layout) -> Status:
     covered = store.covered(("loaded",), tolerance=settings.clock_tolerance)
     newest = covered[-1].end if covered else None
     cursor = sync_cursor(settings.start, covered) if covered else None
-    gaps = missing(settings.start, newest, covered) if newest and newest > settings.start else ()
+    gaps = find_gaps(settings.start, newest, covered) if newest and newest > settings.start else ()
     before = store.observation(BEFORE_START)
     published = _Published.read(layout)
     holder = lock_holder(layout)

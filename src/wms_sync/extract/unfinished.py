@@ -1,7 +1,7 @@
-"""Backfills that were interrupted: the same command goes on with one while something of it is left to be read.
+"""Remember unfinished backfills, so that the same command resumes one while part of it is still unread.
 
-From its beginning until its last window has landed a backfill is remembered by the range that it was asked for. One
-that has read everything is never gone on with: to ask for days again means to read them again.
+A backfill is remembered by its range, from its start until its last window has landed. A backfill that has read
+everything is never resumed: asking for the same days again reads them again.
 """
 
 from __future__ import annotations
@@ -14,40 +14,40 @@ from wms_sync.intervals import Interval, interval, subtract
 from wms_sync.state.store import StateStore, Window
 
 RESUME_WITHIN = timedelta(hours=24)
-"""What was begun longer ago is asked for anew: its first pages may be stale."""
+"""A read started longer ago is not resumed but started over: its first pages may be stale."""
 
 
 @dataclass(frozen=True)
-class Interrupted:
-    """A backfill of ``[start, until)`` that did not come to its end; its windows were begun from ``began_at`` on."""
+class UnfinishedBackfill:
+    """A backfill of ``[start, until)`` that did not finish; its windows were started at ``began_at`` or later."""
 
     start: datetime
     until: datetime
     began_at: datetime
 
     def has_all_landed(self, windows: Sequence[Window]) -> bool:
-        """Whether these windows are all that it was to read."""
+        """Return whether these windows cover its whole range."""
         return not subtract(interval(self.start, self.until), (window.interval for window in windows))
 
 
-def interrupted(store: StateStore, asked: Interval) -> Interrupted | None:
-    """The backfill of the same range that is remembered."""
+def unfinished(store: StateStore, asked: Interval) -> UnfinishedBackfill | None:
+    """Return the unfinished backfill of the same range, unless it was started more than ``RESUME_WITHIN`` ago."""
     seen = store.observation(_name(asked))
     if seen is None:
         return None
     began_at = datetime.fromisoformat(seen.about)
     if datetime.now(UTC) - began_at > RESUME_WITHIN:
         return None
-    return Interrupted(asked.start, datetime.fromtimestamp(seen.value, UTC), began_at)
+    return UnfinishedBackfill(asked.start, datetime.fromtimestamp(seen.value, UTC), began_at)
 
 
 def begin(store: StateStore, asked: Interval, until: datetime, began_at: datetime) -> None:
-    """Remember a backfill before the first of its windows is begun."""
+    """Remember a backfill before its first window is started."""
     store.observe(_name(asked), int(until.timestamp()), began_at.isoformat())
 
 
 def end(store: StateStore, asked: Interval) -> None:
-    """Everything of it has landed."""
+    """Forget a backfill after its last window has landed."""
     store.delete_observation(_name(asked))
 
 

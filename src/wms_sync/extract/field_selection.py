@@ -1,7 +1,8 @@
-"""What field selection a read asks for: everything, but for what is left out by hand and what the service refuses.
+"""Choose the field selection of a read: everything except what ``WMS_OMIT_FIELDS`` or the service excludes.
 
-The first request of each read carries the selection, with one record. Where it is refused, what is agreed on then is
-remembered, warned of and used. Once a day everything is tried again, so that a name comes back once it is taken.
+The first request of each read tries the selection with one record. If the service refuses it, the narrower selection
+that it accepts is remembered, used, and reported as a warning. Once a day everything is tried again, so that a name
+returns as soon as the service accepts it.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from wms_sync.state.store import StateStore
 TRIED_EVERY = timedelta(hours=20)
 """Once a night, however often a sync runs."""
 Counted = tuple[int | None, datetime]
+"""The service's count, and its clock then."""
 
 
-class Asking:
-    """The selection of one installation; ``store`` is the one that is written to."""
+class FieldSelection:
+    """The field selection of one installation, remembered in the state store."""
 
     def __init__(self, settings: Settings, store: StateStore, warnings: Warnings | None = None) -> None:
         self._settings = settings
@@ -33,12 +35,12 @@ class Asking:
         self._warnings = warnings or Warnings()
 
     def remembered(self) -> Selection:
-        """What was agreed on last, without a request."""
+        """Return the selection that the service last accepted, without a request."""
         with NarrowedFields(self._settings.database_url) as memory:
             return _narrowed(wanted(self._settings), memory.of(*_whose(self._settings)))
 
     def settle(self, listing: ShipmentListing, start: datetime | None, end: datetime | None) -> Counted:
-        """Agree with the service on the listing's selection; returns what ``listing.count`` does, of that request."""
+        """Find a selection that the service accepts and set it on the listing. Return the result of its ``count``."""
         whole = wanted(self._settings)
         with NarrowedFields(self._settings.database_url, self._store.turn) as memory:
             known = memory.of(*_whose(self._settings))
@@ -57,24 +59,24 @@ class Asking:
     def _tell(self, known: Iterable[NarrowedField], found: Iterable[NarrowedField], selection: Selection) -> None:
         before, now = {one.parameter: one for one in known}, {one.parameter: one for one in found}
         for name in sorted(before.keys() - now.keys()):
-            self._warnings.remark(f"The service takes {name} again: what was read without it is read once more.")
+            self._warnings.remark(f"The service accepts {name} again: what was read without it is read again.")
         old = []
         for name, one in now.items():
             if not (loss := what_is_lost(name, selection)):
-                self._warnings.remark(f"The service refuses {name}=all ({one.said}); its fields are asked for by name.")
+                self._warnings.remark(f"The service refuses {name}=all ({one.said}); its fields are requested by name.")
             elif name in before and before[name].asked == one.asked:
                 old.append(name)
             else:
                 self._warnings.warn(_refused(one, loss))
         if old:
             self._warnings.warn(
-                f"The service refuses {len(old)} names of field selection, which are left out: {', '.join(old)}. "
-                "`wms-sync doctor` says what is lost; WMS_OMIT_FIELDS leaves them out without a warning."
+                f"The service refuses {len(old)} field selection parameters, which are left out: {', '.join(old)}. "
+                "`wms-sync doctor` shows what is lost; WMS_OMIT_FIELDS leaves them out without a warning."
             )
 
 
 def refused_now(settings: Settings) -> tuple[tuple[NarrowedField, str], ...]:
-    """What is remembered as refused and takes something away, with what that is."""
+    """Return the parameters remembered as refused that lose data, each with a description of what is lost."""
     if settings.base_url is None:
         return ()
     with NarrowedFields(settings.database_url) as memory:
@@ -88,7 +90,7 @@ def refused_now(settings: Settings) -> tuple[tuple[NarrowedField, str], ...]:
 
 
 def taken_again(settings: Settings, agreed: Selection) -> tuple[str, ...]:
-    """The refused names of which the service takes more by now; with the next read everything is tried again."""
+    """Return the refused parameters that the service now accepts; the next read then tries everything again."""
     with NarrowedFields(settings.database_url) as memory:
         known = memory.of(*_whose(settings))
         more = [one for one in known if agreed.values(one.parameter) not in ((), tuple(one.asked.split(",")))]
@@ -98,12 +100,12 @@ def taken_again(settings: Settings, agreed: Selection) -> tuple[str, ...]:
 
 
 def wanted(settings: Settings) -> Selection:
-    """Everything but what is left out by hand. Raises ``SettingsError`` for a name that is none."""
+    """Return the selection of everything except ``WMS_OMIT_FIELDS``. Raises ``SettingsError`` for an unknown name."""
     selection = Selection.whole(include_addresses=settings.include_addresses)
     for name in settings.omitted_fields:
         if name not in parameter_names():
             raise SettingsError(
-                f"WMS_OMIT_FIELDS names {name!r}, which is no parameter of field selection. Known are: "
+                f"WMS_OMIT_FIELDS names {name!r}, which is not a field selection parameter. Choose from: "
                 f"{', '.join(sorted(parameter_names()))}."
             )
         selection = selection.dropping(PREFIX + name)
@@ -113,7 +115,7 @@ def wanted(settings: Settings) -> Selection:
 def refusals(
     settings: Settings, agreement: Agreement[Counted], known: Iterable[NarrowedField]
 ) -> tuple[NarrowedField, ...]:
-    """What is narrower than wanted, to be remembered; what was known keeps the day on which it was found."""
+    """Return the parameters that are narrower than wanted, to be remembered; known ones keep their ``since``."""
     before, now = {one.parameter: one for one in known}, datetime.now(UTC)
     return tuple(_found(settings, agreement, before, now))
 
@@ -137,7 +139,7 @@ def _found(
 
 
 def what_is_lost(name: str, selection: Selection) -> str:
-    """In words, what is not read for want of a parameter: tables, or columns of one; empty for nothing."""
+    """Describe what is not read because of a parameter: tables, or columns of a table; empty if nothing is lost."""
     lost = [one.partition("=")[2] for one in selection.lost if one.split("=")[0] == name]
     if not lost:
         return ""
@@ -155,8 +157,8 @@ def _refused(one: NarrowedField, loss: str) -> str:
     if (path := one.parameter.removeprefix(PREFIX)) in parameter_names():
         by_hand += f" (WMS_OMIT_FIELDS={path} does so without a warning)"
     return (
-        f"The service refuses {one.parameter} ({one.said}). It is {'asked for less' if one.asked else by_hand}, so "
-        f"that it does not bring {loss}; what is stored of that stays as it is. It is tried again once a day."
+        f"The service refuses {one.parameter} ({one.said}). It is {'narrowed' if one.asked else by_hand}, so "
+        f"that it does not bring {loss}; stored values stay as they are. It is tried again once a day."
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from wms_sandbox.field_treatment import FieldTreatment
 from wms_sync.api.selection import Selection
 from wms_sync.errors import SettingsError
-from wms_sync.extract.asking import Asking
+from wms_sync.extract.field_selection import FieldSelection
 from wms_sync.extract.raw import read_manifest
 from wms_sync.extract.read import Reading
 from wms_sync.extract.warnings import Warnings
@@ -134,7 +134,7 @@ def test_all_that_is_refused_falls_back_to_names_and_loses_nothing(bench, sandbo
     told: list[str] = []
     report = read(bench, Warnings(told.append))
     assert report.warnings == ()
-    assert "asked for by name" in told[0]
+    assert "requested by name" in told[0]
     assert {window.lost for window in bench.store.windows("landed")} == {()}
 
 
@@ -148,11 +148,11 @@ def test_the_manifest_tells_what_a_window_was_not_asked_for(bench, sandbox):
 def test_an_audit_asks_for_what_was_agreed_on(bench, sandbox):
     refuse(sandbox, "fields:order.brand")
     read(bench)
-    assert Asking(bench.settings, bench.store).remembered() == WHOLE.without(["fields:order.brand"])
+    assert FieldSelection(bench.settings, bench.store).remembered() == WHOLE.without(["fields:order.brand"])
 
 
 def test_another_version_of_the_interface_is_asked_for_everything(bench, sandbox):
     refuse(sandbox, "fields:order.brand")
     read(bench)
     bench.settings = bench.settings.model_copy(update={"api_version": "2026-01"})
-    assert Asking(bench.settings, bench.store).remembered() == WHOLE
+    assert FieldSelection(bench.settings, bench.store).remembered() == WHOLE

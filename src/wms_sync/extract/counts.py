@@ -1,7 +1,7 @@
-"""Whether the service's counts can be relied on, and cutting an interval by them into windows.
+"""Check whether the service's counts are reliable, and cut an interval into windows by them.
 
-A count that ignores the filter was never seen, and the specification does not exclude it: every part of an interval
-would then count as many as the whole, and cutting would go on to single seconds.
+The specification does not rule out a count that ignores the filter, although none was ever seen. Each part of an
+interval would then have the count of the whole, and cutting would continue down to single seconds.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from wms_sync.intervals import Interval, slices
 
 Slice = tuple[Interval, int]
 UNKNOWN = 0
-"""How many records there are where counts tell nothing: none is waited for, and no room on the disk asked for."""
+"""The expected number of records if counts are not reliable: progress and disk space are then not estimated."""
 INSTEAD = (
-    "Windows are proved complete by listing their ids once more instead, and are not cut into parts; how much is to "
-    "come is not known."
+    "Instead, windows are proved complete by listing their ids again, and are not cut into parts; the amount left to "
+    "read is not known."
 )
 MOST_PARTS = 64
 FAR_MORE = 2
-"""So many times the count of a whole is more than its parts can come to while it is counted."""
+"""If the parts add up to this many times the whole, the counts are wrong: changes meanwhile cannot explain it."""
 
 
 class Counts:
-    """What the counts of one run are worth; asks the service at most once."""
+    """Knows whether the counts of one run are reliable; asks the service at most once."""
 
     def __init__(self, listing: ShipmentListing, warnings: Warnings) -> None:
         self._listing = listing
@@ -36,7 +36,7 @@ class Counts:
         self._reliable: bool | None = None
 
     def are_reliable(self) -> bool:
-        """Whether a count is of what was asked for; one that is not is warned of."""
+        """Return whether counts follow the filter; warn if they do not."""
         with self._lock:
             if self._reliable is None:
                 self._reliable = self._listing.counts_by_filter()
@@ -45,21 +45,21 @@ class Counts:
         return self._reliable
 
     def distrust(self) -> None:
-        """They contradict each other."""
+        """Treat counts as unreliable from now on, because they contradict each other, and warn."""
         with self._lock:
             self._reliable = False
         self._warn()
 
-    def lack(self) -> None:
-        """The service was asked to count and did not."""
-        self._warnings.warn(f"The service gives no counts (meta.count), though count=1 was asked for. {INSTEAD}")
+    def warn_of_none(self) -> None:
+        """Warn that the service was asked to count and did not."""
+        self._warnings.warn(f"The service gives no counts (meta.count), although count=1 was requested. {INSTEAD}")
 
     def _warn(self) -> None:
-        self._warnings.warn(f"The service's counts (meta.count) are not of what was asked for. {INSTEAD}")
+        self._warnings.warn(f"The service's counts (meta.count) do not follow the filter. {INSTEAD}")
 
 
-class Cutting:
-    """Cuts intervals into slices of at most ``limit`` records each with their counts, by ``parallel`` requests."""
+class IntervalCutter:
+    """Cuts intervals into slices of at most ``limit`` records each, by counts from ``parallel`` requests at a time."""
 
     def __init__(self, listing: ShipmentListing, counts: Counts, *, limit: int, parallel: int) -> None:
         self._listing = listing
@@ -68,11 +68,11 @@ class Cutting:
         self._parallel = parallel
 
     def cut(self, whole: Interval, count: int | None) -> list[Slice]:
-        """The slices of one interval, of which quiet neighbours are joined; ``count`` where it is known."""
+        """Return the slices of an interval with their counts, joining small neighbours. ``count``: of the whole."""
         if count is None:
             count, _ = self._listing.count(whole.start, whole.end)
         if count is None:
-            self._counts.lack()
+            self._counts.warn_of_none()
             return [(whole, UNKNOWN)]
         if count > self._limit and not self._counts.are_reliable():
             return [(whole, UNKNOWN)]
