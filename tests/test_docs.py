@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import click
+import dagster as dg
 import duckdb
 import pytest
 from markdown_it import MarkdownIt
@@ -192,15 +193,20 @@ def test_the_tables_of_the_analysts_page_are_those_that_there_are():
     assert set(described) - set(relations) == set()
 
 
-def test_what_the_operators_page_says_one_can_start_exists():
+@cache
+def built() -> dg.Definitions:
+    """Everything that Dagster may have, with the settings that make some of it."""
     webhook = "https://hooks.example.com/x"
-    built = definitions.build(Settings.load(_env_file=None, base_url=None, alert_webhook_url=webhook))
+    return definitions.build(Settings.load(_env_file=None, base_url=None, alert_webhook_url=webhook))
+
+
+def test_what_the_operators_page_says_one_can_start_exists():
     described = list(rows(DOCS / "operate.md"))
     sensors = {row[0].strip("`") for head, row in described if head[0] == "sensor"}
-    assert sensors == {sensor.name for sensor in built.sensors or ()}
-    assets = {key.to_user_string() for key in built.resolve_asset_graph().get_all_asset_keys()}
-    jobs = {job.name for job in built.resolve_all_job_defs()}
-    schedules = {schedule.name for schedule in built.schedules or ()}
+    assert sensors == {sensor.name for sensor in built().sensors or ()}
+    assets = {key.to_user_string() for key in built().resolve_asset_graph().get_all_asset_keys()}
+    jobs = {job.name for job in built().resolve_all_job_defs()}
+    schedules = {schedule.name for schedule in built().schedules or ()}
     starts = [row[0] for head, row in described if head[0] == "you start"]
     assert {name for start in starts for name in re.findall(r"`([^`]+)`", start)} <= assets | jobs | schedules
 
@@ -211,10 +217,11 @@ NAME = re.compile(r"(?!x_)[a-z]+(?:_[a-z0-9]+)+")
 
 @cache
 def names() -> set[str]:
-    """Every word of the code and of SQL, and the checks that follow from headers."""
+    """Every word of the code and of SQL, and the checks and jobs whose names are put together."""
     paths = [path for folder in ("src", "pipelines", "sql") for path in (ROOT / folder).rglob("*.*")]
     texts = (path.read_text(encoding="utf-8") for path in paths if path.suffix in {".py", ".sql"})
-    return {check.name for check in checks()}.union(*(re.findall(r"[a-z]\w+", text) for text in texts))
+    made = {check.name for check in checks()} | {job.name for job in built().resolve_all_job_defs()}
+    return made.union(*(re.findall(r"[a-z]\w+", text) for text in texts))
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name != "extend.md"], ids=shown)
