@@ -6,7 +6,7 @@ import gc
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -27,6 +27,8 @@ from wms_sync.state.turns import Turn
 
 NOW = datetime(2026, 3, 31, 12, 0, 0, tzinfo=UTC)
 CONFIG = SandboxConfig(shipments=600, seed=5, days=20, now=NOW, families=60)
+FEWER = replace(CONFIG, shipments=240)
+"""For what does not depend on how many there are."""
 IMPATIENT = RetryPolicy(attempts=4, total_seconds=5, first_wait=0.01, longest_wait=0.05)
 
 

@@ -6,10 +6,12 @@ owns, go to `included`. References to shared objects are collected, for the page
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from wms_sandbox.families import Family, ShipmentPart
+from wms_sandbox.families import Family, ShipmentPart, make_family
 from wms_sandbox.family_packages import PackagePart
+from wms_sandbox.heads import Head
 from wms_sandbox.identities import reference
 from wms_sandbox.kinds import KINDS, PATHS
 from wms_sandbox.order_belongings import ADDED_HISTORY
@@ -20,6 +22,9 @@ Thing = dict[str, Any]
 Included = tuple[tuple[str, Template], ...]
 References = frozenset[tuple[str, str, int]]
 """References to shared objects: path, kind, id."""
+
+_KEPT = 4000
+"""The same for every sandbox with the same seed: making one anew costs as much as a small sandbox serves."""
 
 _UNSELECTED_PACKAGES = frozenset(KINDS["ShipmentPackage"].basic)
 _UNSELECTED_PACKAGE_ITEMS = frozenset(KINDS["ShipmentPackageItem"].basic)
@@ -56,8 +61,20 @@ def _write(family: Family, things: list[Thing]) -> Template:
     return compile_json(things, writes_ascii=family.writes_ascii)
 
 
-def compile_shipment(family: Family, part: ShipmentPart, selection: Selection, shown: int) -> Compiled:
-    """The shipment with its first `shown` packages."""
+@lru_cache(_KEPT)
+def compiled_shipment(seed: int, index: int, head: Head, part: int, shown: int, selection: Selection) -> Compiled:
+    """A shipment of a family, with its first `shown` packages."""
+    family = make_family(seed, index, head)
+    return _compile_shipment(family, family.shipments[part], selection, shown)
+
+
+@lru_cache(_KEPT)
+def compiled_order(seed: int, index: int, head: Head, added: int, selection: Selection) -> Compiled:
+    """The order of a family, with so many entries of its history added by changes; where the selection reaches it."""
+    return _compile_order(make_family(seed, index, head), selection, added)
+
+
+def _compile_shipment(family: Family, part: ShipmentPart, selection: Selection, shown: int) -> Compiled:
     shipment = dict(part.shipment)
     packages = part.packages(shown)
     shipment["packages"] = [_package(package.package, selection) for package in packages]
@@ -74,8 +91,7 @@ def compile_shipment(family: Family, part: ShipmentPart, selection: Selection, s
     )
 
 
-def compile_order(family: Family, selection: Selection, added: int) -> Compiled:
-    """The order, with so many entries of its history added by changes; only where the selection reaches it."""
+def _compile_order(family: Family, selection: Selection, added: int) -> Compiled:
     part = family.order
     order = dict(part.order)
     history = part.owned["status_history"]

@@ -1,11 +1,12 @@
 """Families: a shipment, or two that share an order, with everything that belongs to it, as dicts with marks.
 
-The marks stand for numbers and times (`slots`). A family is a function of the seed and its number, made when needed
-and not kept. It is whole: every field of every object is there, except where chance made it null or left it out.
-`compiled` selects fields and `templates` serialises.
+The marks stand for numbers and times (`slots`). A family is a function of the seed and its number, made when needed;
+the last ones are kept. It is whole: every field of every object is there, except where chance made it null or left it
+out. `compiled` selects fields and `templates` serialises.
 """
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from wms_sandbox import identities, measures, texts
@@ -25,6 +26,8 @@ _KEPT = frozenset(
         "packing_solution_providers"
     )
 )
+_KEPT_FAMILIES = 150
+"""They are big as dicts."""
 _ITEM_KEPT = frozenset(("type", "id", "order_item", "reservations"))
 
 
@@ -42,9 +45,10 @@ class ShipmentPart:
 
     def packages(self, shown: int) -> list[PackagePart]:
         """The first so many packages, made when asked for: most are never seen."""
-        for k in range(len(self.made), shown):
-            self.made.append(package_part(Dice(*self.dice_key, k), k, self.packed))
-        return self.made[:shown]
+        made = self.made  # another sandbox may be at it too
+        more = [package_part(Dice(*self.dice_key, k), k, self.packed) for k in range(len(made), shown)]
+        self.made = made = [*made, *more]
+        return made[:shown]
 
 
 @dataclass
@@ -57,6 +61,7 @@ class Family:
     leaves_out_nulls: bool = False
 
 
+@lru_cache(_KEPT_FAMILIES)
 def make_family(seed: int, index: int, head: Head) -> Family:
     """The family with a number and its head, the same each time."""
     dice = Dice(seed, "family", index)

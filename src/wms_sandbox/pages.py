@@ -13,8 +13,7 @@ from urllib.parse import quote, urlencode
 
 import numpy as np
 
-from wms_sandbox.compiled import Compiled, compile_order, compile_shipment
-from wms_sandbox.families import Family, make_family
+from wms_sandbox.compiled import Compiled, compiled_order, compiled_shipment
 from wms_sandbox.kinds import INCLUDED_ORDER
 from wms_sandbox.matching import Matcher
 from wms_sandbox.order_belongings import ADDED_HISTORY
@@ -28,38 +27,20 @@ from wms_sandbox.store import Indexes, Store
 from wms_sandbox.templates import Row
 
 _KEPT_SELECTIONS = 12
-_KEPT_FAMILIES = 150
 
 Objects = tuple[list[bytes], dict[str, list[bytes]]]
 """The collection, and what is included by kind."""
 
 
-class Families:
-    """Families are big as dicts: only the last ones made are kept."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._kept: OrderedDict[int, Family] = OrderedDict()
-
-    def get(self, index: int) -> Family:
-        """The family with a number."""
-        if index not in self._kept:
-            self._kept[index] = make_family(self._store.seed, index, self._store.heads[index])
-            if len(self._kept) > _KEPT_FAMILIES:
-                self._kept.popitem(last=False)
-        return self._kept[index]
-
-
 class View:
     """All shipments under one selection; what was compiled is kept."""
 
-    def __init__(self, store: Store, pools: Pools, families: Families, selection: Selection) -> None:
+    def __init__(self, store: Store, pools: Pools, selection: Selection) -> None:
         self._store = store
         self._selection = selection
         self._shared = SharedObjects(store, pools, selection)
         self._shipments: dict[tuple[int, int, int], tuple[Compiled, frozenset[int]]] = {}
         self._orders: dict[tuple[int, int], tuple[Compiled, frozenset[int]]] = {}
-        self._families = families
         self._shows_orders = selection.reaches("order")
 
     def objects(self, at: Indexes) -> Objects:
@@ -96,13 +77,13 @@ class View:
 
     def _compile_shipment(self, key: tuple[int, int, int]) -> tuple[Compiled, frozenset[int]]:
         index, part, shown = key
-        family = self._families.get(index)
-        compiled = compile_shipment(family, family.shipments[part], self._selection, shown)
+        head = self._store.heads[index]
+        compiled = compiled_shipment(self._store.seed, index, head, part, shown, self._selection)
         self._shipments[key] = compiled, self._shared.codes(compiled.shared)
         return self._shipments[key]
 
     def _compile_order(self, index: int, added: int) -> tuple[Compiled, frozenset[int]]:
-        compiled = compile_order(self._families.get(index), self._selection, added)
+        compiled = compiled_order(self._store.seed, index, self._store.heads[index], added, self._selection)
         self._orders[index, added] = compiled, self._shared.codes(compiled.shared)
         return self._orders[index, added]
 
@@ -118,7 +99,6 @@ class Pages:
     def __init__(self, store: Store, pools: Pools) -> None:
         self._store = store
         self._pools = pools
-        self._families = Families(store)
         self._matcher = Matcher(store)
         self._views: OrderedDict[Selection, View] = OrderedDict()
 
@@ -136,7 +116,7 @@ class Pages:
 
     def _view(self, selection: Selection) -> View:
         if selection not in self._views:
-            self._views[selection] = View(self._store, self._pools, self._families, selection)
+            self._views[selection] = View(self._store, self._pools, selection)
             if len(self._views) > _KEPT_SELECTIONS:
                 self._views.popitem(last=False)
         self._views.move_to_end(selection)

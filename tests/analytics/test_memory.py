@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 import duckdb
 
 from benchmarks.large import multiply
-from tests.test_sync import synced
+from tests.test_sync import first_synced
 from wms_sync.analytics.checks import run_checks
 from wms_sync.analytics.database import open_for_checks
 from wms_sync.catalogue import tables
@@ -28,9 +28,9 @@ class Opening:
         return open_for_checks(self._database, memory_limit=self._limit)
 
 
-def test_checks_that_have_not_enough_memory_one_after_the_other_have_enough_each_by_itself(bench):
+def test_checks_that_have_not_enough_memory_one_after_the_other_have_enough_each_by_itself(bench, sandbox):
     """How much is not enough depends on the machine, so it is lowered until one opening does not do."""
-    _, refreshed = synced(bench)
+    _, refreshed = first_synced(bench, sandbox)
     database = bench.layout.working_database
     rows = multiply(database, COPIES)
     assert rows["package_items"] == COPIES * refreshed.rows["package_items"] > 0

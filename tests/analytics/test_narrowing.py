@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import CONFIG, NOW, Bench, opened_store
 from tests.extract.test_field_selection import a_day_passes, refuse
 from tests.oracle import differences, expected_tables
-from tests.test_sync import assert_equal, published, say, synced
+from tests.test_sync import assert_equal, first_synced, published, say, synced
 from wms_sandbox.app import Sandbox
 from wms_sandbox.field_treatment import FieldTreatment
 from wms_sandbox.server import SandboxServer
@@ -84,7 +84,7 @@ def changed(sandbox) -> None:
 
 @pytest.mark.parametrize("refused", REFUSALS, ids=lambda refused: refused[0])
 def test_what_a_window_was_not_asked_for_stays_as_it_is(bench, sandbox, refused):
-    synced(bench)
+    first_synced(bench, sandbox)
     before = shown(bench)
     changed(sandbox)
     refuse(sandbox, *refused)
@@ -177,7 +177,7 @@ def merged(bench: Bench, windows: tuple[Window, ...], path: Path) -> Dump:
 )
 def test_what_a_window_was_asked_for_and_not_given_stays_as_it_is(treatment, bench, sandbox):
     """A service that ignores field selection from one day on, or leaves ``included`` out, empties nothing."""
-    synced(bench)
+    first_synced(bench, sandbox)
     with published(bench) as connection:
         before = dump(connection)
     sandbox.sandbox.field_treatment = treatment

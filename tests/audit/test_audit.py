@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
+import pytest
 from starlette.responses import Response
 
-from tests.conftest import NOW
-from tests.test_sync import assert_equal, published, say, synced
+from tests.conftest import FEWER, NOW
+from tests.test_sync import assert_equal, first_synced, published, say, synced
+from wms_sandbox.app import Sandbox
 from wms_sync.audit.compare import stored_shipments
 from wms_sync.audit.slice import THE_LAST_ID, SliceReader
 from wms_sync.load.refresh import rebuild, refresh
@@ -23,6 +25,12 @@ DIFFERS = "audits_find_no_change_that_the_sync_missed"
 COUNTS = "the_service_has_the_shipments_that_the_tables_have"
 BEFORE_START = 1_600_000_000_000
 YEAR_2999 = 32_472_144_000_000
+
+
+@pytest.fixture
+def sandbox(server):
+    server.sandbox = Sandbox(FEWER)
+    return server
 
 
 @contextmanager
@@ -88,8 +96,8 @@ def warned(report) -> set[str]:
 
 
 def test_slices_follow_each_other_until_all_was_read_again_and_begin_anew(bench, sandbox, settings_for):
-    bench.settings = settings_for(sandbox, page_size=100, audit_pages=4)
-    synced(bench)
+    bench.settings = settings_for(sandbox, page_size=40, audit_pages=4)
+    first_synced(bench, sandbox)
     slices = []
     for _ in range(3):
         _, refreshed, _ = night(bench, sandbox)
@@ -97,7 +105,7 @@ def test_slices_follow_each_other_until_all_was_read_again_and_begin_anew(bench,
         assert warned(refreshed) == set()
     assert [one.after_id for one in slices] == [0, slices[0].to_id, 0]
     assert slices[1].to_id == THE_LAST_ID
-    assert [one.compared for one in slices] == [400, 200, 400]
+    assert [one.compared for one in slices] == [160, 80, 160]
     assert all((one.changed, one.missed, one.absent, one.orders_changed) == (0, 0, 0, 0) for one in slices)
     assert_equal(bench, sandbox)
 
@@ -120,7 +128,7 @@ def test_changes_without_a_sign_and_late_commits_are_found_and_healed(bench, san
 
     found = last(bench)
     examples = json.loads(found.examples or "")
-    assert (found.compared, found.changed, found.missed, found.absent) == (599, 3, 1, 0)
+    assert (found.compared, found.changed, found.missed, found.absent) == (239, 3, 1, 0)
     assert (examples["changed"], examples["missed"]) == (changed, [missed])
     assert found.orders_changed == len(firsts)
     assert found.settled_counted == (found.settled_in_tables or 0) + 1
@@ -166,7 +174,7 @@ def test_what_moved_back_is_told_and_healed_by_an_audit_also_after_a_rebuild(ben
 
 
 def test_a_backfill_heals_what_moved_back_and_says_so(bench, sandbox):
-    synced(bench)
+    first_synced(bench, sandbox)
     with store(sandbox) as held:
         held.updated[[3, 4]] -= 86_400_000
         held.step[[3, 4]] += 1
@@ -180,36 +188,36 @@ def test_a_backfill_heals_what_moved_back_and_says_so(bench, sandbox):
 
 
 def test_what_is_gone_is_told_by_the_slice_and_by_the_counts_and_stays(bench, sandbox, settings_for):
-    bench.settings = settings_for(sandbox, page_size=300)
-    synced(bench)
+    bench.settings = settings_for(sandbox, page_size=120)
+    first_synced(bench, sandbox)
     hide(sandbox, 50)
-    hide(sandbox, 500)
+    hide(sandbox, 200)
 
     _, refreshed, _ = night(bench, sandbox)
 
     found = last(bench)
-    assert (found.compared, found.changed, found.missed, found.absent) == (299 + 1, 0, 0, 1)
+    assert (found.compared, found.changed, found.missed, found.absent) == (119 + 1, 0, 0, 1)
     assert found.total_counted == (found.total_in_tables or 0) - 2
     assert json.loads(found.examples or "") == {"absent": [int(sandbox.sandbox._store.ids[50])]}
     assert warned(refreshed) == {COUNTS}
-    assert refreshed.rows["shipments"] == 600
+    assert refreshed.rows["shipments"] == 240
 
 
 def test_what_changes_between_the_sync_and_the_slice_is_no_finding(bench, sandbox, settings_for):
     one_page(bench, sandbox, settings_for)
-    synced(bench)
+    first_synced(bench, sandbox)
 
     def move_on(request):
         if "id%7Bgt" in request.url.query and "fields" in request.url.query:
             sandbox.sandbox.intercept = None
-            sandbox.sandbox.advance(seconds=600, changed=80, new=10, packages_removed=10, orders=20)
+            sandbox.sandbox.advance(seconds=600, changed=30, new=10, packages_removed=10, orders=10)
 
     sandbox.sandbox.intercept = move_on
     _, refreshed, _ = night(bench, sandbox)
 
     assert sandbox.sandbox.intercept is None
     found = last(bench)
-    assert 400 < (found.compared or 0) < 600
+    assert 160 < (found.compared or 0) < 240
     assert (found.changed, found.missed, found.absent, found.orders_changed) == (0, 0, 0, 0)
     assert warned(refreshed) == set()
     sandbox.sandbox.advance(seconds=10)
@@ -234,7 +242,7 @@ def test_a_slice_covers_no_time_and_is_read_once_a_night_of_what_is_not_new(benc
 
 
 def test_an_audit_that_fails_is_said_and_the_sync_is_not_touched(bench, sandbox):
-    synced(bench)
+    first_synced(bench, sandbox)
     sandbox.sandbox.intercept = lambda request: Response("{}", 400) if "id%7B" in request.url.query else None
     read, refreshed, said = night(bench, sandbox)
     assert read is None

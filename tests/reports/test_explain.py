@@ -10,8 +10,9 @@ import duckdb
 import pytest
 
 from pipelines.cli.views import status_lines
-from tests.conftest import NOW
-from tests.test_sync import say, synced
+from tests.conftest import FEWER, NOW
+from tests.test_sync import first_synced, say, synced
+from wms_sandbox.app import Sandbox
 from wms_sync.analytics.errors import UnknownShipmentError
 from wms_sync.extract.read import Reading
 from wms_sync.flatten.page import RawPage
@@ -22,6 +23,12 @@ from wms_sync.reports.doctor import examine
 from wms_sync.reports.explain import Explanation, explain, explanation_lines
 from wms_sync.reports.status import status
 from wms_sync.state.store import StateStore
+
+
+@pytest.fixture
+def sandbox(server):
+    server.sandbox = Sandbox(FEWER)
+    return server
 
 
 def explained(bench, name) -> Explanation:
@@ -44,7 +51,7 @@ def one_row(bench, query: str, *parameters):
 
 
 def test_each_version_names_the_page_that_shows_it_and_the_newest_is_stored(bench, sandbox):
-    synced(bench)
+    first_synced(bench, sandbox)
     passed = sandbox.sandbox.advance(seconds=7200, changed=30)
     sandbox.sandbox.advance(seconds=10)
     synced(bench)
@@ -67,7 +74,7 @@ def test_each_version_names_the_page_that_shows_it_and_the_newest_is_stored(benc
 
 
 def test_a_version_that_was_read_again_unchanged_gives_way_to_the_later_read(bench, sandbox):
-    synced(bench)
+    first_synced(bench, sandbox)
     shipment, updated_at = one_row(bench, "select id, updated_at from shipments order by updated_at limit 1")
     sandbox.sandbox.advance(seconds=60)
     with bench.api() as api, Flattening(bench.settings, bench.store) as ahead:
@@ -87,8 +94,8 @@ def test_a_version_that_was_read_again_unchanged_gives_way_to_the_later_read(ben
     assert found.versions[1].origin.run_id == "again"
 
 
-def test_its_parts_are_traced_to_their_pages_and_what_is_nowhere_is_told_what_is_covered(bench):
-    synced(bench)
+def test_its_parts_are_traced_to_their_pages_and_what_is_nowhere_is_told_what_is_covered(bench, sandbox):
+    first_synced(bench, sandbox)
     shipment, order, retailer, packages, items, window, page = one_row(
         bench,
         "select id, order_id, retailer_id, (select count(*) from packages where shipment_id = s.id), (select count(*) "
@@ -153,7 +160,7 @@ def test_what_did_not_fit_is_shown_also_of_a_record_that_is_in_no_table(bench, s
 
 def test_a_version_that_lost_only_for_a_garbled_updated_at_says_so(bench, sandbox):
     """It loses only to a version that is stamped with a moment to come."""
-    synced(bench)
+    first_synced(bench, sandbox)
     changed = sandbox.sandbox.advance(seconds=60, changed=3).changed[0]
 
     def stamped(moment):
@@ -206,8 +213,8 @@ def test_before_the_first_sync_it_says_to_run_one(bench):
         explained(bench, "5")
 
 
-def test_while_the_state_store_is_lost_nothing_is_said_that_is_not_so(bench):
-    synced(bench)
+def test_while_the_state_store_is_lost_nothing_is_said_that_is_not_so(bench, sandbox):
+    first_synced(bench, sandbox)
     (shipment,) = one_row(bench, "select min(id) from shipments")
     before = explained(bench, shipment)
     bench.store.close()
@@ -230,7 +237,7 @@ def test_while_the_state_store_is_lost_nothing_is_said_that_is_not_so(bench):
 
 def test_a_change_without_a_readable_updated_at_takes_effect(bench, sandbox):
     """And so does the change after it; a rebuild and the order of arrival make no difference."""
-    synced(bench)
+    first_synced(bench, sandbox)
     seen = []
 
     def garble(page):

@@ -22,7 +22,7 @@ from starlette.responses import JSONResponse, Response
 from tests.conftest import CONFIG, IMPATIENT, NOW, Bench, asks_for_page, opened_store
 from tests.survival.counts import FULL_DISKS
 from tests.survival.installation import Installation
-from tests.test_sync import assert_equal, say, synced
+from tests.test_sync import assert_equal, begun, say, synced
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.errors import AnotherServiceError, RawPagesDamagedError
@@ -90,7 +90,7 @@ def a_page(bench: Bench, state: str) -> tuple[str, Path]:
 
 
 def test_a_deleted_state_store_is_made_again_without_reading_anything_again(bench, sandbox):
-    night(bench)
+    begun(bench, sandbox, night)
     before = remembered(bench)
     sandbox.sandbox.requests.clear()
     bench = without_state(bench)
@@ -105,7 +105,7 @@ def test_a_deleted_state_store_is_made_again_without_reading_anything_again(benc
 
 
 def test_a_state_store_from_an_older_backup_takes_in_what_it_does_not_know(bench, sandbox, tmp_path):
-    night(bench)
+    begun(bench, sandbox, night)
     bench.store.close()
     shutil.copy(bench.settings.data_dir / "state.db", tmp_path / "backup.db")
     sandbox.sandbox.advance(seconds=7200, changed=60, new=10)
@@ -120,7 +120,7 @@ def test_a_state_store_from_an_older_backup_takes_in_what_it_does_not_know(bench
 
 
 def test_windows_whose_raw_pages_are_gone_come_back_from_their_receipts(bench, sandbox):
-    night(bench)
+    begun(bench, sandbox, night)
     covered = bench.store.covered()
     sandbox.sandbox.requests.clear()
     shutil.rmtree(bench.layout.raw)
@@ -196,7 +196,7 @@ async def _refuse(sku: bytes, request: Request) -> Response | None:
 
 def test_a_data_folder_belongs_to_one_service_also_after_its_state_store_is_lost(bench, settings_for, sandbox):
     """Another service's time counts as covered by this one's windows, and its history would be passed over."""
-    night(bench)
+    begun(bench, sandbox, night)
     bench = without_state(bench)
     bench.settings = settings_for(sandbox, base_url="https://other.example.com")
     with pytest.raises(AnotherServiceError, match=rf"{sandbox.base_url}.*https://other\.example\.com.*WMS_DATA_DIR"):
@@ -259,7 +259,7 @@ def test_a_damaged_page_of_a_half_read_window_is_asked_for_again(bench, sandbox)
 
 
 def test_a_damaged_page_of_old_fails_a_rebuild_by_name_and_the_next_sync_reads_it_again(bench, sandbox):
-    night(bench)
+    begun(bench, sandbox, night)
     published = bench.layout.published.read_bytes()
     window, page = a_page(bench, "loaded")
     do_harm("altered", page)
@@ -310,7 +310,7 @@ def test_an_order_is_forgotten_although_a_page_is_damaged_and_the_page_comes_bac
     bench, sandbox, settings_for, harm
 ):
     bench.settings = settings_for(sandbox, include_addresses=True, page_size=1000, audit_pages=0)
-    night(bench)
+    begun(bench, sandbox, night)
     window, page = a_page(bench, "loaded")
     with duckdb.connect(bench.layout.published, read_only=True) as tables:
         row = tables.execute("select order_id from pii.order_addresses order by all limit 1").fetchone()
@@ -333,7 +333,7 @@ def test_an_order_is_forgotten_although_a_page_is_damaged_and_the_page_comes_bac
 
 
 def test_a_damaged_page_of_a_backfill_is_asked_for_again_though_others_cover_its_time(bench, sandbox):
-    night(bench)
+    begun(bench, sandbox, night)
     covered = bench.store.covered()
     with bench.api() as api:
         [window] = bench.reading(api).backfill(NOW - timedelta(days=3), NOW - timedelta(days=2)).window_ids
@@ -369,7 +369,7 @@ os._exit(9)
 
 def test_what_dead_runs_left_behind_harms_nobody(bench, sandbox):
     """Files of half a rebuild, publishing and flattening, a log without its file, a lock and a ticket."""
-    night(bench)
+    begun(bench, sandbox, night)
     layout, work = bench.layout, bench.layout.work
     subprocess.run([sys.executable, "-c", LEFT_BEHIND, str(layout.working_database)], check=False)
     layout.working_database.unlink()

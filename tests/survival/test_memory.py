@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,8 @@ from wms_sandbox.server import SandboxServer
 MIB = 1024 * 1024
 ROOM, TOO_LITTLE = 350 * MIB, 150 * MIB
 BLANKS = b" " * (3 * MIB)
+FEW, ENOUGH = 60, 180
+"""Shipments, and so pages: what is too little for few is for more; enough take more than the room."""
 SETTINGS = {"WMS_PAGE_SIZE": "1", "WMS_MEMORY_LIMIT": "300MB"}
 CGROUPS = (
     (Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes"),  # of the first version
@@ -38,10 +42,14 @@ CGROUPS = (
 )
 
 
-@pytest.fixture(scope="module")
-def wordy() -> Iterator[tuple[SandboxServer, Tables]]:
-    """A service whose pages of shipments are long, and what the tables must hold of it."""
-    sandbox = Sandbox(SMALL)
+@pytest.fixture
+def wordy(server: SandboxServer) -> Callable[[int], tuple[SandboxServer, Tables]]:
+    """A service with so many shipments, whose pages are long, and what the tables must hold of it."""
+    return partial(made_wordy, server)
+
+
+def made_wordy(server: SandboxServer, shipments: int) -> tuple[SandboxServer, Tables]:
+    sandbox = server.sandbox = Sandbox(replace(SMALL, shipments=shipments))
 
     async def pad(request: Request) -> Response | None:
         if not asks_for_page(request.url.query):
@@ -50,10 +58,9 @@ def wordy() -> Iterator[tuple[SandboxServer, Tables]]:
         padded = content_of(answer)[:-1] + BLANKS + b"}"
         return Response(igzip.compress(padded, 0), headers={"Content-Encoding": "gzip"})
 
-    with SandboxServer(sandbox) as server:
-        expected = expected_tables(server)
-        sandbox.intercept = pad
-        yield server, expected
+    expected = expected_tables(server)
+    sandbox.intercept = pad
+    return server, expected
 
 
 @contextmanager
@@ -99,7 +106,7 @@ def _kept(name: str) -> int:
 
 
 def test_a_bound_that_is_too_low_is_told_and_without_it_the_next_sync_goes_on(wordy, tmp_path):
-    server, expected = wordy
+    server, expected = wordy(FEW)
     installation = Installation(tmp_path / "data", server, SETTINGS)
     assert run_with(installation, data=TOO_LITTLE) == 1, installation.log.read_text()
     told = installation.log.read_text()
@@ -114,7 +121,7 @@ def test_a_bound_that_is_too_low_is_told_and_without_it_the_next_sync_goes_on(wo
 
 
 def test_memory_does_not_grow_with_the_windows(wordy, tmp_path):
-    server, expected = wordy
+    server, expected = wordy(ENOUGH)
     server.sandbox.requests.clear()
     installation = Installation(tmp_path / "data", server, SETTINGS)
     with cgroup(ROOM) as group:

@@ -12,9 +12,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.conftest import Bench
+from tests.conftest import FEWER, Bench
 from tests.survival.counts import PUBLISHINGS
-from tests.test_sync import say, synced
+from tests.test_sync import first_synced, say, synced
+from wms_sandbox.app import Sandbox
 from wms_sync.analytics.errors import DatabaseOpenError
 from wms_sync.load.refresh import refresh
 from wms_sync.master_data.kinds.retailers import RETAILERS
@@ -54,8 +55,14 @@ connection.execute("delete from retailers")
 print("changed", flush=True)
 time.sleep(600)
 """
-SHIPMENTS, NEW = 600, 10
+SHIPMENTS, NEW = FEWER.shipments, 10
 """In the sandbox at first, and before each publishing."""
+
+
+@pytest.fixture
+def sandbox(server):
+    server.sandbox = Sandbox(FEWER)
+    return server
 
 
 def reader(path: Path, program: str) -> subprocess.Popen[str]:
@@ -77,7 +84,7 @@ def said(process: subprocess.Popen[str]) -> list[int]:
 
 def test_readers_see_every_published_state_and_never_an_error(bench, sandbox, request):
     """Three open the file in a loop, one has it open from before the first publishing to after the last."""
-    synced(bench)
+    first_synced(bench, sandbox)
     publishings = PUBLISHINGS.of(soak=request.config.getoption("--soak"))
     opening = [reader(bench.layout.published, OPENING) for _ in range(3)]
     staying = reader(bench.layout.published, STAYING)
@@ -111,20 +118,20 @@ connection.close()
 
 
 def test_a_log_left_by_an_analyst_who_opened_the_file_for_writing_does_no_harm(bench, sandbox):
-    synced(bench)
+    first_synced(bench, sandbox)
     bench.layout.published.chmod(0o600)  # as root, whom no permission stops
     command = [sys.executable, "-c", CARELESS, str(bench.layout.published)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as careless:
         assert careless.stdout is not None
         assert careless.stdout.readline() == "written\n"
         assert bench.layout.published.with_name("analytics.duckdb.wal").exists()
-        sandbox.sandbox.advance(seconds=3600, new=10)
+        sandbox.sandbox.advance(seconds=3600, new=NEW)
         sandbox.sandbox.advance(seconds=10)
         synced(bench)
-        assert rows_published(bench) == 610
+        assert rows_published(bench) == SHIPMENTS + NEW
         careless.communicate("close\n")
     assert careless.returncode == 0
-    assert rows_published(bench) == 610
+    assert rows_published(bench) == SHIPMENTS + NEW
 
 
 LATE = """
@@ -144,7 +151,7 @@ def leave_a_log(bench, sandbox) -> None:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as late:
         assert late.stdout is not None
         assert late.stdout.readline() == "opened\n"
-        sandbox.sandbox.advance(seconds=3600, new=10)
+        sandbox.sandbox.advance(seconds=3600, new=NEW)
         sandbox.sandbox.advance(seconds=10)
         synced(bench)
         late.communicate("write\n")
@@ -156,10 +163,10 @@ def log_of(bench: Bench) -> Path:
 
 
 def test_a_log_that_came_behind_a_publishing_is_set_aside_and_told_by_status_doctor_and_every_run(bench, sandbox):
-    synced(bench)
+    first_synced(bench, sandbox)
     leave_a_log(bench, sandbox)
     found = status(bench.settings, bench.store)
-    assert found.rows["shipments"] == 610
+    assert found.rows["shipments"] == SHIPMENTS + NEW
     first, second = (
         log_of(bench).with_name(f"analytics.duckdb.wal{number}.of-an-earlier-file") for number in ("", ".2")
     )
@@ -179,7 +186,7 @@ def test_a_log_that_came_behind_a_publishing_is_set_aside_and_told_by_status_doc
     refresh(bench.settings, bench.store, run_id="test", say=said.append)
     assert ["set aside" in line for line in said if "log" in line] == [True, True]
     assert not log_of(bench).exists()
-    assert rows_published(bench) == 610
+    assert rows_published(bench) == SHIPMENTS + NEW
 
 
 UNPRIVILEGED = """
@@ -208,8 +215,10 @@ with duckdb.connect(published, read_only=True) as connection:
 """
 
 
-def test_the_published_file_takes_no_writes_and_is_replaced_all_the_same_also_by_an_owner_who_is_not_root(bench):
-    synced(bench)
+def test_the_published_file_takes_no_writes_and_is_replaced_all_the_same_also_by_an_owner_who_is_not_root(
+    bench, sandbox
+):
+    first_synced(bench, sandbox)
     with tempfile.TemporaryDirectory() as folder:  # pytest's own folders are root's alone
         Path(folder).chmod(0o755)
         data = Path(folder) / "data"
@@ -239,8 +248,8 @@ def looked_at(bench: Bench, tmp_path: Path) -> tuple[dict[str, int], int, list[A
     return status(bench.settings, bench.store).rows, len(explained.versions), [step.action for step in plan.steps]
 
 
-def test_an_analyst_who_writes_into_the_published_file_hinders_nobody(bench, tmp_path):
-    synced(bench)
+def test_an_analyst_who_writes_into_the_published_file_hinders_nobody(bench, sandbox, tmp_path):
+    first_synced(bench, sandbox)
     before = looked_at(bench, tmp_path)
     assert before[2] == [Action.ALREADY_THERE]
     bench.layout.published.chmod(0o600)
@@ -262,8 +271,8 @@ def test_the_doctor_goes_on_behind_what_nobody_thought_of(bench):
     assert found["master data"].verdict == "ok"
 
 
-def test_a_damaged_database_is_named_by_its_place_and_made_again(bench):
-    synced(bench)
+def test_a_damaged_database_is_named_by_its_place_and_made_again(bench, sandbox):
+    first_synced(bench, sandbox)
     published, working = bench.layout.published, bench.layout.working_database
     published.chmod(0o600)
     for path in (published, working):

@@ -9,6 +9,7 @@ import pytest
 
 from pipelines.cli.views import status_lines
 from tests.conftest import Bench
+from tests.test_sync import begun
 from wms_sync.analytics.errors import RawPagesDamagedError
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.reports.doctor import examine
@@ -33,6 +34,12 @@ def grow_old(bench: Bench, *states: str, days: int) -> None:
     connection.close()
 
 
+def read_long_ago(bench: Bench) -> None:
+    read(bench)
+    refresh(bench.settings, bench.store, run_id="test", say=silent)
+    grow_old(bench, "loaded", days=11)
+
+
 def pages_on_disk(bench: Bench) -> set[str]:
     return {path.parent.name for path in bench.layout.raw.glob("*/page-*")}
 
@@ -55,9 +62,7 @@ def forget_a_column(bench: Bench) -> None:
 def aged(bench: Bench, sandbox, settings_for) -> Bench:
     """Some windows of eleven days ago, some of today, in the tables."""
     bench.settings = settings_for(sandbox, page_size=200, raw_retention_days=10)
-    read(bench)
-    refresh(bench.settings, bench.store, run_id="test", say=silent)
-    grow_old(bench, "loaded", days=11)
+    begun(bench, sandbox, read_long_ago)
     sandbox.sandbox.advance(seconds=3600, changed=40)
     sandbox.sandbox.advance(seconds=10)
     read(bench)

@@ -139,11 +139,9 @@ class Refresh:
         while not merged.is_complete:
             with database.open_for_writing(path, memory_limit=limit, called=shown) as connection:
                 merged.merge_into(connection)
-        open_file = partial(database.open_for_checks, path, memory_limit=self._settings.memory_limit)
-        outcomes = run_checks(open_file)
-        with open_file() as connection:
-            absent = absent_kinds(connection) if merged.windows else ()
-            rows = database.row_counts(connection)
+                absent = absent_kinds(connection) if merged.windows else ()
+                rows = database.row_counts(connection)
+        outcomes = run_checks(partial(database.open_for_checks, path, memory_limit=limit))
         # a log that a kill left belongs to the file that goes; what it held is in the new one
         self._turn.take_away(self._layout.working_log)
         self._turn.put_in_place(path, self._layout.working_database)
