@@ -47,7 +47,7 @@ ONE_TWICE = (
 )
 
 
-DAMAGES = [("shipments", ONE_LESS, "hold"), ("packages", ONE_LESS, "hold"), ("shipments", ONE_TWICE, "twice")]
+DAMAGES = [("shipments", ONE_LESS, "hold"), ("packages", ONE_LESS, "hold"), ("shipments", ONE_TWICE, "duplicated")]
 
 
 def test_rows_that_do_not_add_up_are_not_merged_and_a_rebuild_mends_them(bench, sandbox):
