@@ -85,6 +85,11 @@ def home_of_user() -> Path | None:
     return Path(named) if named else None
 
 
+def keeps_history(given: dg.DagsterInstance | None) -> bool:
+    """Whether what a run did can be seen afterwards; ``given`` is as for ``used_instance``."""
+    return home_of_user() is not None if given is None else not given.is_ephemeral
+
+
 @contextmanager
 def used_instance(given: dg.DagsterInstance | None) -> Iterator[dg.DagsterInstance]:
     """The instance that a run belongs to: the given one, that of ``DAGSTER_HOME``, or one in memory."""

@@ -20,7 +20,7 @@ from pipelines import jobs, master_data
 from pipelines.days import DayRange
 from pipelines.dead_runs import mark_dead
 from pipelines.definitions import build
-from pipelines.instance import used_instance
+from pipelines.instance import keeps_history, used_instance
 from pipelines.operation import Operation, Say
 from pipelines.shipment_pages import Mode, run_config
 from pipelines.stopping import sigterm_interrupts
@@ -63,11 +63,11 @@ def run_sync(
     """The nightly job, now: everything that is not covered."""
     with StateStore(settings.database_url) as store:
         covered = store.covered(tolerance=settings.clock_tolerance)
-    operation, now = Operation(settings, watcher=watcher, say=say), datetime.now(UTC)
-    with used_instance(instance) as used:
-        # a first sync has years of days, and each is two events to Dagster: two hundred days are a second
-        days = DayRange.today(now) if used.is_ephemeral else DayRange.since_cursor(settings, covered, now)
-        return run_job(operation, jobs.SHIPMENTS, days=days, mode=Mode.SYNC, instance=used)
+    now = datetime.now(UTC)
+    # a first sync has years of days, and each is two events to Dagster: two hundred days are a second
+    days = DayRange.since_cursor(settings, covered, now) if keeps_history(instance) else DayRange.today(now)
+    operation = Operation(settings, watcher=watcher, say=say)
+    return run_job(operation, jobs.SHIPMENTS, days=days, mode=Mode.SYNC, instance=instance)
 
 
 def run_backfill(

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from wms_sync.state.store import StateStore, Window
 NEWEST = datetime(2026, 3, 20, 12, tzinfo=UTC)
 DAYS = 20
 START = date(2026, 2, 20)
+LATE_START = datetime.now(UTC).date() - timedelta(days=DAYS + 8)
+"""Of what is synced from the service of today."""
 TOKEN = SandboxConfig.token
 
 MakeSettings = Callable[..., Settings]
@@ -43,6 +46,15 @@ def service(service_at_a_moment: SandboxConfig) -> Iterator[SandboxServer]:
     """One for all tests of a module."""
     with SandboxServer(Sandbox(service_at_a_moment)) as server:
         yield server
+
+
+@pytest.fixture
+def service_of_today(service: SandboxServer, service_at_a_moment: SandboxConfig) -> Iterator[SandboxServer]:
+    """The same at this moment, for runs with a history: Dagster keeps events for each day from the first until now."""
+    before = service.sandbox
+    service.sandbox = Sandbox(replace(service_at_a_moment, now=datetime.now(UTC)))
+    yield service
+    service.sandbox = before
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from pipelines.cli.forget import forget_orders
 from pipelines.instance import HOME_VARIABLE, prepare_home
 from pipelines.running import run_push, run_rebuild, run_sync
 from tests.conftest import opened_store
+from tests.pipelines.conftest import LATE_START
 from wms_sync.api.merchant import MerchantApi
 from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
 from wms_sync.reports.doctor import examine
@@ -47,7 +48,9 @@ def home(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-def test_files_and_folders_are_their_owners_alone(settings, home, tmp_path):
+@pytest.mark.usefixtures("service_of_today")
+def test_files_and_folders_are_their_owners_alone(make_settings, home, tmp_path):
+    settings = make_settings(start_date=LATE_START)
     file = tmp_path / "tags.csv"
     file.write_text(TAGS)
     run_sync(settings)

@@ -2,7 +2,6 @@
 
 import signal
 import time
-from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from pipelines.dead_runs import KILLED, mark_dead
 from pipelines.operation import Operation
 from pipelines.running import NotPublished, run_backfill, run_job, run_rebuild, run_sync
 from pipelines.shipment_pages import Mode, run_config
-from tests.pipelines.conftest import START, TOKEN
+from tests.pipelines.conftest import LATE_START, TOKEN
 from tests.processes import Command, Ended
 from wms_sandbox.server import SandboxServer
 from wms_sync.api.errors import Unauthorized
@@ -164,10 +163,9 @@ def test_the_one_who_started_it_hears_of_progress_and_of_each_step(settings, ins
 
 
 @pytest.fixture
-def slow_service(service: SandboxServer) -> Iterator[SandboxServer]:
-    service.sandbox.intercept = lambda _: time.sleep(0.3)
-    yield service
-    service.sandbox.intercept = None
+def slow_service(service_of_today: SandboxServer) -> SandboxServer:
+    service_of_today.sandbox.intercept = lambda _: time.sleep(0.3)
+    return service_of_today
 
 
 def killed(settings: Settings, store: StateStore, home: Path, how: signal.Signals) -> Ended:
@@ -196,7 +194,7 @@ def sync_outright() -> None:
 
 
 def test_a_polite_kill_marks_the_run_and_the_next_goes_on(make_settings, slow_service, store, tmp_path, monkeypatch):
-    settings, home = make_settings(page_size=5), tmp_path / "home"
+    settings, home = make_settings(page_size=5, start_date=LATE_START), tmp_path / "home"
     assert "KeyboardInterrupt" in killed(settings, store, home, signal.SIGTERM).stderr
 
     monkeypatch.setenv("DAGSTER_HOME", str(home))
@@ -213,7 +211,7 @@ def test_a_polite_kill_marks_the_run_and_the_next_goes_on(make_settings, slow_se
 def test_a_run_that_was_killed_outright_is_marked_by_the_next(
     make_settings, slow_service, store, tmp_path, monkeypatch
 ):
-    settings, home = make_settings(page_size=5), tmp_path / "home"
+    settings, home = make_settings(page_size=5, start_date=LATE_START), tmp_path / "home"
     assert killed(settings, store, home, signal.SIGKILL).returncode == -signal.SIGKILL
     slow_service.sandbox.intercept = None
     run_job(Operation(settings), jobs.TABLES)  # without a history, so it cannot know of that one
@@ -228,7 +226,7 @@ def test_a_run_that_was_killed_outright_is_marked_by_the_next(
         assert statuses == [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE]
         events = instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_FAILURE)
         assert [event.dagster_event and event.dagster_event.message for event in events] == [KILLED]
-        assert {START.isoformat(), f"{datetime.now(UTC):%Y-%m-%d}"} <= instance.get_materialized_partitions(PAGES)
+        assert {LATE_START.isoformat(), f"{datetime.now(UTC):%Y-%m-%d}"} <= instance.get_materialized_partitions(PAGES)
     assert published(settings) == SHIPMENTS
 
 

@@ -9,6 +9,7 @@ import traceback
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from pipelines.alerts import AlertNotDelivered, post
 from pipelines.cli.main import main
 from pipelines.instance import HOME_VARIABLE, prepare_home
 from tests.conftest import IMPATIENT
-from tests.pipelines.conftest import START
+from tests.pipelines.conftest import LATE_START
 from tests.unpacked import in_tables
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
@@ -52,7 +53,7 @@ COMMANDS = (
     ["explain", "shipment", "100001"],
     ["forget", "4711"],
     ["rebuild"],
-    ["backfill", "--from", "2026-03-01", "--to", "2026-03-03"],
+    ["backfill", "--from", f"{LATE_START}", "--to", f"{LATE_START + timedelta(days=3)}"],
 )
 
 
@@ -65,7 +66,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SandboxSe
     with SandboxServer(Sandbox(config)) as server:
         tmp_path.joinpath(".env").write_text(
             f"WMS_BASE_URL={server.base_url}\nWMS_API_TOKEN={TOKEN}\nWMS_MERCHANT_USERNAME=somebody\n"
-            f"WMS_MERCHANT_API_KEY={KEY}\nWMS_ALERT_WEBHOOK_URL=http://127.0.0.1:1/{HOOK}\nWMS_START_DATE={START}\n"
+            f"WMS_MERCHANT_API_KEY={KEY}\nWMS_ALERT_WEBHOOK_URL=http://127.0.0.1:1/{HOOK}\nWMS_START_DATE={LATE_START}\n"
         )
         tmp_path.joinpath("tags.csv").write_text("name,color\nfragile,red1\nwrong,no-colour\n")
         tmp_path.joinpath("retailers.csv").write_text("code,name\nNEW,New\n")
