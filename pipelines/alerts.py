@@ -1,7 +1,7 @@
-"""The webhook that hears of failed runs. Defined only when `WMS_ALERT_WEBHOOK_URL` is set.
+"""Post failed runs to a webhook. The sensor is defined only if `WMS_ALERT_WEBHOOK_URL` is set.
 
-Runs of the command line are stored as those of no code location, so the sensor monitors all of them, and keeps to the
-jobs and assets of this one. The address may hold a secret: it is never shown, and a redirect is not followed.
+Dagster stores runs of the command line without a code location. So the sensor monitors all code locations and picks
+the jobs and assets of this one. The address may contain a secret: it is never shown, and redirects are not followed.
 """
 
 import logging
@@ -15,25 +15,25 @@ from wms_sync.errors import WmsSyncError
 
 ALERT_SECONDS = 10.0
 ASSET_JOB = "__ASSET_JOB"
-"""What Dagster calls the job of assets that were chosen by hand, whoever's they are."""
+"""Dagster's name for the job of assets that were selected by hand, in any code location."""
 
-logging.getLogger("httpx").setLevel(logging.WARNING)  # it tells the address of every request
+logging.getLogger("httpx").setLevel(logging.WARNING)  # at INFO it logs the address of every request
 
 
 class AlertNotDelivered(WmsSyncError):
-    """The webhook did not take the alert: the tick fails and says so, and Dagster goes on to the next run."""
+    """The webhook did not accept the alert. The tick fails with this message; Dagster continues with the next run."""
 
 
 def failed_run_alerts(
     url: SecretStr, *, jobs: AbstractSet[str], assets: AbstractSet[dg.AssetKey]
 ) -> dg.SensorDefinition:
-    """Posts `{text, job, run_id, failures: [{step, message}]}` for every failed run of these jobs or assets."""
+    """Return a sensor that posts `{text, job, run_id, failures: [{step, message}]}` for failed runs of these."""
 
     @dg.run_failure_sensor(
         name="failed_run_alerts",
         default_status=dg.DefaultSensorStatus.RUNNING,
         monitor_all_code_locations=True,
-        description="Tells the webhook in WMS_ALERT_WEBHOOK_URL of a failed run.",
+        description="Posts failed runs to the webhook in WMS_ALERT_WEBHOOK_URL.",
     )
     def failed_run_alerts(context: dg.RunFailureSensorContext) -> None:
         run = context.dagster_run
@@ -44,12 +44,12 @@ def failed_run_alerts(
 
 
 def alert(context: dg.RunFailureSensorContext) -> dict[str, object]:
-    """What is posted; known errors with their message, others with their kind only."""
+    """Return the body to post: known errors with their message, others with only the name of their class."""
     failures = [{"step": event.step_key, "message": _message(event)} for event in context.get_step_failure_events()]
     run = context.dagster_run
-    told = "; ".join(str(failure["message"]) for failure in failures) or context.failure_event.message
+    text = "; ".join(str(failure["message"]) for failure in failures) or context.failure_event.message
     return {
-        "text": f"wms-sync: the job {run.job_name} failed: {told}",
+        "text": f"wms-sync: the job {run.job_name} failed: {text}",
         "job": run.job_name,
         "run_id": run.run_id,
         "failures": failures,
@@ -57,7 +57,7 @@ def alert(context: dg.RunFailureSensorContext) -> dict[str, object]:
 
 
 def post(url: SecretStr, body: dict[str, object]) -> None:
-    """Send it; raises `AlertNotDelivered` without the address."""
+    """Post the body. Raise `AlertNotDelivered`, which does not show the address."""
     try:
         answer = httpx.post(url.get_secret_value(), json=body, timeout=ALERT_SECONDS, follow_redirects=False)
     except (httpx.HTTPError, httpx.InvalidURL) as error:

@@ -1,7 +1,7 @@
 """Checks of coverage, on shipment_pages: is anything missing, how far does the sync cursor lag, are clocks right.
 
-They look at what is covered, not at when something last ran: a night that ran and read nothing because the clock of
-the service stood still is not fresh. All warn and never block.
+They examine coverage, not the time of the last run: if the service's clock stood still and a night read nothing, the
+sync cursor is not fresh. All checks warn and never block.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ FRESH = "sync_cursor_is_fresh"
 CLOCKS = "clocks_agree"
 HOUR = timedelta(hours=1)
 FRESH_WITHIN = 26 * HOUR
-"""A night and two hours: one missed night shows."""
+"""A day and two hours, so that one missed night shows."""
 
 
 @dg.multi_asset_check(
@@ -32,8 +32,8 @@ FRESH_WITHIN = 26 * HOUR
             NO_GAP,
             asset=PAGES,
             description=(
-                "From WMS_START_DATE to the newest moment that was read, nothing is missing. A gap is closed by the "
-                "next sync, or by materialising its days."
+                "Coverage has no gap between WMS_START_DATE and the newest moment that was read. The next sync closes "
+                "a gap, or materialising its days."
             ),
         ),
         dg.AssetCheckSpec(
@@ -46,7 +46,7 @@ FRESH_WITHIN = 26 * HOUR
             asset=PAGES,
             description=(
                 "At the last sync the clocks of the service and of this machine differed by no more than "
-                "WMS_CLOCK_TOLERANCE_SECONDS. Read is only as far as both vouch for."
+                "WMS_CLOCK_TOLERANCE_SECONDS. A sync reads only up to a moment that has passed on both."
             ),
         ),
     ],
@@ -54,13 +54,13 @@ FRESH_WITHIN = 26 * HOUR
 def coverage_checks(
     context: dg.AssetCheckExecutionContext, operation: dg.ResourceParam[Operation]
 ) -> Iterator[dg.AssetCheckResult]:
-    """The checks after a read, or on their own."""
+    """Yield the checks' results, after a read or when the checks run alone."""
     with StateStore(operation.settings.database_url) as store:
         yield from results(operation.settings, store)
 
 
 def results(settings: Settings, store: StateStore, now: datetime | None = None) -> Sequence[dg.AssetCheckResult]:
-    """The checks as coverage stands."""
+    """Return the checks' results for the present coverage."""
     now = now or datetime.now(UTC)
     covered = store.covered(tolerance=settings.clock_tolerance)
     newest = max((one.end for one in covered), default=settings.start)
@@ -79,7 +79,7 @@ def results(settings: Settings, store: StateStore, now: datetime | None = None) 
 
 
 def evaluation(result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
-    """A result as an event of its own, for a sensor: there is no run to belong to."""
+    """Convert a result to an event that belongs to no run, for a sensor."""
     return dg.AssetCheckEvaluation(
         asset_key=PAGES,
         check_name=str(result.check_name),

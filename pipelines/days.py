@@ -1,7 +1,7 @@
 """Daily partitions in UTC, and ranges of them as one run.
 
-A partition is a day of the service's `updated_at`. Today is one too, so that what changed this morning can be read
-again; it is read up to the horizon.
+A partition is a day of the service's `updated_at`. Today is a partition too, so that what changed this morning can be
+read again; it is read up to the horizon.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from wms_sync.settings import Settings
 RANGE_START = "dagster/asset_partition_range_start"
 RANGE_END = "dagster/asset_partition_range_end"
 PAGES = dg.AssetKey("shipment_pages")
-"""The asset whose partitions these are."""
+"""The partitioned asset."""
 
 
 def daily(settings: Settings) -> dg.DailyPartitionsDefinition:
-    """Every day from the start date, today included."""
+    """Return daily partitions from the start date up to and including today."""
     return dg.DailyPartitionsDefinition(start_date=settings.start_date.isoformat(), end_offset=1)
 
 
 @dataclass(frozen=True)
 class DayRange:
-    """Days from `first` to `last`, both included, as Dagster counts a range of partitions."""
+    """Days from `first` to `last`, both inclusive, like Dagster's ranges of partitions."""
 
     first: date
     last: date
@@ -41,29 +41,29 @@ class DayRange:
 
     @classmethod
     def until(cls, start: date, end: date) -> Self:
-        """The days of `[start, end)`."""
+        """Return the days of `[start, end)`."""
         return cls(start, end - timedelta(days=1))
 
     @classmethod
     def today(cls, now: datetime) -> Self:
-        """The day of `now` alone: for a run of which no history is kept, so that nobody looks at its days."""
+        """Return only the day of `now`: for a run without a history, where nobody sees the partitions."""
         day = now.astimezone(UTC).date()
         return cls(day, day)
 
     @classmethod
     def since_cursor(cls, settings: Settings, covered: Iterable[Interval], now: datetime) -> Self:
-        """From the sync cursor's day to the day of `now`: what a sync shows in the partitions."""
+        """Return the sync cursor's day to the day of `now`: the partitions that a sync materialises."""
         today = now.astimezone(UTC).date()
         return cls(min(sync_cursor(settings.start, covered).date(), today), today)
 
     @property
     def tags(self) -> Mapping[str, str]:
-        """The tags that make a run one of this range."""
+        """Return the tags with which Dagster recognises a run of this range."""
         return {RANGE_START: self.first.isoformat(), RANGE_END: self.last.isoformat()}
 
     @property
     def interval(self) -> Interval:
-        """From midnight UTC of the first day to midnight after the last."""
+        """Return midnight UTC of the first day to midnight after the last."""
         return Interval(_midnight(self.first), _midnight(self.last + timedelta(days=1)))
 
 

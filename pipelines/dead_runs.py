@@ -1,7 +1,7 @@
-"""Runs of the command line whose process is gone: marked as failed, so that the history says what is true.
+"""Mark runs of the command line whose process was killed as failed, so that Dagster's history is true.
 
-Such a run is its process, and holds a lock that the kernel gives back with it. Runs that Dagster launches are watched
-by Dagster itself.
+Such a run lives in the process of the command, which holds a lock that the kernel releases when the process ends.
+Dagster itself monitors the runs that it launches.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from wms_sync.state import queue as lock
 UNFINISHED = {dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING}
 KILLED = (
     "The process of this run is gone: it was killed, or its machine went down. What it had landed is kept; the next "
-    "run goes on from there."
+    "run continues from there."
 )
 
 
 def mark_dead(instance: dg.DagsterInstance, layout: Layout) -> list[str]:
-    """Mark the runs of this data folder whose process did not come to its end; their ids.
+    """Mark the dead runs of this data folder as failed; return their ids.
 
-    A run that this history does not know is in another one, which comes by with a later run.
+    A run that is not in this history belongs to another `DAGSTER_HOME`, and is marked when a run uses that home.
     """
     marked = []
     for mark in lock.dead_marks(layout):

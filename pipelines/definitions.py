@@ -1,7 +1,7 @@
-"""The code location: everything of this package put together from settings.
+"""The code location: build the Definitions from settings.
 
-`workspace.yaml` names this module. Without a configured service it loads all the same, and a run that needs the service
-fails with the library's message; a wrong setting keeps it from loading, with a message that names the variable.
+`workspace.yaml` names this module. It loads even if no service is configured; a run that needs the service then fails
+with the library's message. With a wrong setting it does not load, and the message names the variable.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
     """Everything, for these settings. `operation` replaces the resource, so that the command line can watch."""
     keep_private()
     with warnings.catch_warnings():
-        # backfill policies are used as documented; that they are called beta tells an operator nothing
+        # backfill policies are used as documented; a warning that they are beta is of no use to an operator
         warnings.simplefilter("ignore", dg.BetaWarning)
         pages, analytics = shipment_pages(settings), analytics_tables()
         pushed = {kind: master_data(settings, kind) for kind in KINDS}
@@ -57,5 +57,5 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
 
 @dg.definitions
 def defs() -> dg.Definitions:
-    """What Dagster loads: the environment is read here, once, and not when the module is imported."""
+    """Return the Definitions that Dagster loads. Only here is the environment read, not when the module is imported."""
     return build(Settings.load())

@@ -1,6 +1,6 @@
-"""Errors of the library as failures of a step.
+"""Turn errors of the library into failures of a step.
 
-Retrying is decided in the API client alone; a step that failed is not run again by itself.
+Only the API client retries; Dagster does not run a failed step again by itself.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from wms_sync.errors import WmsSyncError
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Known errors end the step with their message; the error itself stays the failure's `__cause__`."""
+    """End the step with the message of a known error; the error itself is the failure's `__cause__`."""
     try:
         yield
     except WmsSyncError as error:

@@ -1,6 +1,6 @@
-"""A home for Dagster: the folder of `DAGSTER_HOME` with a `dagster.yaml` that suits this pipeline.
+"""Prepare Dagster's home, the folder of `DAGSTER_HOME`, with a `dagster.yaml` that suits this pipeline.
 
-Used by `make ui`, the command line and the tests. A `dagster.yaml` of your own stays; this one is worth copying from.
+`make ui`, the command line and the tests use it. An existing `dagster.yaml` stays as it is; copy from this one.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from wms_sync.durable import make_private, write_whole
 HOME_VARIABLE = "DAGSTER_HOME"
 
 CONFIGURATION = """\
-# Written by wms-sync when it found none; yours to change.
+# Written by wms-sync because there was none. You may change it.
 telemetry:
   enabled: false
 nux:
   enabled: false
 
-# SQLite below DAGSTER_HOME, many times faster at a night's events than Dagster's own (pipelines/event_log.py)
+# SQLite below DAGSTER_HOME, many times faster than Dagster's own storage (pipelines/event_log.py)
 storage:
   custom:
     module: pipelines.event_log
@@ -32,35 +32,35 @@ storage:
       base_dir:
         env: DAGSTER_HOME
 
-# retrying is decided in the API client alone
+# only the API client retries
 run_retries:
   enabled: false
 
-# a run whose process did not start or did not end is marked; one that was killed is not started again by itself
+# a run whose process did not start or did not end is marked as failed; a killed run is not started again
 run_monitoring:
   enabled: true
   start_timeout_seconds: 180
   cancel_timeout_seconds: 180
   max_resume_run_attempts: 0
 
-# Runs wait for the writer's lock and say for whom. That is the only limit of one: the kernel gives the lock back with
-# the process that held it, while the slot of a Dagster pool stays taken when its run is killed.
+# Runs wait for the writer's lock and log whom they wait for. No Dagster pool limits them to one at a time: the kernel
+# releases the lock when its process ends, but the slot of a pool stays taken when its run is killed.
 concurrency:
   runs:
     max_concurrent_runs: 5
 
-# a run begins soon after it was asked for
+# a run starts soon after it was requested
 run_queue:
   dequeue_interval_seconds: 2
 
-# a missed night is read by the next run; there is nothing to catch up with
+# the next run reads what missed nights left, so there is nothing to catch up
 scheduler:
   module: dagster._core.scheduler
   class: DagsterDaemonScheduler
   config:
     max_catchup_runs: 1
 
-# the sensors look often and mostly have nothing to do
+# the sensors tick often and mostly have nothing to do
 retention:
   sensor:
     purge_after_days:
@@ -71,7 +71,7 @@ retention:
 
 
 def prepare_home(home: Path) -> Path:
-    """The folder with a `dagster.yaml`, made where there is none; returns its absolute path."""
+    """Create the folder and its `dagster.yaml` if they do not exist; return its absolute path."""
     home = make_private(home.expanduser().absolute())
     configuration = home / "dagster.yaml"
     if not configuration.exists():
@@ -80,7 +80,7 @@ def prepare_home(home: Path) -> Path:
 
 
 def home_of_user() -> Path | None:
-    """What ``DAGSTER_HOME`` names, if anything."""
+    """Return the folder that `DAGSTER_HOME` names; None if it is not set."""
     named = os.environ.get(HOME_VARIABLE)
     return Path(named) if named else None
 
@@ -92,7 +92,7 @@ def keeps_history(given: dg.DagsterInstance | None) -> bool:
 
 @contextmanager
 def used_instance(given: dg.DagsterInstance | None) -> Iterator[dg.DagsterInstance]:
-    """The instance that a run belongs to: the given one, that of ``DAGSTER_HOME``, or one in memory."""
+    """Yield the instance that a run belongs to: the given one, that of `DAGSTER_HOME`, or one in memory."""
     if given is not None:
         yield given
         return
@@ -104,5 +104,5 @@ def used_instance(given: dg.DagsterInstance | None) -> Iterator[dg.DagsterInstan
 
 
 def without_history() -> dg.DagsterInstance:
-    """An instance in memory: the run is done and forgotten, nothing is written to the home folder of a user."""
+    """Return an instance in memory, which keeps no history and writes nothing to the user's home folder."""
     return dg.DagsterInstance.ephemeral(settings={"telemetry": {"enabled": False}})

@@ -1,6 +1,6 @@
-"""The jobs: everything, the tables alone, the rebuild, and a push of each kind of master data.
+"""The jobs: `shipments` (pages and tables), the tables alone, the rebuild, and a push of each kind of master data.
 
-Both steps of `shipments` run in one process: what they need is imported once.
+Both steps of `shipments` run in one process, so that the modules they need are imported only once.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ AssetJob = Any  # Dagster does not export the type of what define_asset_job retu
 
 
 def shipments(pages: dg.AssetsDefinition) -> AssetJob:
-    """Read pages, then load the tables: one run for a range of days, the nightly job, `wms-sync sync`."""
+    """Return the job that reads pages, then loads the tables: for a range of days, each night, and `wms-sync sync`."""
     return dg.define_asset_job(
         SHIPMENTS,
         selection=dg.AssetSelection.assets(pages),
@@ -31,7 +31,7 @@ def shipments(pages: dg.AssetsDefinition) -> AssetJob:
 
 
 def tables_only(analytics: dg.AssetsDefinition) -> AssetJob:
-    """Load what is landed, without a call to the service."""
+    """Return the job that loads what is landed, without a call to the service."""
     return dg.define_asset_job(
         TABLES,
         selection=dg.AssetSelection.assets(analytics),
@@ -41,19 +41,19 @@ def tables_only(analytics: dg.AssetsDefinition) -> AssetJob:
 
 
 def push(kind: Kind, asset: dg.AssetsDefinition) -> AssetJob:
-    """Plan files of a kind, and push them where that is switched on; `wms-sync push`."""
+    """Return the job that plans files of a kind, and pushes them if that is switched on; also `wms-sync push`."""
     return dg.define_asset_job(
         push_name(kind),
         selection=dg.AssetSelection.assets(asset),
-        description=f"Checks and plans CSV files of {kind.many}; with WMS_PUSH_ENABLED creates what is missing.",
+        description=f"Checks and plans CSV files of {kind.many}; with WMS_PUSH_ENABLED, creates what is not there.",
         executor_def=dg.in_process_executor,
     )
 
 
-@dg.op(out=dg.Out(dg.Nothing), description="Every table again from raw pages, without one call to the service.")
+@dg.op(out=dg.Out(dg.Nothing), description="Makes every table again from raw pages, without a call to the service.")
 def rebuild_tables(context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]) -> Iterator[tables.Logged]:
-    """Make the tables again, check, publish; the tables' assets show it as their newest materialisation."""
-    with explained(), operation.writing("rebuild", context.log, context.run_id) as store:
+    """Make the tables again, check and publish them; the tables' assets record it as their newest materialisation."""
+    with explained(), operation.locked_store("rebuild", context.log, context.run_id) as store:
         report = rebuild_report(operation.settings, store, run_id=context.run_id, say=operation.say(context.log))
     operation.refreshed = report
     yield from tables.logged(report)
@@ -61,9 +61,9 @@ def rebuild_tables(context: dg.OpExecutionContext, operation: dg.ResourceParam[O
 
 @dg.job(
     name=REBUILD,
-    description="Makes every table again from the raw pages on disk: after a new version, or when types learned a key.",
+    description="Makes every table again from the raw pages on disk: after an upgrade, or after a key was added.",
     executor_def=dg.in_process_executor,
 )
 def rebuild() -> None:
-    """The rebuild is no partition and no asset of its own: it makes the same tables from the same pages."""
+    """Run the rebuild. It is neither an asset nor a partition: it makes the same tables from the same pages."""
     rebuild_tables()

@@ -15,19 +15,19 @@ MERCHANT_USERNAME, MERCHANT_API_KEY = "sandbox-merchant", "sandbox-api-key"
 
 
 class SandboxNotStarted(WmsSyncError):
-    """The sandbox's process ended before it served."""
+    """The sandbox's process ended before it accepted requests."""
 
 
 @contextmanager
 def local_sandbox(*, shipments: int, seed: int, days: int) -> Iterator[str]:
-    """Run a sandbox on a free port; gives its base URL. It ends with the block, which a polite kill ends too."""
+    """Run a sandbox on a free port and yield its base URL. It ends with the block, which SIGTERM ends too."""
     command = [sys.executable, "-m", "wms_sandbox", "--port", "0", "--shipments", str(shipments)]
     command += ["--seed", str(seed), "--days", str(days), "--token", TOKEN]
     with sigterm_interrupts(), subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own module
         try:
             ready = process.stdout.readline() if process.stdout else ""
             if not ready.startswith("sandbox: "):
-                raise SandboxNotStarted("The sandbox did not start; try `wms-sync sandbox` to see why.")
+                raise SandboxNotStarted("The sandbox did not start: run `wms-sync sandbox` to see why.")
             yield ready.split()[1]
         finally:
             process.terminate()

@@ -1,10 +1,10 @@
-"""The assets of master data, one a kind: CSV files are planned, and pushed by the job of their kind.
+"""The assets of master data, one per kind: CSV files are planned, and pushed by the job of their kind.
 
-Only that job sends, and only where `WMS_PUSH_ENABLED` says so: to materialise the asset, alone or with others, is a
-plan. A plan is an observation of the asset, a push its materialisation. A run handles the files that it is told of, or
-all of its kind in `WMS_MASTER_DATA_DIR`. Rows that need a hand do not fail the run, they fail checks. Rows that the
-service did not take fail it, so that somebody hears of it; so does a file that cannot be handled at all, after the
-others. Two pushes of one kind wait for each other, in the library.
+Only that job sends, and only if `WMS_PUSH_ENABLED` is on: materialising the asset, alone or with others, only plans. A
+plan is recorded as an observation of the asset, a push as a materialisation. A run handles the files in its
+configuration, or else all files of its kind in `WMS_MASTER_DATA_DIR`. Rows that need attention fail checks, not the
+run. Rows that the service did not accept fail the run, so that an alert is sent; so does a file that cannot be handled
+at all, after the other files. Two pushes of one kind wait for each other, in the library.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,45 +31,45 @@ CHECKS = {
     REJECTED: (
         dg.AssetCheckSeverity.ERROR,
         ("rejected",),
-        "Every row of the files keeps the rules and names things that there are. Correct the rows in data/rejects.",
+        "Every row of the files follows the rules and refers to things that exist. Correct the rows in data/rejects.",
     ),
     DOUBTFUL: (
         dg.AssetCheckSeverity.WARN,
         ("in doubt", "waits", "unsent"),
-        "Of every row it is known whether the service has it. Push the file again; see `wms-sync status`.",
+        "It is known of every row whether the service has it. If not, push the file again; see `wms-sync status`.",
     ),
     CHANGED: (
         dg.AssetCheckSeverity.WARN,
         ("changed",),
-        "No row differs from what was created from it. The interface has no update: change it in the service itself.",
+        "No row differs from what was created from it. The interface cannot update: make the change in the service.",
     ),
 }
-"""By name: severity, the words that offend, description."""
+"""By name: severity, the actions and outcomes of rows that fail the check, description."""
 
 Event = dg.AssetObservation | dg.MaterializeResult[None] | dg.AssetCheckResult
 Handled = Plan | PushReport
 
 
 class FileChanged(MasterDataError):
-    """The file is not the one that was noticed; nothing of it was sent."""
+    """The file has changed since the sensor noticed it; nothing of it was sent."""
 
 
 class InterruptedPush(WmsSyncError):
-    """The push ended early because it was told to."""
+    """The push ended early because of a signal."""
 
 
 class RowsUnsent(MasterDataError):
-    """The service did not take every row; what is left is safe to push again."""
+    """The service did not accept every row; the others are safe to push again."""
 
 
 class WrongHeader(MasterDataError):
-    """No row of the file can be understood."""
+    """The header is wrong, so no row of the file can be read."""
 
 
 class GivenFile(dg.Config):
-    """One file; with `sha256` only if it still has this content.
+    """One file. With `sha256` it is handled only if it still has this content.
 
-    `again`: its rows were handled before, so what the service refused is not sent to it once more as it was.
+    `again`: its rows were handled before, so rows that the service refused are not sent again unchanged.
     """
 
     path: str
@@ -78,30 +78,30 @@ class GivenFile(dg.Config):
 
 
 class PushConfig(dg.Config):
-    """`files` are handled in this order; without any, all of the folder. `resend` sends doubtful rows again."""
+    """`files` are handled in this order; an empty list means all of the folder. `resend` sends doubtful rows again."""
 
     files: list[GivenFile] = Field(default_factory=list)
     resend: bool = False
 
 
 def push_name(kind: Kind) -> str:
-    """The kind's job, `push_location_tags`: the only one that sends."""
+    """Return the name of the kind's job, the only one that sends: `push_location_tags`."""
     return f"push_{kind.slug}"
 
 
 def key(kind: Kind) -> dg.AssetKey:
-    """`master_data/retailers`."""
+    """Return the asset key of a kind: `master_data/retailers`."""
     return dg.AssetKey([GROUP, kind.slug])
 
 
 def run_config(kind: Kind, files: Sequence[GivenFile], *, resend: bool = False) -> dict[str, object]:
-    """The run configuration that handles these files."""
+    """Return the run configuration that handles these files."""
     config = {"files": [file.model_dump(exclude_none=True) for file in files], "resend": resend}
     return {"ops": {key(kind).to_python_identifier(): {"config": config}}}
 
 
 def master_data(settings: Settings, kind: Kind) -> dg.AssetsDefinition:
-    """The asset of a kind, with its checks."""
+    """Return the asset of a kind, with its checks."""
 
     @dg.asset(
         key=key(kind),
@@ -118,7 +118,7 @@ def master_data(settings: Settings, kind: Kind) -> dg.AssetsDefinition:
     ) -> Iterator[Event]:
         handled: list[Handled] = []
         failures = _handle(context, config, operation, kind, handled)
-        yield from _told(kind, handled)
+        yield from _events(kind, handled)
         if failures:
             text = "\n".join(str(failure) for failure in failures)
             raise dg.Failure(text, allow_retries=False) from failures[0]
@@ -129,7 +129,10 @@ def master_data(settings: Settings, kind: Kind) -> dg.AssetsDefinition:
 def _handle(
     context: dg.AssetExecutionContext, config: PushConfig, operation: Operation, kind: Kind, handled: list[Handled]
 ) -> list[WmsSyncError]:
-    """Handle one file after the other into `handled`; what is wrong with one does not keep the others from it."""
+    """Handle the files in order, append the results to `handled`, and return the errors.
+
+    An error in one file does not prevent the others, unless it stops the push.
+    """
     failures: list[WmsSyncError] = []
     try:
         for file in config.files or _all_files(context, operation.settings, kind):
@@ -189,15 +192,18 @@ def _handle_one(
 
 def _refuse_another(plan: Plan, file: GivenFile) -> None:
     if file.sha256 not in {None, plan.checked.file.sha256}:
-        raise FileChanged(f"{file.path} has changed since it was noticed, so nothing of it was sent. Its turn comes.")
+        raise FileChanged(
+            f"{file.path} has changed since it was noticed, so nothing of it was sent. The sensor starts another run "
+            "for the new content."
+        )
 
 
 def _failures(done: Handled) -> Iterator[WmsSyncError]:
-    """What fails the run although the file was read."""
+    """Yield the errors that fail the run although the file was read."""
     if isinstance(done, PushReport) and done.applied.stopped is not None:
         yield done.applied.stopped
     if isinstance(done, PushReport) and done.applied.interrupted:
-        yield InterruptedPush(f"The push was interrupted; push the file again to go on from there. {done.summary}")
+        yield InterruptedPush(f"The push was interrupted; push the file again to send the rest. {done.summary}")
     elif isinstance(done, PushReport) and done.unsettled and done.applied.stopped is None:
         first = done.unsettled[0]
         yield RowsUnsent(
@@ -213,7 +219,7 @@ def _checked(done: Handled) -> Checked:
     return done.checked if isinstance(done, Plan) else done.plan.checked
 
 
-def _told(kind: Kind, handled: Sequence[Handled]) -> Iterator[Event]:
+def _events(kind: Kind, handled: Sequence[Handled]) -> Iterator[Event]:
     for name, (severity, words, _) in CHECKS.items():
         rows = metadata.rows_of(handled, words)
         unasked = metadata.unasked(handled) if name == DOUBTFUL else {}

@@ -1,10 +1,10 @@
-"""The sensor of master data: a file that is new or has changed is planned, and pushed where that is switched on.
+"""The sensor of master data: request a run for each new or changed file, which plans it, and pushes it if that is on.
 
-Its cursor remembers what each file held when it was last asked for, by name, so that a plan is made once. A push is
-asked for again until it is known of every row what became of it (created, rejected, in doubt): after growing pauses
-while rows are unsent, since the service was down or the run was killed; after each sync while rows only wait for what
-they name. How a push ended is in the state store, wherever it was started. A file that is switched on for pushing after
-it was only planned is asked for again.
+The sensor's cursor stores, by file name, the content for which a run was last requested, so that a file is planned
+once. A push is requested again until the outcome of every row is known (created, rejected, in doubt): after growing
+pauses while rows are unsent because the service was down or the run was killed; after each sync while rows only wait
+for what they refer to. How a push ended is in the state store, wherever the push was started. If pushing is switched on
+after a file was only planned, its push is requested.
 """
 
 from __future__ import annotations
@@ -34,18 +34,19 @@ from wms_sync.state.store import StateStore
 
 LOOK_SECONDS = 30
 SETTLE_SECONDS = 10.0
-"""A file that was written to less long ago may still be on its way."""
+"""A file that was modified more recently may still be being written."""
 PAUSES = tuple(60 * minutes for minutes in (1, 2, 5, 15, 60))
-"""Seconds until a push that left rows is asked for again; the last one from then on."""
+"""Seconds until a push that left rows is requested again; the last pause repeats."""
 STARTS_WITHIN = timedelta(hours=1)
-"""A run that is unfinished for longer, while nobody pushes its kind, was killed."""
+"""A run that is unfinished for longer, while no process pushes its kind, was killed."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What the cursor keeps of a file.
+    """What the cursor stores of a file.
 
-    What it held, and whether it was to be sent; when it was asked for (seconds since 1970), and how often again.
+    `held` is its content's hash, marked if it was to be sent; `asked_at` is when a run was requested (seconds since
+    1970); `again` is how often the push was requested again.
     """
 
     held: str
@@ -54,31 +55,31 @@ class Mark:
 
     @classmethod
     def read(cls, kept: str | dict[str, object]) -> Mark:
-        """A mark as JSON; earlier releases kept what was held, and no more."""
+        """Read a mark from JSON; earlier releases stored only `held`."""
         return cls(kept) if isinstance(kept, str) else cls(**kept)  # type: ignore[arg-type]
 
 
 Marks = dict[str, Mark]
-"""By the name of a file."""
+"""By file name."""
 
 
 @dataclass(frozen=True)
 class Noticed:
-    """A file that is to be handled; `identity` is the same whenever the tick is evaluated."""
+    """A file to handle. `identity` is the same each time the same tick is evaluated."""
 
     given: GivenFile
     identity: tuple[object, ...]
 
 
 def master_data_files(settings: Settings, pushes: Mapping[Kind, AssetJob]) -> dg.SensorDefinition:
-    """One run a kind, for all its files that are to be handled, in the order of their names."""
+    """Return a sensor that requests one run per kind, for all its files to handle, in order of their names."""
 
     @dg.sensor(
         name="master_data_files",
         jobs=list(pushes.values()),
         minimum_interval_seconds=LOOK_SECONDS,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Starts a run for new and changed files in WMS_MASTER_DATA_DIR, and for pushes that left rows.",
+        description="Starts a run for new and changed files in WMS_MASTER_DATA_DIR, and for pushes with unsent rows.",
     )
     def master_data_files(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         if settings.master_data_dir is None:
@@ -94,7 +95,7 @@ def master_data_files(settings: Settings, pushes: Mapping[Kind, AssetJob]) -> dg
 
 
 class _Look:
-    """One look at the files of a kind; `after` takes the marks of all."""
+    """One tick's view of the files of a kind; `after` holds the marks to store."""
 
     def __init__(self, settings: Settings, kind: Kind, before: Marks, instance: dg.DagsterInstance) -> None:
         self.after: Marks = {}
@@ -105,7 +106,7 @@ class _Look:
         self._now = time.time()
 
     def request(self) -> dg.RunRequest | None:
-        """The run for the files that are not as they were, and for those whose push is due again."""
+        """Return a run for new and changed files and for those whose push is due again; None if there are none."""
         noticed: list[Noticed] = []
         due: list[tuple[str, Noticed]] = []
         for path in files_of(folder_of(self._settings), self._kind):
@@ -130,13 +131,13 @@ class _Look:
         return self._run(noticed) if noticed else None
 
     def _is_another(self, mark: Mark, sha256: str) -> bool:
-        """Whether the file is not what was asked for, or was only planned and is to be pushed."""
+        """Return whether the file has other content than its mark, or was only planned and can now be pushed."""
         if mark.held not in {sha256, _sent(sha256)}:
             return True
         return self._settings.push_enabled and mark.held == sha256
 
     def _again(self, path: Path, sha256: str, mark: Mark) -> Noticed | None:
-        """The file once more, where its push left rows and is due."""
+        """Return the file if its push left rows and is due again, else None."""
         pushed = self._pushed.get(str(path))
         if pushed is not None and pushed.sha256 != sha256:
             pushed = None
@@ -148,13 +149,13 @@ class _Look:
         return Noticed(given, (path.name, sha256, mark.asked_at, mark.again))
 
     def _due_at(self, pushed: PushedFile | None, mark: Mark) -> float | None:
-        """When to push again; None where every row is settled, or waits for what has not come."""
+        """Return when to push again; None if every row is settled or waits for something that has not come yet."""
         ended_at = pushed.ended_at if pushed is not None else None
         tried_at = max(mark.asked_at, ended_at.timestamp() if ended_at is not None else 0.0)
         paused = tried_at + PAUSES[min(mark.again, len(PAUSES) - 1)]
         if pushed is None or ended_at is None:  # the run failed before it had a plan, or was killed
             return paused
-        if pushed.unsent:  # more than the limit are refused until that is raised
+        if pushed.unsent:  # with more than the limit a push is refused until the limit is raised
             return paused if pushed.unsent <= self._settings.push_limit else None
         if not pushed.waits or (loaded_at := self._newest_load()) <= ended_at:
             return None
@@ -178,11 +179,11 @@ class _Look:
         return self._instance.get_runs_count(runs) > 0
 
     def _run(self, noticed: list[Noticed]) -> dg.RunRequest:
-        """Its key is the same for the same files, so that a tick that is evaluated twice starts one run."""
+        """Return the run request. Equal files have equal run keys, so a tick that is evaluated twice starts one run."""
         ordered = sorted(noticed, key=lambda one: one.given.path)
-        told = json.dumps([self._settings.push_enabled, [one.identity for one in ordered]])
+        identity = json.dumps([self._settings.push_enabled, [one.identity for one in ordered]])
         return dg.RunRequest(
-            run_key=hashlib.sha256(told.encode()).hexdigest(),
+            run_key=hashlib.sha256(identity.encode()).hexdigest(),
             job_name=push_name(self._kind),
             run_config=run_config(self._kind, [one.given for one in ordered]),
         )

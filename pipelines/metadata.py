@@ -1,4 +1,4 @@
-"""Reports of the library as metadata of assets and checks: what an operator reads in Dagster's UI."""
+"""Convert reports of the library to metadata of assets and checks, which operators read in Dagster's UI."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ SHOWN_WINDOWS = 50
 SHOWN_ROWS = 100
 SHOWN_FAULTS = 10
 SHOWN_CHARACTERS = 300
-"""Of a text in a row: Dagster's history is no place for whole records."""
+"""The longest text in a row: Dagster's history should not hold whole records."""
 QUIET = frozenset({"create", "created", "already there"})
-"""What needs no look, and comes last where not everything is shown."""
+"""Actions and outcomes that need no attention; their rows come last, because only the first rows are shown."""
 
 
 def of_read(report: ReadReport) -> Metadata:
-    """What a read brought."""
+    """Return the metadata of a read."""
     progress = report.progress
     return {
         "windows": _windows(report.window_ids),
@@ -38,7 +38,7 @@ def of_read(report: ReadReport) -> Metadata:
         "horizon": dg.MetadataValue.timestamp(report.horizon),
         "intervals": dg.MetadataValue.md(
             "\n".join(f"- {one.start:%Y-%m-%d %H:%M:%S} to {one.end:%Y-%m-%d %H:%M:%S} UTC" for one in report.intervals)
-            or "nothing was missing"
+            or "nothing to read"
         ),
         "notes": dg.MetadataValue.md("\n".join(f"- {note}" for note in report.notes) or "none"),
         "warnings": dg.MetadataValue.md("\n".join(f"- {warning}" for warning in report.warnings) or "none"),
@@ -46,13 +46,13 @@ def of_read(report: ReadReport) -> Metadata:
 
 
 def of_table(slug: str, report: RefreshReport) -> Metadata:
-    """How a table stands, and what this run put in."""
+    """Return the metadata of a table: its rows, and what this run merged into it."""
     counts = {"dagster/row_count": report.rows[slug]} if slug in report.rows else {}
     return {**counts, "rows_merged": report.merged.get(slug, 0), **of_refresh(report)}
 
 
 def of_refresh(report: RefreshReport) -> Metadata:
-    """What a refresh did, whichever table one looks at."""
+    """Return the metadata of a refresh, which is the same for every table."""
     return {
         "windows": _windows(report.windows),
         "quarantined": report.quarantined,
@@ -63,14 +63,14 @@ def of_refresh(report: RefreshReport) -> Metadata:
     }
 
 
-def of_outcome(outcome: CheckResult) -> Metadata:
-    """What a check found."""
-    sample = {"sample": dg.MetadataValue.md(outcome.sample)} if outcome.sample else {}
-    return {"offending_rows": outcome.offending, **sample}
+def of_check(result: CheckResult) -> Metadata:
+    """Return the metadata of a check's result."""
+    sample = {"sample": dg.MetadataValue.md(result.sample)} if result.sample else {}
+    return {"offending_rows": result.offending, **sample}
 
 
 def of_handled(handled: Sequence[Plan | PushReport]) -> Metadata:
-    """What became of files of master data; counts are of all rows, tables are bounded."""
+    """Return the metadata of handled files of master data; counts include all rows, tables show the first ones."""
     reports = [done for done in handled if isinstance(done, PushReport)]
     plans = [done.plan if isinstance(done, PushReport) else done for done in handled]
     facts: dict[str, dg.MetadataValue | int | float | str] = {
@@ -95,7 +95,10 @@ def of_handled(handled: Sequence[Plan | PushReport]) -> Metadata:
 
 
 def rows_of(handled: Sequence[Plan | PushReport], words: Collection[str] = ()) -> list[Row]:
-    """Their rows (those with one of these words for what becomes of them) with the file, what needs a look first."""
+    """Return the rows of handled files, those that need attention first.
+
+    With `words`, only rows whose action (of a plan) or outcome (of a push) is one of them.
+    """
     rows = [
         {"file": _file(done), "line": row["line"], "key": row["key"], "what": what, "why": row["why"]}
         for done in handled
@@ -106,19 +109,19 @@ def rows_of(handled: Sequence[Plan | PushReport], words: Collection[str] = ()) -
 
 
 def unasked(handled: Sequence[Plan | PushReport]) -> Metadata:
-    """Why the Merchant API could not be asked, where that is so."""
+    """Return why the Merchant API could not be called; empty if it could, or was not needed."""
     plans = [done.plan if isinstance(done, PushReport) else done for done in handled]
     reasons = dict.fromkeys(reason for plan in plans for reason in plan.unasked)
     return {"merchant_api": dg.MetadataValue.md("\n".join(f"- {reason}" for reason in reasons))} if reasons else {}
 
 
 def of_rows(rows: Sequence[Row]) -> Metadata:
-    """What a check of master data found."""
+    """Return the metadata of a check of master data."""
     return {"rows": len(rows), **({"sample": _table(rows)} if rows else {})}
 
 
 def of_relation(relation: Relation) -> Metadata:
-    """The columns with their descriptions: the catalogue is the data dictionary."""
+    """Return the columns of a table or mart with their descriptions, from the catalogue."""
     schema = dg.TableSchema(columns=[_column(column) for column in relation.columns])
     return {
         "dagster/column_schema": dg.MetadataValue.table_schema(schema),
@@ -143,7 +146,7 @@ def _file(done: Plan | PushReport) -> str:
 
 
 def _counted(name: str, handled: Sequence[Plan | PushReport]) -> Mapping[str, int]:
-    """`planned_create: 4`, `rows_already_there: 1`."""
+    """Return counts such as `planned_create: 4` and `rows_already_there: 1`."""
     counts: dict[str, int] = {}
     for done in handled:
         for what, count in done.counts.items():
@@ -153,7 +156,7 @@ def _counted(name: str, handled: Sequence[Plan | PushReport]) -> Mapping[str, in
 
 
 def _table(rows: Sequence[Row]) -> dg.MetadataValue:
-    """The first rows; a last one says how many more there are."""
+    """Return a table of the first rows; its last row says how many more there are."""
     records = [
         dg.TableRecord({name: _cut(value) if isinstance(value, str) else value for name, value in row.items()})
         for row in rows[:SHOWN_ROWS]

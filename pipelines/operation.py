@@ -1,7 +1,7 @@
-"""The resource of every step: settings, who watches, and what the run leaves behind.
+"""The resource of every step: settings, watchers of progress, and the reports of the run's steps.
 
-It is a plain object, not configurable in the UI: settings come from the environment only, and no secret becomes run
-configuration. In a run of its own process the log shows progress; the command line puts its own watcher in.
+It is a plain object and not configurable in the UI: settings come from the environment only, and no secret becomes run
+configuration. Runs that Dagster launches show progress in the log; the command line passes its own watcher.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class Operation:
-    """What one run works with. `read`, `refreshed` and `handled` (files of master data) hold what its steps did."""
+    """The resource of one run. Its steps store their reports in `read`, `refreshed` and `handled` (master data)."""
 
     def __init__(
         self,
@@ -50,24 +50,24 @@ class Operation:
         self._say = say
 
     def watcher(self, log: logging.Logger) -> Watcher:
-        """Who is told of progress: the one that was put in, else plain lines in the log."""
+        """Return the watcher of a read: the one that was passed in, else one that writes lines to the log."""
         return self._watcher or PlainLines(log.info, line)
 
     def push_watcher(self, log: logging.Logger) -> PushWatcher:
-        """Who is told of each row of a push."""
+        """Return the watcher of a push, likewise."""
         return self._push_watcher or PlainLines(log.info, push_line)
 
     def say(self, log: logging.Logger) -> Say:
-        """Where sentences go: to the one that was put in, else into the log."""
+        """Return where messages go: the function that was passed in, else the log."""
         return self._say or log.info
 
     def warn(self, log: logging.Logger) -> Say:
-        """Where warnings go."""
+        """Return where warnings go, likewise."""
         return self._say or log.warning
 
     @contextmanager
-    def writing(self, purpose: str, log: logging.Logger, run_id: str | None = None) -> Iterator[StateStore]:
-        """Be the only writer, with the state store open, and in it what is on disk."""
+    def locked_store(self, purpose: str, log: logging.Logger, run_id: str | None = None) -> Iterator[StateStore]:
+        """Hold the writer's turn inside the block; yield the state store, repaired from what is on disk."""
         url, layout = self.settings.database_url, self.settings.layout
         with taking_turn(url, layout, purpose, self.say(log), run_id=run_id) as turn, StateStore(url, turn) as store:
             try:
@@ -78,7 +78,7 @@ class Operation:
 
 
 class PlainLines(Generic[T]):
-    """A watcher that writes a line at most every ten seconds; the last state is in the step's metadata."""
+    """A watcher that writes at most one line every ten seconds; the final state is in the step's metadata."""
 
     def __init__(self, write: Callable[[str], object], line: Callable[[T], str]) -> None:
         self._write = write
@@ -86,7 +86,7 @@ class PlainLines(Generic[T]):
         self._next = monotonic() + LINE_SECONDS
 
     def __call__(self, progress: T) -> None:
-        """Told after every page or row, from whichever thread."""
+        """Take the progress after a page or row; called from any thread."""
         now = monotonic()
         if now >= self._next:
             self._next = now + LINE_SECONDS
@@ -94,7 +94,7 @@ class PlainLines(Generic[T]):
 
 
 def line(progress: Progress) -> str:
-    """Progress in one line: `52,000 of 100,000 shipments (52 %), 52 pages, 4 of 10 windows`."""
+    """Return progress as a line: `52,000 of 100,000 shipments (52 %), 52 pages, 4 of 10 windows`."""
     share = f" ({progress.records * 100 // progress.expected} %)" if progress.expected else ""
     return (
         f"{progress.records:,} of {progress.expected:,} shipments{share}, {progress.pages:,} pages, "
@@ -103,7 +103,7 @@ def line(progress: Progress) -> str:
 
 
 def push_line(progress: PushProgress) -> str:
-    """Progress in one line: `1,200 of 10,000 sent (12 %), 1,198 created, 2 rejected, about 80 s left`."""
+    """Return progress as a line: `1,200 of 10,000 sent (12 %), 1,198 created, 2 rejected, about 80 s left`."""
     counted = "".join(f", {count:,} {outcome}" for outcome, count in progress.counts.items())
     left = f", about {progress.remaining_seconds:.0f} s left" if progress.remaining_seconds is not None else ""
     return f"{progress.done:,} of {progress.total:,} sent ({progress.done * 100 // progress.total} %){counted}{left}"

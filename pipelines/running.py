@@ -1,6 +1,6 @@
-"""Jobs in this process, for the command line and tests: quiet, interruptible, with the library's reports and errors.
+"""Run jobs in this process, for the command line and tests: quiet, interruptible, with the library's errors.
 
-With `DAGSTER_HOME` the run is in Dagster's history, where its UI shows it; without, nothing is kept.
+With `DAGSTER_HOME` the run is in Dagster's history, where the UI shows it; without it, no history is kept.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ from wms_sync.state.queue import mark_alive
 from wms_sync.state.store import StateStore
 
 SILENT: Mapping[str, Any] = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-"""What goes wrong is raised, and said once by whoever started the run."""
+"""Errors are raised, and whoever started the run reports them once."""
 
 
 class NotPublished(WmsSyncError):
-    """Blocking checks failed; the published file is as it was."""
+    """Blocking checks failed; the published file is unchanged."""
 
 
 @dataclass(frozen=True)
-class RunOutcome:
-    """A run that succeeded; `read` and `refreshed` where its steps made them."""
+class RunReport:
+    """The reports of a run that succeeded; None for steps that the job does not have."""
 
     run_id: str
     read: ReadReport | None
@@ -59,12 +59,12 @@ def run_sync(
     watcher: Watcher | None = None,
     say: Say | None = None,
     instance: dg.DagsterInstance | None = None,
-) -> RunOutcome:
-    """The nightly job, now: everything that is not covered."""
+) -> RunReport:
+    """Run the nightly job now: read everything that is not covered, and load the tables."""
     with StateStore(settings.database_url) as store:
         covered = store.covered(tolerance=settings.clock_tolerance)
     now = datetime.now(UTC)
-    # a first sync has years of days, and each is two events to Dagster: two hundred days are a second
+    # a first sync may span years, and Dagster stores two events for each day: a second for two hundred days
     days = DayRange.since_cursor(settings, covered, now) if keeps_history(instance) else DayRange.today(now)
     operation = Operation(settings, watcher=watcher, say=say)
     return run_job(operation, jobs.SHIPMENTS, days=days, mode=Mode.SYNC, instance=instance)
@@ -78,16 +78,14 @@ def run_backfill(
     watcher: Watcher | None = None,
     say: Say | None = None,
     instance: dg.DagsterInstance | None = None,
-) -> RunOutcome:
+) -> RunReport:
     """Read the days of `[start, end)` again, and load the tables."""
     operation = Operation(settings, watcher=watcher, say=say)
     return run_job(operation, jobs.SHIPMENTS, days=DayRange.until(start, end), instance=instance)
 
 
-def run_rebuild(
-    settings: Settings, *, say: Say | None = None, instance: dg.DagsterInstance | None = None
-) -> RunOutcome:
-    """Every table again from raw pages."""
+def run_rebuild(settings: Settings, *, say: Say | None = None, instance: dg.DagsterInstance | None = None) -> RunReport:
+    """Make every table again from raw pages."""
     return run_job(Operation(settings, say=say), jobs.REBUILD, instance=instance)
 
 
@@ -101,9 +99,9 @@ def run_push(
     say: Say | None = None,
     instance: dg.DagsterInstance | None = None,
 ) -> PushReport:
-    """Push one file, whatever `WMS_PUSH_ENABLED` says. SIGINT and SIGTERM end it with a report, once it sends.
+    """Push one file, whether or not `WMS_PUSH_ENABLED` is on. Once it sends, SIGINT and SIGTERM end it with a report.
 
-    What stopped a push, a wrong header and an interrupt are in the report; the run is marked as failed for them.
+    The report says what stopped a push: an error, a wrong header or an interrupt. Dagster's run is then marked failed.
     """
     operation = Operation(settings.model_copy(update={"push_enabled": True}), push_watcher=watcher, say=say)
     config = master_data.run_config(kind, [master_data.GivenFile(path=str(path.absolute()))], resend=resend)
@@ -125,10 +123,10 @@ def run_job(
     mode: Mode = Mode.DAYS,
     config: Mapping[str, Any] | None = None,
     instance: dg.DagsterInstance | None = None,
-) -> RunOutcome:
-    """Run a job here. Raises the library's own error, or what else went wrong; the run is then marked as failed.
+) -> RunReport:
+    """Run a job in this process. On an error the run is marked as failed, and the library's error is raised.
 
-    SIGINT and SIGTERM end it between two pages and raise `KeyboardInterrupt`. `config` is that of a run without days.
+    SIGINT and SIGTERM end it between two pages and raise `KeyboardInterrupt`. `config` is for runs without days.
     """
     job = build(operation.settings, operation).resolve_job_def(job_name)
     config = {**SILENT, **(run_config(mode) if days is not None else config or {})}
@@ -142,7 +140,7 @@ def run_job(
             raise _cause(failure) from None
         except DagsterExecutionInterruptedError:
             raise KeyboardInterrupt from None
-    return RunOutcome(result.run_id, operation.read, operation.refreshed)
+    return RunReport(result.run_id, operation.read, operation.refreshed)
 
 
 def _cause(failure: dg.Failure) -> BaseException:
@@ -153,7 +151,10 @@ def _cause(failure: dg.Failure) -> BaseException:
 
 @contextmanager
 def _marked(instance: dg.DagsterInstance, layout: Layout, run_id: str) -> Iterator[None]:
-    """Where there is a history: marks what was killed before, and will be marked itself should it be killed."""
+    """Mark dead runs as failed, and see to it that a later run marks this one if it is killed.
+
+    This applies only if the instance keeps a history.
+    """
     if instance.is_ephemeral:
         yield
         return

@@ -1,7 +1,7 @@
-"""The night: one run of everything that is not covered.
+"""The nightly schedule: one run that reads everything that is not covered.
 
-It is off until an operator switches it on (Automation, in the UI): to load someone's production service every night is
-a decision, and a second instance on a laptop must not take it by being started.
+It is off until an operator switches it on (Automation, in the UI). Loading a production service every night is a
+decision, which an instance that someone starts on a laptop must not make by itself.
 """
 
 import dagster as dg
@@ -16,9 +16,9 @@ NIGHTLY = "nightly"
 
 
 def nightly(settings: Settings, shipments: jobs.AssetJob) -> dg.ScheduleDefinition:
-    """The schedule, at `WMS_SCHEDULE_CRON` in `WMS_SCHEDULE_TIMEZONE`.
+    """Return the schedule, at `WMS_SCHEDULE_CRON` in `WMS_SCHEDULE_TIMEZONE`.
 
-    Nights that were missed need no hand: the run reads what is not covered, however many nights that is.
+    Missed nights need no attention: the next run reads everything that is not covered.
     """
 
     @dg.schedule(

@@ -1,4 +1,4 @@
-"""Sensors: the tables follow the pages, whoever landed them, and coverage is watched when nothing runs."""
+"""Sensors: load the tables after any run landed pages, watch coverage while nothing runs, mark dead runs."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -13,7 +13,7 @@ FOLLOW_SECONDS = 10
 WATCH_SECONDS = 3600
 DEAD_SECONDS = 60
 FORGOTTEN_AFTER = timedelta(days=1)
-"""A run that claims to be going on for longer, while nobody holds the writer's lock, was killed with its process."""
+"""A run that is in progress for longer, while no process holds the writer's lock, was killed."""
 
 UNFINISHED = [
     dg.DagsterRunStatus.QUEUED,
@@ -25,7 +25,7 @@ UNFINISHED = [
 
 
 def tables_follow_pages(settings: Settings, tables_only: jobs.AssetJob) -> dg.SensorDefinition:
-    """When pages are landed that no table has, and nobody is at work, run the tables' job.
+    """Return a sensor that runs the tables' job if pages are landed and not loaded, and no other run is active.
 
     The run key is the newest landed window, so that a run that fails is not repeated for ever.
     """
@@ -35,7 +35,7 @@ def tables_follow_pages(settings: Settings, tables_only: jobs.AssetJob) -> dg.Se
         job=tables_only,
         minimum_interval_seconds=FOLLOW_SECONDS,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Loads the tables when pages are landed and the run that landed them did not.",
+        description="Loads the tables if pages are landed and the run that landed them did not load them.",
     )
     def tables_follow_pages(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         if busy := _busy(context.instance, settings):
@@ -50,13 +50,13 @@ def tables_follow_pages(settings: Settings, tables_only: jobs.AssetJob) -> dg.Se
 
 
 def coverage_is_watched(settings: Settings) -> dg.SensorDefinition:
-    """Evaluates the checks of coverage every hour, so that a sync cursor that stands still shows when nothing runs."""
+    """Return a sensor that evaluates the coverage checks every hour: a sync that stopped running shows in them."""
 
     @dg.sensor(
         name="coverage_is_watched",
         minimum_interval_seconds=WATCH_SECONDS,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Evaluates freshness and gaps of coverage, whether or not something ran.",
+        description="Evaluates the checks of coverage every hour, also when nothing runs.",
     )
     def coverage_is_watched(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         with StateStore(settings.database_url) as store:
@@ -67,7 +67,7 @@ def coverage_is_watched(settings: Settings) -> dg.SensorDefinition:
 
 
 def dead_runs_are_marked(settings: Settings) -> dg.SensorDefinition:
-    """Looks every minute for runs of the command line that claim to be going on and are not."""
+    """Return a sensor that looks every minute for runs of the command line whose process is gone."""
 
     @dg.sensor(
         name="dead_runs_are_marked",
@@ -83,7 +83,7 @@ def dead_runs_are_marked(settings: Settings) -> dg.SensorDefinition:
 
 
 def _busy(instance: dg.DagsterInstance, settings: Settings) -> str | None:
-    """Why the tables need no run of their own now: someone else will load what is landed."""
+    """Return why the tables need no run now: another run will load what is landed. None if there is no such run."""
     if (holder := lock_holder(settings.layout)) is not None:
         return f"{holder} is writing"
     since = datetime.now(UTC) - FORGOTTEN_AFTER

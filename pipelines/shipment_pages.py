@@ -1,13 +1,13 @@
-"""The partitioned asset: raw pages of list shipments, as received; the tables are loaded behind them in the same run.
+"""The partitioned asset: raw pages of list shipments, as received. The same run then loads the tables from them.
 
 A range of days is one run (`BackfillPolicy.single_run`). In mode `days` exactly the chosen days are read again; in mode
-`sync` coverage decides what is read and the partitions only show it.
+`sync` coverage decides what is read, and the partitions only show it.
 
-The asset is a graph of two ops, `read_pages` and `load_tables`. That the tables are loaded by an op, which logs their
-materialisations, and not by selecting their assets into the run, is for speed: Dagster 1.13.27 stores a planned event
-for each asset of a run and each day of its range, also for assets without partitions. Measured with the 36 assets
-behind this one and 1,000 days: 136 to 238 s, against 11 to 16 s in this way. It also makes every way to choose days one
-run: to Dagster the tables of a backfill are made when their materialisations are logged.
+The asset is a graph of two ops, `read_pages` and `load_tables`. An op loads the tables and logs their materialisations;
+the tables' assets are not selected into the run. The reason is speed: Dagster 1.13.27 stores a planned event for each
+asset of a run and each day of its range, also for assets without partitions. With the 36 downstream assets and 1,000
+days that took 136 to 238 s, against 11 to 16 s this way. It also means that every way to choose days starts one run:
+for Dagster the tables of a backfill are made when their materialisations are logged.
 """
 
 from collections.abc import Iterator
@@ -47,14 +47,14 @@ class ReadConfig(dg.Config):
 
 
 def run_config(mode: Mode) -> dict[str, object]:
-    """The run configuration that reads in this mode."""
+    """Return the run configuration for a read in this mode."""
     return {"ops": {NAME: {"config": {"mode": mode.name}}}}
 
 
 @dg.op(out=dg.Out(dg.Nothing), description="Reads pages of list shipments into raw/shipments.")
 def read_pages(context: dg.OpExecutionContext, config: ReadConfig, operation: dg.ResourceParam[Operation]) -> None:
-    """One read of the library; what it did is the metadata of each of its days."""
-    with explained(), operation.writing(_purpose(context, config), context.log, context.run_id) as store:
+    """Read pages with one call of the library; its report becomes the metadata of each day."""
+    with explained(), operation.locked_store(_purpose(context, config), context.log, context.run_id) as store:
         report = _read(context, config, operation, store)
     operation.read = report
 
@@ -63,7 +63,7 @@ def read_pages(context: dg.OpExecutionContext, config: ReadConfig, operation: dg
 def load_tables(
     context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]
 ) -> Iterator[dg.Output[None] | tables.Logged]:
-    """The days count as read before the tables are loaded, so that a load that fails does not ask for them again."""
+    """Load the tables. The days are materialised first, so that Dagster does not repeat the read if the load fails."""
     yield dg.Output(None, metadata={} if operation.read is None else dict(metadata.of_read(operation.read)))
     yield from tables.logged(tables.refreshed(context, operation))
 
@@ -74,7 +74,7 @@ def _config_of_the_asset(config: ReadConfig) -> dict[str, object]:
 
 
 def shipment_pages(settings: Settings) -> dg.AssetsDefinition:
-    """The asset, with a partition for each day that can be read."""
+    """Return the asset, with a partition for each day that can be read."""
 
     @dg.graph_asset(
         name=NAME,
@@ -134,7 +134,7 @@ def _purpose(context: dg.OpExecutionContext, config: ReadConfig) -> str:
 
 
 def _days(context: dg.OpExecutionContext) -> dg.TimeWindow:
-    """The chosen days; Dagster launches a run without any too."""
+    """Return the chosen days. Raise `Failure` if there are none: Dagster also launches runs without partitions."""
     if not (context.has_partition_key or context.has_partition_key_range):
         raise dg.Failure(
             "This run has no days to read again: choose days (partitions), or the mode SYNC for what is not covered.",

@@ -1,7 +1,7 @@
-"""Ending politely: a kill that asks is a Ctrl-C, and of a push what is under way is finished, recorded and reported.
+"""Handle signals: SIGTERM acts like Ctrl-C, and a push finishes, records and reports the requests under way.
 
-Dagster raises an interrupt wherever the code is. Before the first request of a push that is right; from then on it
-would leave the run without what it did. A termination in Dagster's UI arrives as the same signal as Ctrl-C.
+Dagster raises an interrupt wherever the code is. Before the first request of a push that is right. Later it would end
+the run without a report of what was sent. Terminating a run in Dagster's UI sends the same signal as Ctrl-C.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any, Self
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 STANDARD_ERROR = 2
-TOLD = b"Stopping: what is under way is finished and recorded.\n"
+NOTICE = b"Stopping: requests under way are finished and recorded.\n"
 
 
 @contextmanager
 def sigterm_interrupts() -> Iterator[None]:
-    """A polite kill ends the block like Ctrl-C does: `KeyboardInterrupt`. Only the main thread hears of it."""
+    """Let SIGTERM end the block as Ctrl-C does, with `KeyboardInterrupt`. Only the main thread can do so."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -33,9 +33,9 @@ def sigterm_interrupts() -> Iterator[None]:
 
 
 class Stopping:
-    """From `listen` to the end of the context the first signal sets `asked`, and a second one raises.
+    """From `listen` to the end of the context the first signal sets `asked`, and a second one raises an interrupt.
 
-    Only the main thread can listen for signals; in another one nothing is caught.
+    Only the main thread can listen for signals; in any other thread this does nothing.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class Stopping:
             signal.signal(number, handler)
 
     def listen(self) -> None:
-        """Requests begin now."""
+        """Start to catch signals, because requests begin now."""
         if threading.current_thread() is threading.main_thread():
             self._before = {number: signal.signal(number, self._stop) for number in SIGNALS}
 
@@ -60,4 +60,4 @@ class Stopping:
         if self.asked.is_set():
             raise KeyboardInterrupt
         self.asked.set()
-        os.write(STANDARD_ERROR, TOLD)  # unbuffered: the signal may have come in the middle of a print
+        os.write(STANDARD_ERROR, NOTICE)  # unbuffered: the signal may have come in the middle of a print

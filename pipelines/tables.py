@@ -1,8 +1,8 @@
-"""The unpartitioned assets: one a table and one a mart, all made by one step.
+"""The unpartitioned assets: one per table and mart, all made by one step.
 
 A table holds the present state of all days, not the rows of one, so it has no partitions. The step loads every window
-that is landed and not yet merged, whoever landed it, checks, and publishes; a blocking check that fails keeps the
-published file as it was and fails the run.
+that is landed and not yet merged, by whichever run, then checks and publishes the tables. If a blocking check fails,
+the published file stays as it was and the run fails.
 """
 
 import re
@@ -26,25 +26,25 @@ _SOURCE = re.compile(r"\b(?:from|join)\s+(?:(?P<schema>\w+)\.)?(?P<name>\w+)", r
 
 
 def key(relation: Relation) -> dg.AssetKey:
-    """`shipments`, or schema and name outside `main`."""
+    """Return the asset key: the name in schema `main` (`shipments`), else schema and name."""
     return dg.AssetKey([relation.name] if relation.schema == "main" else [relation.schema, relation.name])
 
 
 @cache
 def relations() -> tuple[Relation, ...]:
-    """Everything the published file holds: tables, the load's own tables, marts."""
+    """Return everything that the published file holds: tables, the load's own tables, marts."""
     return (*tables(), *ops_tables(), *marts())
 
 
 @cache
 def _keys() -> dict[str, dg.AssetKey]:
-    """Asset keys by the names that the library uses: `orders`, `pii.order_addresses`, `pii_order_addresses`."""
+    """Return the asset keys by the library's names: `orders`, `pii.order_addresses`, `pii_order_addresses`."""
     named = {relation.slug: key(relation) for relation in relations()}
     return named | {f"{relation.schema}.{relation.name}": key(relation) for relation in relations()}
 
 
 def spec(relation: Relation) -> dg.AssetSpec:
-    """The asset of a table or mart: comment, columns, what it is made of."""
+    """Return the asset of a table or mart, with its comment, columns and sources."""
     return dg.AssetSpec(
         key(relation),
         deps=_sources(relation) if isinstance(relation, Mart) else [PAGES],
@@ -56,14 +56,14 @@ def spec(relation: Relation) -> dg.AssetSpec:
 
 
 def check_spec(check: Check) -> dg.AssetCheckSpec:
-    """A query of `sql/checks` as an asset check of its table."""
+    """Return a check of the library as an asset check of its table."""
     return dg.AssetCheckSpec(
         check.name, asset=_keys()[check.table], description=check.description, blocking=check.blocking
     )
 
 
 def analytics_tables() -> dg.AssetsDefinition:
-    """All tables and marts as one step, for runs without pages."""
+    """Return all tables and marts as one step, for runs that read no pages."""
 
     @dg.multi_asset(
         name="analytics_tables",
@@ -76,8 +76,8 @@ def analytics_tables() -> dg.AssetsDefinition:
         context: dg.AssetExecutionContext, operation: dg.ResourceParam[Operation]
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
         report = refreshed(context, operation)
-        for outcome in report.checks:
-            yield dg.AssetCheckResult(**_found(outcome))
+        for result in report.checks:
+            yield dg.AssetCheckResult(**_found(result))
         _refuse_unpublished(report)
         for relation in relations():
             yield dg.MaterializeResult(asset_key=key(relation), metadata=metadata.of_table(relation.slug, report))
@@ -86,30 +86,30 @@ def analytics_tables() -> dg.AssetsDefinition:
 
 
 def logged(report: RefreshReport) -> Iterator[Logged]:
-    """What an op logs of a refresh or rebuild: every check, and the tables when they were published."""
-    for outcome in report.checks:
-        yield dg.AssetCheckEvaluation(**_found(outcome), blocking=outcome.check.blocking)
+    """Yield what an op logs of a refresh or rebuild: every check, and the tables if they were published."""
+    for result in report.checks:
+        yield dg.AssetCheckEvaluation(**_found(result), blocking=result.check.blocking)
     _refuse_unpublished(report)
     for relation in relations():
         yield dg.AssetMaterialization(key(relation), metadata=metadata.of_table(relation.slug, report))
 
 
 def refreshed(context: dg.OpExecutionContext | dg.AssetExecutionContext, operation: Operation) -> RefreshReport:
-    """One refresh of the library, as the only writer."""
-    with explained(), operation.writing("loading the tables", context.log, context.run.run_id) as store:
+    """Refresh the tables as the only writer; return the report."""
+    with explained(), operation.locked_store("loading the tables", context.log, context.run.run_id) as store:
         report = refresh(operation.settings, store, run_id=context.run.run_id, say=operation.say(context.log))
     operation.refreshed = report
     return report
 
 
-def _found(outcome: CheckResult) -> dict[str, Any]:
-    severe = outcome.check.severity == "error"
+def _found(result: CheckResult) -> dict[str, Any]:
+    severe = result.check.severity == "error"
     return {
-        "check_name": outcome.check.name,
-        "asset_key": _keys()[outcome.check.table],
-        "passed": outcome.passed,
+        "check_name": result.check.name,
+        "asset_key": _keys()[result.check.table],
+        "passed": result.passed,
         "severity": dg.AssetCheckSeverity.ERROR if severe else dg.AssetCheckSeverity.WARN,
-        "metadata": metadata.of_outcome(outcome),
+        "metadata": metadata.of_check(result),
     }
 
 
@@ -119,10 +119,10 @@ def _refuse_unpublished(report: RefreshReport) -> None:
 
 
 def refusal(report: RefreshReport) -> dg.Failure:
-    """The failure of a step whose blocking checks kept the published file."""
+    """Return the failure of a step whose blocking checks prevented publishing."""
     lines = [
-        f"- {outcome.check.name}: {outcome.offending} rows offend. {outcome.check.description}"
-        for outcome in report.refused_by
+        f"- {result.check.name}: {result.offending} rows offend. {result.check.description}"
+        for result in report.refused_by
     ]
     return dg.Failure(
         "Nothing was published: analytics.duckdb is as it was before. Blocking checks failed:\n" + "\n".join(lines),
@@ -131,6 +131,6 @@ def refusal(report: RefreshReport) -> dg.Failure:
 
 
 def _sources(mart: Mart) -> list[dg.AssetKey]:
-    """The tables and marts that a mart selects from; names of its own stages are none of these."""
+    """Return the tables and marts that a mart selects from, without its own stages."""
     names = {f"{found['schema'] or 'main'}.{found['name']}" for found in _SOURCE.finditer(mart.create)}
     return [_keys()[name] for name in sorted(names) if name in _keys()]

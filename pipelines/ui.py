@@ -1,4 +1,4 @@
-"""``make ui``: Dagster's UI on your settings, or on a sandbox of its own when no instance is configured.
+"""``make ui``: start Dagster's UI with your settings, or with a sandbox if no service is configured.
 
 ``python -m pipelines.ui [--port 3000]``. Dagster's home is ``DAGSTER_HOME`` when set, else a folder in the data folder.
 The sandbox has everything in a folder of its own, its home too, and of your settings takes ``WMS_PUSH_ENABLED`` alone.
@@ -49,7 +49,7 @@ def main(port: int) -> None:
 
 @contextmanager
 def sandbox() -> Iterator[tuple[Mapping[str, str], Path]]:
-    """A sandbox with sample files; gives the environment of its UI and the folder to start it in, which has no .env."""
+    """Run a sandbox with sample files; yield the UI's environment and the folder to start it in, which has no .env."""
     click.echo("WMS_BASE_URL is not set: the UI opens on a sandbox with made-up shipments.")
     data = SANDBOX_DATA.absolute()
     shutil.rmtree(data, ignore_errors=True)
@@ -84,7 +84,7 @@ def _serve(environment: Mapping[str, str], folder: Path, port: int) -> int:
     command = [str(Path(sys.executable).with_name("dagster")), "dev", "-m", "pipelines.definitions"]
     command += ["-h", "127.0.0.1", "-p", str(port)]
     with subprocess.Popen(command, env={**environment, HOME_VARIABLE: str(home)}, cwd=folder) as dagster:  # noqa: S603
-        # Ctrl-C reaches Dagster by itself; a polite kill reaches this process alone
+        # Ctrl-C also reaches Dagster; SIGTERM reaches only this process
         signal.signal(signal.SIGTERM, lambda *_: dagster.send_signal(signal.SIGINT))
         try:
             return dagster.wait()

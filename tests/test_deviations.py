@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from pipelines.cli.runs import report
-from pipelines.running import RunOutcome
+from pipelines.running import RunReport
 from tests.conftest import CONFIG, Bench
 from tests.oracle import AS_JSON, Tables, differences, expected_tables
 from tests.test_sync import synced
@@ -268,7 +268,7 @@ def test_a_sync_goes_on_and_says_what_it_could_not_have(case, server, settings_f
     case.deviate(server.sandbox)
     bench.settings = settings_for(server, **{"page_size": PAGE_SIZE, "audit_pages": 0, **case.settings})
     read, refreshed = synced(bench)
-    assert report(RunOutcome("test", read, refreshed)) == case.ends
+    assert report(RunReport("test", read, refreshed)) == case.ends
     told = [*capsys.readouterr().out.splitlines(), *status(bench.settings, bench.store).needs_a_hand]
     assert [says for says in case.says if not any(part in line for part in says.split("|") for line in told)] == []
     assert [one for one in found(bench, expected) if one.split()[0].strip(":") not in case.lacks] == []

@@ -1,1 +1,1 @@
-"""The command line: what an operator types, and what it prints."""
+"""The command line: its commands and what they print."""

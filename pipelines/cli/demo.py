@@ -1,6 +1,6 @@
-"""``wms-sync demo``: the main jobs on the sandbox: from nothing to tables, and from CSV files into the service.
+"""``wms-sync demo``: run the main jobs on a sandbox, from the first sync to pushed CSV files.
 
-Its runs are kept nowhere: made-up shipments are nothing for the history of a ``DAGSTER_HOME``.
+Its runs are not recorded: runs with made-up shipments do not belong in the history of a ``DAGSTER_HOME``.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from wms_sync.settings import Settings
 SHIPMENTS, SEED, DAYS = 5000, 7, 30
 CHANGES = {"seconds": 3600, "changed": 120, "new": 40, "orders": 30, "retailers": 3}
 USES = {"seconds": 3600, "new": 20}
-"""Shipments of the retailers and products that were pushed."""
+"""The sandbox makes shipments with the pushed retailers and products."""
 TOLERANCE_SECONDS = 86_400
-"""The sandbox's clock is ahead once time has passed there."""
+"""The sandbox's clock is ahead of this machine's once the demo has let time pass."""
 MARK = ".wms-sync-demo"
 QUERIES = (
     "queries/demo_shipped_per_day.sql",
@@ -45,7 +45,7 @@ QUERIES = (
 
 
 def run_demo(data_dir: Path) -> int:
-    """Sandbox, first sync, changes, second sync, push, third sync, some queries."""
+    """Run sandbox, first sync, changes, second sync, push, third sync, some queries. Return the exit code."""
     _empty(data_dir)
     with local_sandbox(shipments=SHIPMENTS, seed=SEED, days=DAYS) as base_url, without_history() as instance:
         settings = _settings(data_dir, base_url)
@@ -95,10 +95,10 @@ def _title(text: str) -> None:
 
 
 def _empty(data_dir: Path) -> None:
-    """Start from nothing; only a folder that an earlier demo made is emptied."""
+    """Empty the folder if an earlier demo made it. Raise ``SettingsError`` if it holds anything else."""
     if data_dir.exists() and any(data_dir.iterdir()):
         if not (data_dir / MARK).exists():
-            raise SettingsError(f"{data_dir} holds something that is no demo; choose another --data-dir.")
+            raise SettingsError(f"{data_dir} is not empty and no earlier demo made it: choose another --data-dir.")
         shutil.rmtree(data_dir)
     (make_private(data_dir) / MARK).touch()
 
@@ -134,7 +134,7 @@ def _next_steps(settings: Settings, published: Path) -> str:
     )
     return f"""\
   tables     in Python: import duckdb; duckdb.connect("{shown}", read_only=True).sql("show all tables")
-  writing    the file takes no writes: install -m 600 {shown} mine.duckdb, and write into that
+  writing    the file is read-only: make a copy with install -m 600 {shown} mine.duckdb, and write to that
   columns    select table_name, column_name, comment from duckdb_columns() where schema_name = 'main'
   status     {mine} .venv/bin/wms-sync status
   files      {_shown(SAMPLES)}: what can be pushed; wms-sync push retailers --columns

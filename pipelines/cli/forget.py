@@ -1,4 +1,4 @@
-"""``wms-sync forget``: what is personal of some orders goes out of every file."""
+"""``wms-sync forget``: remove the personal data of some orders from every file."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from wms_sync.upkeep.forget import Forgotten, forget, orders_named
 
 
 def forget_orders(settings: Settings, names: Sequence[str]) -> None:
-    """Forget them, and print what was removed. Without names, finish what was interrupted, as every run does."""
+    """Forget the named orders and print what was removed. Without names, finish an interrupted one."""
     if not names and not _unfinished(settings):
         raise SettingsError("Name the orders to forget, by id, unique_id or order_ref.")
     operation = Operation(settings, say=lambda line: click.echo(line, err=True))
-    with operation.writing("forget", logging.getLogger(__name__)) as store:
+    with operation.locked_store("forget", logging.getLogger(__name__)) as store:
         if names:
             done = forget(settings, store, orders_named(settings, names, click.echo), click.echo)
             for line in _lines(done):
@@ -37,4 +37,4 @@ def _lines(done: Forgotten) -> Iterator[str]:
         f"cleaned   {done.rows} rows in {done.databases} databases; rewrote {done.pages} raw pages and "
         f"{done.parquet_files} Parquet files"
     )
-    yield "          later reads and rebuilds do not bring it back; copies elsewhere and open connections keep theirs"
+    yield "          later reads and rebuilds do not bring it back; copies elsewhere and open connections still have it"

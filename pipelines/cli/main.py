@@ -1,8 +1,8 @@
-"""The command line ``wms-sync``: what an operator types.
+"""The commands of ``wms-sync``.
 
-Each command reads the settings, calls one thing and prints what came of it. Exit 0: done. 1: failed. 2: wrong usage or
-settings. 3: done, but values did not fit or are doubtful. Heavy imports happen inside the commands, so that ``--help``
-answers at once.
+Each command reads the settings, makes one call, and prints the result. Exit 0: done. 1: failed. 2: wrong usage or
+settings. 3: done, but rows were rejected or are doubtful, or the read was narrowed. Heavy imports happen inside the
+commands, so that ``--help`` answers at once.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DAY = click.DateTime(formats=["%Y-%m-%d"])
 
 
 def explained(command: Callable[..., int | None]) -> Callable[..., NoReturn]:
-    """Known errors become one clear message and their exit code; anything else is a defect and keeps its traceback."""
+    """Turn known errors into their message and exit code; anything else is a defect and keeps its traceback."""
 
     @wraps(command)
     def run(*args: Any, **kwargs: Any) -> NoReturn:  # noqa: ANN401 - whatever click passes
@@ -40,7 +40,7 @@ def explained(command: Callable[..., int | None]) -> Callable[..., NoReturn]:
             click.echo(f"wms-sync: {error}", err=True)
             sys.exit(error.exit_code)
         except KeyboardInterrupt:
-            click.echo("wms-sync: interrupted; run it again to go on from there.", err=True)
+            click.echo("wms-sync: interrupted; run it again to continue from there.", err=True)
             sys.exit(INTERRUPTED)
 
     return run
@@ -57,7 +57,7 @@ def main() -> None:
 @main.command()
 @explained
 def sync() -> int:
-    """Read everything changed since the sync cursor, now: the nightly job. Nothing new is a success."""
+    """Run the nightly job now: read everything changed since the sync cursor. Nothing new is a success."""
     settings = _for_service()
     from pipelines.cli.runs import run_sync
 
@@ -83,11 +83,11 @@ def backfill(start: datetime, end: datetime) -> int:
 @click.argument("file", type=FILE, required=False)
 @click.option("--dry-run", is_flag=True, help="Print the plan; nothing is sent.")
 @click.option("--resend", is_flag=True, help="Send doubtful rows again: the service may then have them twice.")
-@click.option("--all", "every", is_flag=True, help="Print every row, also of a long file.")
-@click.option("--columns", is_flag=True, help="Print which columns a file of this kind may have, and stop.")
+@click.option("--all", "every", is_flag=True, help="Print every row, even of a long file.")
+@click.option("--columns", is_flag=True, help="Print the columns that a file of this kind may have, and stop.")
 @explained
 def push(kind: str, file: Path | None, dry_run: bool, resend: bool, every: bool, columns: bool) -> int:
-    """Create in the service what a CSV file has and the service is not known to have."""
+    """Create in the service what a CSV file lists and the service is not known to have."""
     from pipelines.cli import push_views as views
     from wms_sync.master_data.plan.steps import SHOWN
 
@@ -95,7 +95,7 @@ def push(kind: str, file: Path | None, dry_run: bool, resend: bool, every: bool,
         _print(views.column_lines(kind_named(kind)))
         return 0
     if file is None:
-        raise click.UsageError("Give the CSV file, or --columns to see what it may hold.")
+        raise click.UsageError("Name the CSV file, or use --columns to see which columns it may have.")
     settings = _for_service()
     most = None if every else SHOWN
     if dry_run:
@@ -142,7 +142,7 @@ def rebuild() -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
 @explained
 def status(as_json: bool) -> None:
-    """Coverage, lag, last loads, row counts, pushes, and what needs a hand."""
+    """Show coverage, lag, last loads, row counts, pushes, and what needs attention."""
     from pipelines.cli.views import status_lines
     from wms_sync.reports.status import status as current
     from wms_sync.state.store import StateStore
@@ -158,7 +158,7 @@ def status(as_json: bool) -> None:
 
 @main.group()
 def explain() -> None:
-    """Where rows came from: versions, windows, pages, runs."""
+    """Explain where rows came from: versions, windows, pages, runs."""
 
 
 @explain.command()
@@ -166,7 +166,7 @@ def explain() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
 @explained
 def shipment(name: str, as_json: bool) -> None:
-    """Each version seen of the shipment with this id or unique_id, and where its parts came from."""
+    """Show each version of the shipment with this id or unique_id, and where its parts came from."""
     from pipelines.cli.explain import explain_shipment
 
     explain_shipment(Settings.load(), name, as_json=as_json)
@@ -176,7 +176,7 @@ def shipment(name: str, as_json: bool) -> None:
 @click.argument("orders", metavar="ORDER...", nargs=-1)
 @explained
 def forget(orders: tuple[str, ...]) -> None:
-    """Remove what is personal of these orders (id, unique_id or order_ref) from every file, for good."""
+    """Remove the personal data of these orders (id, unique_id or order_ref) from every file, for good."""
     from pipelines.cli.forget import forget_orders
 
     forget_orders(Settings.load(), orders)
@@ -185,7 +185,7 @@ def forget(orders: tuple[str, ...]) -> None:
 @main.command()
 @explained
 def doctor() -> int:
-    """Look at settings, connection, tokens, clock, disk, locks, schema and master data, and say what to do."""
+    """Examine settings, connection, tokens, clock, disk, locks, schema and master data, and say what to do."""
     from wms_sync.reports.doctor import examine
 
     failed = False
@@ -211,18 +211,18 @@ def sandbox(port: int, shipments: int, seed: int) -> NoReturn:
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("data/demo"),
     show_default=True,
-    help="Where the demo's files go; an earlier demo there is replaced.",
+    help="Folder for the demo's files; an earlier demo there is replaced.",
 )
 @explained
 def demo(data_dir: Path) -> int:
-    """Sandbox, first sync, changes, second sync, push, and what to look at. Needs no service."""
+    """Run a sandbox, a first sync, changes, a second sync and a push, and show the result. Needs no service."""
     from pipelines.cli.demo import run_demo
 
     return run_demo(data_dir)
 
 
 def _for_service() -> Settings:
-    """Settings with a service in them; what is missing is said before anything heavy is imported."""
+    """Return settings that name a service; a missing one is reported before anything heavy is imported."""
     settings = Settings.load()
     settings.require_service()
     return settings
@@ -234,7 +234,7 @@ def _print(lines: Iterable[str]) -> None:
 
 
 def _json_array(text: str) -> list[Any]:
-    """The arguments of a call; raises ``UsageError`` for anything else than an array."""
+    """Return the arguments of a call. Raise ``UsageError`` for anything but a JSON array."""
     from wms_sync.master_data.fields.rules import json_value
 
     try:

@@ -1,4 +1,4 @@
-"""Progress of a long read or push: a bar on a terminal, plain lines elsewhere."""
+"""Show the progress of a long read or push: as a bar on a terminal, as plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class _Shown:
-    """What a bar shows of a moment; without a total it only moves."""
+    """What a bar shows at one moment; without a total it only moves."""
 
     done: int
     total: int | None
@@ -31,12 +31,12 @@ class _Shown:
 
 
 def progress() -> AbstractContextManager[tuple[Watcher, Say]]:
-    """A watcher for the read and a function for sentences, fit for where standard error goes."""
+    """Yield a watcher for a read and a function for messages, made for a terminal or for plain standard error."""
     return _watched("reading", line, _of_read)
 
 
 def push_progress() -> AbstractContextManager[tuple[PushWatcher, Say]]:
-    """The same for a push."""
+    """Yield the same for a push."""
     return _watched("pushing", push_line, _of_push)
 
 

@@ -1,4 +1,4 @@
-"""What the command line prints of master data: plans, and the columns that files may have."""
+"""Format master data for the command line: plans, and the columns that files may have."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ MEANINGS = {
     Action.IN_DOUBT: "sent before without an answer",
     Action.REJECTED: "breaks a rule: correct it",
 }
-"""In the order in which they are printed: what needs a hand stands next to the summary."""
+"""In the order in which they are printed: what needs attention comes last, next to the summary."""
 
 
 def plan_lines(plan: Plan, *, limit: int, most: int | None = SHOWN) -> Iterator[str]:
-    """The plan for a person: each row under what is done about it, then the counts; ``most`` rows of each, or all."""
+    """Yield the lines of a plan: the rows by action, then the counts. ``most`` limits the rows of each action."""
     yield from plan.notes
     offences = {line: list(found) for line, found in groupby(plan.checked.offences, lambda one: one.line)}
     for action, meaning in MEANINGS.items():
@@ -31,16 +31,16 @@ def plan_lines(plan: Plan, *, limit: int, most: int | None = SHOWN) -> Iterator[
             yield f"{action} ({len(steps):,}): {meaning}"
             shown = _first(steps, most)
             for step in shown:
-                yield from (f"  line {step.line:<6} {text}" for text in _told(step, offences.get(step.line, ())))
+                yield from (f"  line {step.line:<6} {text}" for text in _step_lines(step, offences.get(step.line, ())))
             yield from _more(action, len(steps) - len(shown))
     yield plan.summary
     yield f"Nothing was sent. A push would send {plan.sends:,}."
     if plan.sends > limit:
-        yield f"It is refused as it is: WMS_PUSH_LIMIT allows {limit:,} at a time."
+        yield f"It would be refused: WMS_PUSH_LIMIT allows {limit:,} at a time."
 
 
 def column_lines(kind: Kind) -> Iterator[str]:
-    """Every column of a kind: name, what it holds, whether it is needed, for which types of item."""
+    """Yield a line for each column of a kind: name, type and rule, whether it is needed, for which types of item."""
     columns = columns_of(kind)
     width = max(len(column.name) for column in columns)
     every = max((column.types for column in columns), key=len)
@@ -52,21 +52,21 @@ def column_lines(kind: Kind) -> Iterator[str]:
 
 
 def _first(steps: Sequence[Step], most: int | None) -> Sequence[Step]:
-    """As many, those with a warning before the others; in the order of the file."""
+    """Return at most ``most`` steps, preferring those with a warning, in the order of the file."""
     if most is None or len(steps) <= most:
         return steps
     return sorted(sorted(steps, key=lambda step: not step.warnings)[:most], key=lambda step: step.line)
 
 
 def _more(action: Action, left_out: int) -> Iterator[str]:
-    """How many rows are not shown, and where they are."""
+    """Yield how many rows are not shown, and where to find them."""
     if left_out:
         where = ", and a push writes them to data/rejects" if action is Action.REJECTED else ""
         yield f"  and {left_out:,} more {action} (--all prints every row{where})"
 
 
-def _told(step: Step, offences: Sequence[Offence]) -> Iterator[str]:
-    """One line a row; one a field that has changed, a rule that is broken, a warning."""
+def _step_lines(step: Step, offences: Sequence[Offence]) -> Iterator[str]:
+    """Yield the lines of a row: one for each changed field, broken rule or warning, else one for the row."""
     if step.action is Action.CHANGED:
         yield from (f"{step.key}  {change}" for change in step.changes)
         return

@@ -1,4 +1,4 @@
-"""The commands that run jobs: with progress, and an exit code that says how it ended."""
+"""Run the jobs of the commands, show progress, print the result, and return the exit code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import dagster as dg
 
 from pipelines.cli.progress import progress, push_progress
 from pipelines.cli.views import read_lines, refresh_lines
-from pipelines.running import RunOutcome
+from pipelines.running import RunReport
 from pipelines.running import run_backfill as backfill_job
 from pipelines.running import run_push as push_job
 from pipelines.running import run_rebuild as rebuild_job
@@ -25,21 +25,21 @@ INTERRUPTED = 130
 
 
 def run_sync(settings: Settings, *, instance: dg.DagsterInstance | None = None) -> int:
-    """The nightly job, now."""
+    """Run the nightly job now; return the exit code."""
     with progress() as (watcher, say):
         outcome = sync_job(settings, watcher=watcher, say=say, instance=instance)
     return report(outcome)
 
 
 def run_backfill(settings: Settings, start: date, end: date) -> int:
-    """Whole days again."""
+    """Read whole days again; return the exit code."""
     with progress() as (watcher, say):
         outcome = backfill_job(settings, start, end, watcher=watcher, say=say)
     return report(outcome)
 
 
 def run_rebuild(settings: Settings) -> int:
-    """Every table again from raw pages."""
+    """Make every table again from raw pages; return the exit code."""
     with progress() as (_, say):
         outcome = rebuild_job(settings, say=say)
     return report(outcome)
@@ -54,7 +54,7 @@ def run_push(
     most: int | None = SHOWN,
     instance: dg.DagsterInstance | None = None,
 ) -> int:
-    """One file into the service; ``most`` rows of each outcome are printed, or all."""
+    """Push one file; return the exit code. ``most`` rows of each outcome are printed, or all."""
     with push_progress() as (watcher, say):
         outcome = push_job(settings, kind, path, resend=resend, watcher=watcher, say=say, instance=instance)
     for line in outcome.lines(most=most):
@@ -62,14 +62,14 @@ def run_push(
     return INTERRUPTED if outcome.applied.interrupted else outcome.exit_code
 
 
-def report(outcome: RunOutcome) -> int:
-    """Print what a run did; returns its exit code."""
+def report(outcome: RunReport) -> int:
+    """Print what a run did; return its exit code."""
     for line in _lines(outcome):
         click.echo(line)
     return DONE_WITH_DOUBTS if _is_doubtful(outcome) else 0
 
 
-def _is_doubtful(outcome: RunOutcome) -> bool:
+def _is_doubtful(outcome: RunReport) -> bool:
     read, refreshed = outcome.read, outcome.refreshed
     return bool(
         (read is not None and read.warnings)
@@ -77,7 +77,7 @@ def _is_doubtful(outcome: RunOutcome) -> bool:
     )
 
 
-def _lines(outcome: RunOutcome) -> Iterator[str]:
+def _lines(outcome: RunReport) -> Iterator[str]:
     if outcome.read is not None:
         yield from read_lines(outcome.read)
     if outcome.refreshed is not None:

@@ -1,4 +1,4 @@
-"""What the command line prints: reports as lines of text."""
+"""Format reports as lines of text for the command line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHOWN_DOUBTS = 20
 
 
 def read_lines(report: ReadReport) -> Iterator[str]:
-    """What a read did."""
+    """Yield what a read did."""
     done = report.progress
     for one in report.intervals:
         yield f"read      {_moment(one.start)} to {_moment(one.end)} (shipments by updated_at)"
@@ -30,7 +30,7 @@ def read_lines(report: ReadReport) -> Iterator[str]:
 
 
 def refresh_lines(report: RefreshReport) -> Iterator[str]:
-    """What a refresh of the tables did, checks included."""
+    """Yield what a refresh of the tables did, including its checks."""
     merged = sum(report.merged.values())
     yield (
         f"merged    {merged:,} rows of {len(report.windows)} windows into {len(report.rows)} tables, "
@@ -51,11 +51,11 @@ def refresh_lines(report: RefreshReport) -> Iterator[str]:
     if report.published:
         yield f"published {report.bytes / 1e6:,.1f} MB"
     else:
-        yield "NOT published: analysts keep the tables as they were"
+        yield "NOT published: analysts still see the previous tables"
 
 
 def status_lines(found: Status) -> Iterator[str]:
-    """``wms-sync status`` for a person."""
+    """Yield the lines of ``wms-sync status``."""
     unknown = "not known: the state store was lost" if found.state_is_behind else "nothing synced yet"
     yield f"sync cursor   {_moment(found.sync_cursor) if found.sync_cursor else unknown}"
     if found.lag_seconds is not None:
@@ -66,7 +66,7 @@ def status_lines(found: Status) -> Iterator[str]:
     states = ", ".join(f"{count} {state}" for state, count in sorted(found.windows.items()))
     yield f"windows       {states or 'none'}"
     if found.raw_dropped:
-        yield f"raw pages     of {found.raw_dropped:,} windows dropped; a rebuild takes these from their Parquet files"
+        yield f"raw pages     of {found.raw_dropped:,} windows were dropped; a rebuild uses their Parquet files"
     yield f"writer        {found.writer or 'nobody'}"
     for load in found.last_loads:
         yield (
@@ -80,7 +80,7 @@ def status_lines(found: Status) -> Iterator[str]:
     for kind, counts in found.pushes.items():
         yield f"pushed        {kind}: {', '.join(f'{count:,} {state}' for state, count in counts.items())}"
     if found.unseen:
-        yield f"pushed        {found.unseen:,} created and in no shipment yet"
+        yield f"pushed        {found.unseen:,} created, but not seen in a shipment yet"
     for holder in found.pushing:
         yield f"pushing       {holder}"
     for doubt in found.doubts[:SHOWN_DOUBTS]:

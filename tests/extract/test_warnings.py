@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pipelines.cli.runs import DONE_WITH_DOUBTS, report
 from pipelines.metadata import of_read
-from pipelines.running import RunOutcome
+from pipelines.running import RunReport
 from wms_sync.extract.read import Reading
 from wms_sync.extract.warnings import Warnings
 from wms_sync.reports.status import status
@@ -23,7 +23,7 @@ def test_a_warning_is_told_once_and_ends_the_run_in_exit_3(bench, capsys):
         warnings.remark("It is odd.")
     read = read_with(bench, warnings)
     assert told == ["It is narrower.", "It is odd."]
-    assert report(RunOutcome("run", read, None)) == DONE_WITH_DOUBTS
+    assert report(RunReport("run", read, None)) == DONE_WITH_DOUBTS
     assert "warning   It is narrower." in capsys.readouterr().out
     assert "It is narrower." in str(of_read(read)["warnings"])
     assert "It is narrower." in status(bench.settings, bench.store).needs_a_hand
@@ -32,7 +32,7 @@ def test_a_warning_is_told_once_and_ends_the_run_in_exit_3(bench, capsys):
 def test_a_remark_changes_no_exit_code(bench):
     warnings = Warnings()
     warnings.remark("It is odd.")
-    assert report(RunOutcome("run", read_with(bench, warnings), None)) == 0
+    assert report(RunReport("run", read_with(bench, warnings), None)) == 0
 
 
 def test_the_status_shows_the_warnings_of_the_last_sync_and_of_reads_after_it(bench):

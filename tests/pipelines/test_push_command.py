@@ -214,7 +214,7 @@ def test_a_polite_kill_finishes_what_is_under_way_and_reports_it(environment, wr
         command.send_signal(signal.SIGTERM)
         ended = command.ended()
     assert ended.returncode == 130, ended.stderr
-    assert "what is under way is finished" in ended.stderr
+    assert "requests under way are finished" in ended.stderr
     assert "interrupted: push the file again" in ended.stdout
     assert "Traceback" not in ended.stderr
     made = {one["sku"] for one in service.sandbox.products()}
