@@ -22,7 +22,7 @@ from wms_sync.settings import Settings
 
 
 def build(settings: Settings, operation: Operation | None = None) -> dg.Definitions:
-    """Everything, for these settings. `operation` replaces the resource, so that the command line can watch."""
+    """Build the Definitions for these settings. With `operation`, the command line passes in its own resource."""
     keep_private()
     with warnings.catch_warnings():
         # backfill policies are used as documented; a warning that they are beta is of no use to an operator

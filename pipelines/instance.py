@@ -86,7 +86,7 @@ def home_of_user() -> Path | None:
 
 
 def keeps_history(given: dg.DagsterInstance | None) -> bool:
-    """Whether what a run did can be seen afterwards; ``given`` is as for ``used_instance``."""
+    """Return whether the instance keeps a history of its runs; `given` is as for `used_instance`."""
     return home_of_user() is not None if given is None else not given.is_ephemeral
 
 

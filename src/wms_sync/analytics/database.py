@@ -196,7 +196,7 @@ def row_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
 
 
 def _complete(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create or adapt schemas, tables, views and comments.
+    """Create or adapt schemas, tables, views and comments, as ``sql/`` defines them.
 
     This is one transaction: hundreds of statements that each commit alone take ten times as long.
     """

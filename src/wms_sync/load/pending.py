@@ -1,4 +1,4 @@
-"""The windows that are flattened and not in the tables: merged transaction by transaction into an open working file."""
+"""Merge the windows that are flattened and not in the tables into an open working file, group by group."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from wms_sync.upkeep.lost_records import loaded_with_fewer
 RECORDS_PER_TRANSACTION = 100_000
 Say = Callable[[str], None]
 Narrow = Mapping[str, tuple[str, ...]]
-"""What each window lacks, by id, as ``Window.lost`` names it."""
+"""By window id: what the window lacks, in the form of ``Window.lost``."""
 
 
 class PendingWindows:
     """Merges the windows without a receipt, and counts what it merged.
 
-    ``merge_into`` is called again, on the file opened anew, until ``is_complete``. Then ``landed`` are the windows that
+    Call ``merge_into`` until ``is_complete``, each time with the file opened anew. Then ``landed`` are the windows that
     the state store may record as loaded.
     """
 
@@ -47,7 +47,7 @@ class PendingWindows:
         self._narrow: Narrow | None = None
 
     def merge_into(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Merge until nothing is left, or until DuckDB has filled its memory, which it frees only with the file."""
+        """Merge until nothing is left, or until DuckDB's memory is full; closing the file frees it."""
         known = receipts(connection)
         windows = self._store.windows(*COMPLETE_STATES)
         known -= loaded_with_fewer(connection, self._layout, self._store, known)
@@ -67,7 +67,7 @@ class PendingWindows:
         windows: Sequence[Window],
         pending: Sequence[Window],
     ) -> bool:
-        """Merge transaction by transaction; return whether all are merged."""
+        """Merge group by group, each in one transaction; return whether all windows are merged."""
         if self._narrow is None:
             self._narrow = self._count_what_came(connection, windows, pending)
         narrow = self._narrow
@@ -89,14 +89,14 @@ class PendingWindows:
                 break
         for table, count in merger.voided.items():
             self._say(
-                f"{count} rows of {table} went back to an earlier updated_at: an audit or a backfill read them so"
+                f"{count} rows of {table} went back to an earlier updated_at, as an audit or a backfill has read them"
             )
         return len(self.windows) == total
 
     def _count_what_came(
         self, connection: duckdb.DuckDBPyConnection, windows: Sequence[Window], pending: Sequence[Window]
     ) -> Narrow:
-        """What each window was not asked for, or was asked for and not given."""
+        """Return by window what it did not ask for, or asked for and was not given."""
         flattened = [(window, flattened_window(self._layout, window.id)) for window in pending]
         count_included(connection, self._layout.parquet, flattened)
         lacking = not_given(connection)
@@ -104,7 +104,7 @@ class PendingWindows:
         return {window: tuple(sorted(names)) for window, names in lost.items() if names}
 
     def _mirror(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Bring into the file what the state store knows."""
+        """Copy windows, creates and refused fields of the state store into the file."""
         write_windows(connection, self._store, self.landed)
         with PushLedger(self._settings.database_url, self._store.turn) as ledger:
             write_push_ledger(connection, ledger, self._settings.base_url)
@@ -120,9 +120,10 @@ class PendingWindows:
 
 
 def _groups(pending: Sequence[Window], narrow: Narrow, *, alone: Container[str]) -> Iterator[list[Window]]:
-    """Split into transactions: a commit costs much more than merging some more rows in it.
+    """Split windows into groups, one per transaction: a commit costs much more than merging more rows in it.
 
-    A window that is compared with the tables first stands alone; windows that lack different things are apart.
+    A window that must be compared with the tables first (``alone``) gets a group of its own. All windows of a group
+    lack the same.
     """
     group: list[Window] = []
     for window in pending:

@@ -1,6 +1,7 @@
-"""The tables' step: every window that is landed and not in the tables is flattened, merged, checked and published.
+"""The tables' step: flatten and merge every window that is landed and not in the tables, then check and publish.
 
-Whoever landed a window, and whatever was killed before, the receipts in the working file decide what is missing.
+The receipts in the working file decide which windows are still to be merged, whichever run landed them and whatever was
+killed before.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class RefreshReport:
-    """What a refresh did. ``rows`` counts each table as it stands, ``merged`` what went in now.
+    """What a refresh did. ``rows`` counts all rows by table, ``merged`` those that this run merged.
 
-    With ``warnings`` exit is 3.
+    With ``warnings`` the exit code is 3.
     """
 
     windows: tuple[str, ...]
@@ -57,8 +58,8 @@ class RefreshReport:
 
     @property
     def refused_by(self) -> tuple[CheckResult, ...]:
-        """The blocking checks that kept the new tables from being published."""
-        return tuple(outcome for outcome in self.checks if outcome.blocks_publishing)
+        """Return the blocking checks that prevented publishing."""
+        return tuple(result for result in self.checks if result.blocks_publishing)
 
 
 class Refresh:
@@ -81,10 +82,10 @@ class Refresh:
         return self._finish(working)
 
     def _take_working_file(self, path: Path) -> None:
-        """Have the working file in the turn's folder; it comes back complete.
+        """Move the working file into the turn's folder; it is moved back when it is complete.
 
-        A run that fails, is killed or overtaken leaves none, so nobody minds what it still commits to the one it has.
-        The next goes on from the published file: the receipts in it say what is missing.
+        A run that fails, is killed or is taken over leaves no working file, so what it may still commit to its own copy
+        does no harm. The next run continues from the published file, whose receipts say what is still to be merged.
         """
         if self._layout.working_database.exists():
             self._turn.put_in_place(self._layout.working_database, path)
@@ -97,12 +98,15 @@ class Refresh:
         if not self._settings.include_addresses and any(self._layout.parquet.glob(f"{PERSONAL}_*/*.parquet")):
             self._say(
                 f"schema {PERSONAL} is left empty, because WMS_INCLUDE_ADDRESSES is off; raw pages and Parquet files "
-                "keep the persons that they have"
+                "keep the personal data that they hold"
             )
         return self._finish(self._turn.temporary("rebuild.duckdb"))
 
     def _flatten(self, *, again: bool) -> None:
-        """Parquet for every window that has none. Done before the tables are opened: each may use all the memory."""
+        """Write Parquet for every window that has none; with ``again``, for every window that has raw pages.
+
+        This comes before the tables are opened, because either step may use all the memory.
+        """
         known = self._store.windows(*COMPLETE_STATES)
         kept = {window.id for window in known if self._is_kept(window, again=again)}
         windows = [window for window in known if window.id not in kept]
@@ -122,11 +126,11 @@ class Refresh:
             raise self._unread(flattening.damaged)
 
     def _is_kept(self, window: Window, *, again: bool) -> bool:
-        """Whether the window's Parquet files stay as they are; again, only those that have no raw pages any more."""
+        """Return whether the window's Parquet files stay as they are: all; with ``again``, those without raw pages."""
         return is_flattened(self._layout, window.id) and (not again or is_dropped(self._layout.window(window.id)))
 
     def _unread(self, damaged: Mapping[str, PageDamagedError]) -> RawPagesDamagedError:
-        """What damaged pages covered is not covered any more, so that it is asked for again."""
+        """Give up the windows with damaged pages, so that they are read again; return the error to raise."""
         for window_id in damaged:
             give_up_window(self._layout, self._store, window_id)
         return RawPagesDamagedError(
@@ -141,14 +145,14 @@ class Refresh:
                 merged.merge_into(connection)
                 absent = absent_kinds(connection) if merged.windows else ()
                 rows = database.row_counts(connection)
-        outcomes = run_checks(partial(database.open_for_checks, path, memory_limit=limit))
-        # a log that a kill left belongs to the file that goes; what it held is in the new one
+        results = run_checks(partial(database.open_for_checks, path, memory_limit=limit))
+        # a log that a kill left belongs to the file that is replaced; the new file has what the log held
         self._turn.take_away(self._layout.working_log)
         self._turn.put_in_place(path, self._layout.working_database)
         report_foreign_log(self._layout, self._say)
-        accepted = not any(outcome.blocks_publishing for outcome in outcomes)
+        accepted = not any(result.blocks_publishing for result in results)
         size = publish(self._turn, self._layout, self._layout.working_database) if accepted else 0
-        # not before: what is landed is gone on with by whoever runs next, a backfill of the same days too
+        # only now: the next run, also a backfill of the same days, continues windows that are landed
         self._store.mark_loaded(merged.landed)
         if accepted:
             note_proven(self._store)
@@ -157,7 +161,7 @@ class Refresh:
             windows=tuple(merged.windows),
             rows=rows,
             merged=merged.rows,
-            checks=outcomes,
+            checks=results,
             published=accepted,
             quarantined=merged.quarantined,
             drift=merged.drift,
@@ -168,14 +172,14 @@ class Refresh:
 
 
 def refresh(settings: Settings, store: StateStore, *, run_id: str, say: Say) -> RefreshReport:
-    """Load what is landed, check, publish. The caller holds the writer's lock."""
+    """Load what is landed, check and publish it. The caller holds the writer's lock."""
     say(f"refreshing the tables (run {run_id})")
     with _explained():
         return Refresh(settings, store, run_id, say).run()
 
 
 def rebuild(settings: Settings, store: StateStore, *, run_id: str, say: Say) -> RefreshReport:
-    """Make every table again from raw pages, without one call to the service. The caller holds the writer's lock."""
+    """Make every table again from raw pages, without a call to the service. The caller holds the writer's lock."""
     say(f"rebuilding every table from raw pages (run {run_id})")
     with _explained():
         return Refresh(settings, store, run_id, say).rebuild()
@@ -183,16 +187,16 @@ def rebuild(settings: Settings, store: StateStore, *, run_id: str, say: Say) -> 
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """What DuckDB or the disk refuses, with what to do; the published file is as it was."""
+    """Turn errors of DuckDB and the disk into ``AnalyticsError``, which says what to do."""
     try:
         yield
     except duckdb.OutOfMemoryException as error:
         raise AnalyticsError(
             f"DuckDB needs more memory than WMS_MEMORY_LIMIT allows, or has no disk to spill to ({error}). Raise the "
-            "limit, or lower WMS_PAGE_SIZE, and run again: what is landed is not asked for again."
+            "limit, or lower WMS_PAGE_SIZE, and run again: what is landed is not read again."
         ) from error
     except (duckdb.Error, OSError) as error:
         raise AnalyticsError(
             f"The tables could not be refreshed ({type(error).__name__}: {error}). Nothing was published; what is "
-            "landed is not asked for again. Look at the disk (`wms-sync doctor`) and run again."
+            "landed is not read again. Check the disk (`wms-sync doctor`) and run again."
         ) from error
