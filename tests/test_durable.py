@@ -40,7 +40,7 @@ def test_a_folder_that_cannot_be_made_is_named_and_the_doctor_says_so_too(tmp_pa
     data = tmp_path / "data"
     data.mkdir(mode=0o700)
     (data / "work").touch()
-    with pytest.raises(Inaccessible, match=f"^{data}/work cannot be used .*look at its kind"):
+    with pytest.raises(Inaccessible, match=f"^{data}/work cannot be used .*check that it is of the right kind"):
         make_private(data / "work" / "queue")
     settings = Settings.load(_env_file=None, data_dir=data)
     failed = {one.subject: one.message for one in examine(settings) if one.verdict == "fail"}

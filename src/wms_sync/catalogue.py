@@ -2,15 +2,15 @@
 
 A table is one file under ``sql/tables`` (filled by ``flatten``) or ``sql/ops`` (filled by the load), a mart one file
 under ``sql/marts``. The file is the only definition: the ``create`` statement, a comment at the end of each column's
-line, and header comments. What a header says:
+line, and header comments. The header keywords:
 
 - ``grain``: what one row is; becomes the table's comment.
-- ``keys``: columns that together name a row.
+- ``keys``: columns that together identify a row.
 - ``root: orders by order_id``: rows of this table belong to a row of ``orders`` and are replaced as a set with it;
   ``order_id`` is the column here that holds its key. A root table is its own root.
-- ``parent: packages by shipment_id, package_position``: the table between, where a row belongs to a part of its root.
-  Without it the parent is the root.
-- ``newer``: the column that tells which of two versions of a root is newer, ``_extracted_at`` where it has none.
+- ``parent: packages by shipment_id, package_position``: the table in between, if a row belongs to a part of its root.
+  Without this header the parent is the root.
+- ``newer``: the column that decides which of two versions of a root is newer; ``_extracted_at`` if it has no other.
 
 Belongs here: reading these files, and the functions that quote identifiers and texts. Does not: running statements.
 """
@@ -33,20 +33,20 @@ _CREATED = re.compile(r"^create (?:or replace )?(?:table|view) (?:(?P<schema>\w+
 
 
 def quote(identifier: str) -> str:
-    """The identifier in double quotes; the only way a name gets into a statement."""
+    """Return the identifier in double quotes; names may enter a statement only through this function."""
     escaped = identifier.replace('"', '""')
     return f'"{escaped}"'
 
 
 def literal(text: str) -> str:
-    """The text in single quotes, for the statements that take no parameter."""
+    """Return the text in single quotes, for statements that take no parameters."""
     escaped = text.replace("'", "''")
     return f"'{escaped}'"
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column; ``type`` as the file writes it, empty for a view."""
+    """A column; ``type`` is as written in the file, empty for a view."""
 
     name: str
     type: str
@@ -55,7 +55,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Relation:
-    """What tables and marts have in common."""
+    """The common part of tables and marts."""
 
     schema: str
     name: str
@@ -65,22 +65,22 @@ class Relation:
 
     @property
     def qualified(self) -> str:
-        """Schema and name, quoted."""
+        """Return schema and name, quoted."""
         return f"{quote(self.schema)}.{quote(self.name)}"
 
     @property
     def place(self) -> tuple[str, str]:
-        """Schema and name."""
+        """Return schema and name."""
         return self.schema, self.name
 
     @property
     def slug(self) -> str:
-        """The name of its files and folders: ``orders``, ``pii_order_addresses``."""
+        """Return the name of its files and folders: ``orders``, ``pii_order_addresses``."""
         return self.name if self.schema == "main" else f"{self.schema}_{self.name}"
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """The columns' names, in order."""
+        """Return the names of the columns, in order."""
         return tuple(column.name for column in self.columns)
 
 
@@ -88,8 +88,8 @@ class Relation:
 class Table(Relation):
     """A stored table.
 
-    ``root_key`` is the column of this table that holds the key of ``root``, ``parent_key`` the columns that hold the
-    keys of ``parent``, the table whose rows its rows are parts of. A root table has no parent.
+    ``root_key`` is the column of this table with the key of ``root``; ``parent_key`` are the columns with the keys of
+    ``parent``, whose rows its rows are parts of. A root table has no parent.
     """
 
     keys: tuple[str, ...]
@@ -101,38 +101,38 @@ class Table(Relation):
 
     @property
     def is_root(self) -> bool:
-        """Whether the rows stand for themselves and not for a part of another table's row."""
+        """Return whether the rows are not parts of another table's rows."""
         return self.root == self.name
 
 
 @dataclass(frozen=True)
 class Mart(Relation):
-    """A view for analysts; ``reads`` are the names of the marts that it is made from."""
+    """A view for analysts; ``reads`` are the names of the marts that it selects from."""
 
     reads: frozenset[str]
 
 
 @cache
 def tables() -> tuple[Table, ...]:
-    """The tables that ``flatten`` fills, parents before children."""
+    """Return the tables that ``flatten`` fills, parents before children."""
     found = [_table(path) for path in sql_files.listed("tables")]
     return tuple(sorted(found, key=lambda table: (not table.is_root, len(table.keys), table.schema, table.name)))
 
 
 @cache
 def ops_tables() -> tuple[Table, ...]:
-    """The tables of schema ``ops`` that the load fills."""
+    """Return the tables of schema ``ops`` that the load fills."""
     return tuple(_table(path) for path in sql_files.listed("ops"))
 
 
 @cache
 def marts() -> tuple[Mart, ...]:
-    """The views of schema ``marts``, each behind those that it reads."""
+    """Return the views of schema ``marts``, each after those that it reads."""
     return in_order(mart_of(sql_files.read(path), path) for path in sql_files.listed("marts"))
 
 
 def in_order(found: Iterable[Mart]) -> tuple[Mart, ...]:
-    """Marts, each behind those that it reads, else by name; raises ``graphlib.CycleError`` for a ring."""
+    """Sort marts so that each comes after those that it reads, else by name. Raises ``graphlib.CycleError``."""
     by_name = {mart.name: mart for mart in sorted(found, key=lambda mart: mart.name)}
     ordered = TopologicalSorter({mart.name: sorted(mart.reads & by_name.keys()) for mart in by_name.values()})
     return tuple(by_name[name] for name in ordered.static_order())
@@ -140,7 +140,7 @@ def in_order(found: Iterable[Mart]) -> tuple[Mart, ...]:
 
 @cache
 def table(slug: str) -> Table:
-    """One table by the name of its files."""
+    """Return a table by its slug."""
     return next(found for found in (*tables(), *ops_tables()) if found.slug == slug)
 
 
@@ -169,7 +169,7 @@ def _table(path: str) -> Table:
 
 
 def mart_of(text: str, path: str) -> Mart:
-    """A mart as the text of its file defines it; the path is for the error where it does not."""
+    """Parse a mart from the text of its file. Raises ``ValueError``, which names the path."""
     schema, name = _created(path, text)
     columns = tuple(Column(line["name"], "", line["comment"]) for line in _SELECTED.finditer(text))
     return Mart(

@@ -1,6 +1,7 @@
-"""Whether a text says when a schedule runs: the five fields of cron, as Dagster reads them.
+"""Check a cron schedule: five fields, as Dagster reads them.
 
-Dagster itself is not asked, since the library imports none of it, and a wrong setting is named before it is loaded.
+Dagster's own check is not used, because the library does not import Dagster and a wrong setting must be reported
+before Dagster is loaded.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _NEVER = re.compile(r"\S+ \S+ 3[01] (0?2|feb) \S+")
 
 
 def checked_cron(text: str) -> str:
-    """The schedule; ``ValueError`` says which part of it is wrong."""
+    """Return the schedule. Raises ``ValueError``, which names the wrong field."""
     parts = text.lower().split()
     if len(parts) == 1 and parts[0] in _WORDS:
         return parts[0]
@@ -34,9 +35,9 @@ def checked_cron(text: str) -> str:
         raise ValueError("must have five fields: minute, hour, day of the month, month, day of the week (0 2 * * *)")
     for part, (name, numbers, names) in zip(parts, _FIELDS, strict=True):
         if not all(_is_item(item, name, numbers, names) for item in part.split(",")):
-            raise ValueError(f"its {name} must be *, or of {numbers[0]} to {numbers[-1]}, as in 0 2 * * *")
+            raise ValueError(f"its {name} must be *, or from {numbers[0]} to {numbers[-1]}, as in 0 2 * * *")
     if _NEVER.fullmatch(" ".join(parts)):
-        raise ValueError("names a day that February never has")
+        raise ValueError("names a day that February does not have")
     return text
 
 

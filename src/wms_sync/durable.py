@@ -1,4 +1,4 @@
-"""Files that are either there whole or not at all, whatever is killed when."""
+"""Write files so that each exists either completely or not at all, even if the process is killed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _GROUPS_OWN = stat.S_ISGID | stat.S_IRGRP | stat.S_IXGRP
 
 
 class Inaccessible(WmsSyncError, OSError):
-    """A file or folder of the data folder that this process may not use. Whoever expects an ``OSError`` gets one."""
+    """This process cannot use a file or folder of the data folder. It is also an ``OSError``."""
 
     def __init__(self, path: Path, reason: str | None) -> None:
         there = next(one for one in (path, *path.parents) if os.path.lexists(one))
         owner, me = _user(there.lstat().st_uid), _user(os.geteuid())
-        advice = f"belongs to {owner}: run as {owner}, or give it to {me}, as whom this runs (chown -R)."
+        advice = f"belongs to {owner}: run wms-sync as {owner}, or give it to {me}, the present user (chown -R)."
         if owner == me:
-            advice = "is what is there: look at its kind, its rights, its file system and the room on that."
+            advice = "exists: check that it is of the right kind, its permissions, its file system and free disk space."
         super().__init__(f"{path} cannot be used ({reason}). {there} {advice}")
 
 
@@ -37,7 +37,7 @@ def _user(number: int) -> str:
 
 @contextmanager
 def accessing(path: Path) -> Iterator[None]:
-    """What the system refuses inside the block is said as a matter of this path; that it is not there is not."""
+    """Turn an ``OSError`` inside the block into ``Inaccessible`` for this path, except ``FileNotFoundError``."""
     try:
         yield
     except (Inaccessible, FileNotFoundError):
@@ -47,21 +47,21 @@ def accessing(path: Path) -> Iterator[None]:
 
 
 def refuse_unwritable(folder: Path) -> None:
-    """Raises ``Inaccessible`` for a folder that nothing could be made in, or that could not be made."""
+    """Raise ``Inaccessible`` if the folder, or the nearest existing one above it, is not writable."""
     there = next(one for one in (folder, *folder.parents) if os.path.lexists(one))
     if not there.is_dir():
         raise Inaccessible(folder, "not a folder")
     if not os.access(there, os.W_OK | os.X_OK):
-        raise Inaccessible(folder, "no right to write")
+        raise Inaccessible(folder, "no write permission")
 
 
 def keep_private() -> None:
-    """What this process makes from now on is its owner's alone, also what DuckDB, SQLite and Dagster make."""
+    """Set the umask so that all new files of this process are private, also those of DuckDB, SQLite and Dagster."""
     os.umask(_OTHERS)
 
 
 def make_private(folder: Path) -> Path:
-    """The folder, made if missing together with those above it, readable by its owner only."""
+    """Create the folder and its parents if they do not exist, readable by the owner only. Return the folder."""
     with accessing(folder):
         if not folder.is_dir():
             make_private(folder.parent)
@@ -70,10 +70,10 @@ def make_private(folder: Path) -> Path:
 
 
 def make_private_file(path: Path) -> Path:
-    """The file, made empty if missing, readable by its owner only.
+    """Create an empty file if it does not exist, readable by the owner only. Return the path.
 
-    One that is there is not opened: to close it again would drop every lock that this process has on it, and another
-    would take a database that SQLite has open here for one that nobody uses.
+    An existing file is not opened: closing it would release every lock that this process holds on it, and another
+    process would then treat a database that SQLite has open here as unused.
     """
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE))
@@ -81,10 +81,10 @@ def make_private_file(path: Path) -> Path:
 
 
 def share_with_group(folder: Path, path: Path) -> None:
-    """Let the folder's group read the file, if the folder was set up for it: ``chmod 2750``, the group's own. Nobody
-    may write it from now on, its owner neither.
+    """Make the file read-only, and readable by the folder's group if the folder is set up for that (``chmod 2750``).
 
-    A group that the owner does not belong to cannot be given anything: the file stays private.
+    Nobody may write the file from now on, not even its owner. If the owner does not belong to the group, the file
+    cannot be given to it and stays private.
     """
     path.chmod(_READ_ONLY)
     opened = folder.stat()
@@ -95,14 +95,14 @@ def share_with_group(folder: Path, path: Path) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write to a temporary name, sync, rename into place."""
+    """Write a file under a temporary name, sync it, and rename it into place."""
     temporary = path.with_name(f".{path.name}.tmp")
     write_synced(temporary, content)
     put_in_place(temporary, path)
 
 
 def write_synced(path: Path, content: bytes) -> None:
-    """Write a file that is not in its place yet; it is durable behind this."""
+    """Write a file and sync it. It is not renamed into place yet."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
     with open(descriptor, "wb") as file:  # noqa: PTH123 - from a descriptor, for the mode
         file.write(content)
@@ -117,13 +117,13 @@ def put_in_place(temporary: Path, path: Path) -> None:
 
 
 def sync_file(path: Path) -> None:
-    """Make a file that something else wrote durable, and its owner's alone."""
+    """Make a file that other code wrote private and durable."""
     path.chmod(PRIVATE_FILE)
     sync(path)
 
 
 def sync(path: Path) -> None:
-    """Make the content of a file, or the names in a folder, durable."""
+    """Sync the content of a file, or the names in a folder, to disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""Half-open intervals of time, UTC, and the little algebra that coverage needs."""
+"""Half-open time intervals in UTC, and the set operations that coverage needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 @dataclass(frozen=True, order=True)
 class Interval:
-    """``[start, end)``; never empty."""
+    """The interval ``[start, end)``; never empty. Raises ``ValueError`` otherwise."""
 
     start: datetime
     end: datetime
@@ -20,17 +20,17 @@ class Interval:
 
     @property
     def length(self) -> timedelta:
-        """How long it is."""
+        """Return the length of the interval."""
         return self.end - self.start
 
 
 def interval(start: datetime, end: datetime) -> tuple[Interval, ...]:
-    """``[start, end)`` as zero or one interval."""
+    """Return ``[start, end)`` as one interval, or none if it is empty."""
     return (Interval(start, end),) if start < end else ()
 
 
 def union(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
-    """The same moments as disjoint, sorted intervals; those that touch become one."""
+    """Return the union as disjoint, sorted intervals; adjacent ones are merged."""
     merged: list[Interval] = []
     for one in sorted(intervals):
         if merged and one.start <= merged[-1].end:
@@ -41,7 +41,7 @@ def union(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
 
 
 def subtract(wanted: Iterable[Interval], taken: Iterable[Interval]) -> tuple[Interval, ...]:
-    """The moments of ``wanted`` that are not in ``taken``."""
+    """Return the part of ``wanted`` that is not in ``taken``."""
     rest: list[Interval] = []
     holes = union(taken)
     for one in union(wanted):
@@ -56,7 +56,7 @@ def subtract(wanted: Iterable[Interval], taken: Iterable[Interval]) -> tuple[Int
 
 
 def intersect(left: Iterable[Interval], right: Iterable[Interval]) -> tuple[Interval, ...]:
-    """The moments in both."""
+    """Return the intersection."""
     others = union(right)
     return tuple(
         part
@@ -67,7 +67,7 @@ def intersect(left: Iterable[Interval], right: Iterable[Interval]) -> tuple[Inte
 
 
 def slices(whole: Interval, parts: int) -> tuple[Interval, ...]:
-    """Up to ``parts`` slices of about equal length, cut at whole seconds; one slice where it is too short to cut."""
+    """Cut an interval at whole seconds into up to ``parts`` slices of about equal length; a short one stays whole."""
     seconds = int(whole.length.total_seconds())
     parts = max(1, min(parts, seconds))
     cuts: Sequence[datetime] = [whole.start + timedelta(seconds=seconds * number // parts) for number in range(parts)]

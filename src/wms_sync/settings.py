@@ -1,7 +1,7 @@
 """Settings: environment variables (or ``.env``), read in one place.
 
-A wrong or missing one becomes a ``SettingsError`` that names the variable. Secrets are ``SecretStr``: they do not show
-in a repr, a log or a traceback. Nothing else in the project reads the environment.
+A wrong or absent setting raises ``SettingsError``, which names the variable. Secrets are ``SecretStr``, so they do not
+appear in a repr, a log or a traceback. Nothing else in the project reads the environment.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Settings(BaseSettings):
     @classmethod
     def _has_begun(cls, value: date) -> date:
         if value > datetime.now(UTC).date():
-            raise ValueError("is in the future: it must be today (UTC) or a day before, since nothing else can be read")
+            raise ValueError("is in the future: it must be today (UTC) or earlier, since nothing later can be read")
         return value
 
     @field_validator("schedule_cron")
@@ -95,7 +95,7 @@ class Settings(BaseSettings):
     def _zone_exists(cls, value: str) -> str:
         try:
             ZoneInfo(value)
-        except (ZoneInfoNotFoundError, ValueError, OSError) as error:  # Europe is a folder
+        except (ZoneInfoNotFoundError, ValueError, OSError) as error:  # OSError: Europe is a folder
             raise ValueError("is not a time zone name such as UTC or Europe/Berlin") from error
         return value
 
@@ -105,27 +105,27 @@ class Settings(BaseSettings):
         try:
             return None if value is None else value.expanduser().absolute()
         except RuntimeError:
-            raise ValueError("begins with ~ and a name that has no home folder here: write the whole path") from None
+            raise ValueError("starts with ~ and a name without a home folder here: write the whole path") from None
 
     @classmethod
     def load(cls, **overrides: object) -> Self:
-        """Read the environment and ``.env``; overrides win. Raises ``SettingsError`` naming each wrong variable."""
+        """Read the environment and ``.env``; overrides win. Raises ``SettingsError`` with each wrong variable."""
         try:
             return cls(**overrides)  # type: ignore[arg-type]
         except ValidationError as error:
             raise SettingsError(_explain(error)) from None
-        except UnicodeDecodeError:  # it holds the whole file
+        except UnicodeDecodeError:  # the error contains the whole file, so it is not chained
             raise SettingsError("The file .env is not UTF-8: save the WMS_ settings in it as UTF-8.") from None
 
     @property
     def omitted_fields(self) -> tuple[str, ...]:
-        """The parameters of field selection that are left out by hand, without ``fields:``."""
+        """Return the field selection parameters to leave out, without ``fields:``."""
         names = (name.strip().removeprefix("fields:") for name in self.omit_fields.split(","))
         return tuple(name for name in names if name)
 
     @property
     def start(self) -> datetime:
-        """Midnight UTC of the first day that is read."""
+        """Return midnight UTC of the first day that is read."""
         return datetime(self.start_date.year, self.start_date.month, self.start_date.day, tzinfo=UTC)
 
     @property
@@ -135,23 +135,23 @@ class Settings(BaseSettings):
 
     @property
     def database_url(self) -> str:
-        """The SQLAlchemy URL of the state store; SQLite in the data folder unless set."""
+        """Return the SQLAlchemy URL of the state store; SQLite in the data folder unless set."""
         if self.state_url is not None:
             return self.state_url.get_secret_value()
-        return f"sqlite:///{quote(str(self.layout.state))}"  # a path may hold what means something in a URL
+        return f"sqlite:///{quote(str(self.layout.state))}"  # the path may have characters with a meaning in a URL
 
     @property
     def clock_tolerance(self) -> timedelta:
-        """How far the service's clock may be ahead of this machine's and still be believed."""
+        """Return how far the service's clock may be ahead of this machine's and still be trusted."""
         return timedelta(seconds=self.clock_tolerance_seconds)
 
     @property
     def has_merchant(self) -> bool:
-        """Whether the Merchant API can be asked."""
+        """Return whether the Merchant API is configured."""
         return self.merchant_username is not None and self.merchant_api_key is not None
 
     def require_base_url(self) -> str:
-        """The base URL, or a ``SettingsError`` that says where it comes from."""
+        """Return the base URL. Raises ``SettingsError`` if it is not set."""
         if self.base_url is None:
             raise SettingsError(
                 "WMS_BASE_URL is not set. Set it to your instance, for example WMS_BASE_URL=https://acme.example.com "
@@ -160,7 +160,7 @@ class Settings(BaseSettings):
         return self.base_url
 
     def require_service(self) -> tuple[str, SecretStr]:
-        """The base URL and token, or a ``SettingsError`` that says which is missing and where it comes from."""
+        """Return the base URL and token. Raises ``SettingsError`` for the one that is not set."""
         base_url = self.require_base_url()
         if self.api_token is None:
             raise SettingsError(
@@ -170,7 +170,7 @@ class Settings(BaseSettings):
         return base_url, self.api_token
 
     def require_merchant(self) -> tuple[str, str, SecretStr]:
-        """The base URL, username and key of the Merchant API, or a ``SettingsError`` that says which is missing."""
+        """Return base URL, username and key of the Merchant API. Raises ``SettingsError`` for one that is not set."""
         base_url = self.require_base_url()
         if self.merchant_username is None:
             raise SettingsError("WMS_MERCHANT_USERNAME is not set. Set it to the username of the merchant's API user.")
@@ -180,9 +180,9 @@ class Settings(BaseSettings):
 
 
 def checked_base_url(value: str) -> str:
-    """The origin in one form, since the ledger of creates goes by it; https, so that the token stays private.
+    """Return the origin in canonical form, since the ledger of creates is keyed by it. Raises ``ValueError``.
 
-    Plain http is for loopback only.
+    It must be https, so that the token stays private; plain http is for loopback only.
     """
     url = urlsplit(value.strip())
     if url.scheme not in {"http", "https"} or not url.hostname:
@@ -194,23 +194,26 @@ def checked_base_url(value: str) -> str:
     try:
         _ = url.port
     except ValueError:
-        raise ValueError("has a port that is no number of 0 to 65535") from None
+        raise ValueError("has a port that is not a number from 0 to 65535") from None
     default_port = {"http": ":80", "https": ":443"}[url.scheme]
     return f"{url.scheme}://{url.netloc.lower().removesuffix(default_port)}"
 
 
 def memory_bytes(limit: str) -> int:
-    """How much a memory limit such as ``500MB`` or ``1.5 GiB`` is."""
+    """Return a memory limit such as ``500MB`` or ``1.5 GiB`` in bytes."""
     number, unit = limit.rstrip("KMGTiB "), limit.lstrip("0123456789. ")
     return int(float(number) * (1024 if "i" in unit else 1000) ** (1 + "KMGT".index(unit[0])))
 
 
 def is_same_service(one: str, other: str) -> bool:
-    """Whether two origins are one service. Of loopback the port does not count: a sandbox gets another each time."""
-    return _without_passing_port(one) == _without_passing_port(other)
+    """Return whether two origins are the same service.
+
+    For loopback addresses the port is ignored, because a sandbox gets another one each time.
+    """
+    return _without_loopback_port(one) == _without_loopback_port(other)
 
 
-def _without_passing_port(base_url: str) -> str:
+def _without_loopback_port(base_url: str) -> str:
     url = urlsplit(base_url)
     return base_url.removesuffix(f":{url.port}") if _is_loopback(url.hostname or "") else base_url
 

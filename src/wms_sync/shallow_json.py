@@ -1,7 +1,7 @@
-"""JSON that is nested too deep for any reader, cut to a depth that all of them take.
+"""Cut JSON that is nested too deeply to a depth that every parser accepts.
 
-A value inside a value inside a value, thousands of times, makes readers refuse the whole text, and a page that cannot
-be read would stop every sync that meets it.
+Parsers refuse a text with thousands of nested values as a whole, and an unreadable page would stop every sync that
+reads it.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator
 
 DEPTH = 256
-"""Half of what PHP writes at most; 12 levels are the deepest that the specification has."""
+"""Half of the maximum that PHP writes; the specification has at most 12 levels."""
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 
 
 def cut_to_depth(content: bytes) -> bytes:
-    """The text with null for every list and object that stands deeper than ``DEPTH``."""
+    """Return the text with null for every list and object below ``DEPTH`` levels."""
     return b"".join(_kept(content))
 
 

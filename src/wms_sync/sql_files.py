@@ -1,7 +1,7 @@
-"""The files of SQL text: where they are, and how to read one.
+"""Find and read the SQL files.
 
-In a clone they lie in ``sql/`` beside ``src/``; in an installed wheel in ``wms_sync/sql``. Paths are relative to that
-folder, with forward slashes: ``read("flatten/orders.sql")``. What the files mean is known by ``catalogue``.
+In a clone they are in ``sql/`` next to ``src/``; in an installed wheel in ``wms_sync/sql``. Paths are relative to that
+folder, with forward slashes: ``read("flatten/orders.sql")``. The meaning of the files is the matter of ``catalogue``.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ _CONTINUATION = re.compile(r"--\s{2,}(.*)")
 
 @cache
 def folder() -> Path:
-    """The folder that holds all SQL text."""
+    """Return the folder with all SQL files."""
     installed = Path(__file__).parent / "sql"
     return installed if installed.is_dir() else Path(__file__).parents[2] / "sql"
 
 
 @cache
 def read(path: str) -> str:
-    """The text of one file, by its path under the SQL folder, without a closing semicolon."""
+    """Return the text of a file by its path under the SQL folder, without a trailing semicolon."""
     return (folder() / path).read_text(encoding="utf-8").rstrip().removesuffix(";")
 
 
 def listed(path: str) -> tuple[str, ...]:
-    """The files right under one folder, by path under the SQL folder, in order of name."""
+    """Return the paths of the SQL files directly in a folder, relative to the SQL folder, sorted by name."""
     return tuple(f"{path}/{file.name}" for file in sorted((folder() / path).glob("*.sql")))
 
 
 def stem(path: str) -> str:
-    """The name of a file without folder and ending: ``flatten/orders.sql`` is ``orders``."""
+    """Return the name of a file without folder and suffix: ``orders`` for ``flatten/orders.sql``."""
     return Path(path).stem
 
 
 def headers(text: str) -> dict[str, str]:
-    """The header comments of a file (``-- grain: one row a shipment``) by their word; an indented line goes on."""
+    """Return the header comments (``-- grain: one row per shipment``) by keyword; an indented line continues one."""
     found: dict[str, str] = {}
     word = ""
     for line in text.splitlines():

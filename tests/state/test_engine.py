@@ -83,7 +83,7 @@ def test_a_read_only_state_store_is_named_with_what_to_do(what):
     done = subprocess.run([sys.executable, "-c", READ_ONLY, what], capture_output=True, text=True, check=False)
     assert done.stdout.startswith("Inaccessible"), done.stdout + done.stderr
     assert "state.db cannot be used (it is read-only)" in done.stdout
-    assert "look at its kind, its rights" in done.stdout
+    assert "check that it is of the right kind, its permissions" in done.stdout
 
 
 CLOSED = """

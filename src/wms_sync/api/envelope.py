@@ -14,7 +14,7 @@ import msgspec
 from wms_sync.api.errors import ProtocolError
 from wms_sync.api.page_cursor import named_host, page_cursor
 from wms_sync.loose_json import loosely
-from wms_sync.privacy.watched import page_decoder, speaks_of_nobody
+from wms_sync.privacy.detection import mentions_no_person, page_decoder
 from wms_sync.shallow_json import cut_to_depth
 
 
@@ -60,7 +60,7 @@ def read_envelope(content: bytes, *, watched: bool = False) -> Envelope:
         if watched:
             return replace(read_envelope(content), suspect=True)
         return _read_leniently(content)
-    return _envelope(page, suspect=watched and not speaks_of_nobody(page, content))
+    return _envelope(page, suspect=watched and not mentions_no_person(page, content))
 
 
 def _envelope(page: Any, *, suspect: bool) -> Envelope:  # noqa: ANN401 - a generated struct

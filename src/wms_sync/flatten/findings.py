@@ -9,9 +9,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from wms_sync.privacy.detection import mentions_person
 from wms_sync.privacy.fields import KEPT, OF_ADDRESSES, PERSON, PLACES
 from wms_sync.privacy.scrub import scrub
-from wms_sync.privacy.watched import speaks_of_somebody
 
 TEXT_LIMIT = 2000
 WITHHELD = "(personal: in the raw page)"
@@ -68,7 +68,7 @@ def whole_page(content: bytes, why: str) -> Misfit:
 
 def piece_of(content: bytes, piece: bytes) -> str:
     """Return a piece of an unparsable page as text, or ``WITHHELD`` if the page has a key of a person."""
-    return WITHHELD if speaks_of_somebody(content) else piece.decode(errors="replace")
+    return WITHHELD if mentions_person(content) else piece.decode(errors="replace")
 
 
 def shown(value: Any, holder: str, key: str) -> str:  # noqa: ANN401 - any JSON

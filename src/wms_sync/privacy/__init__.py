@@ -1,5 +1,5 @@
-"""What is personal in the service's data: the one table of it, finding it in a page, taking it out.
+"""Personal data in the service's data: the table of personal fields, finding them in a page, removing them.
 
-Belongs here: which fields speak of a person, and pages without them. Does not: where pages are kept (``extract``), the
-schema ``pii`` (``sql/tables``), forgetting an order everywhere (``analytics``). Specification: 2.5, 4.5.
+Belongs here: which fields are personal, and removing them from pages and values. Does not: where pages are kept
+(``extract``), schema ``pii`` (``sql/tables``), forgetting an order everywhere (``upkeep``). Specification: 2.5, 4.5.
 """

@@ -1,9 +1,9 @@
-"""The one table of what is personal: the same fields that schema ``pii`` holds.
+"""The table of personal fields: the same fields that schema ``pii`` holds.
 
-Of the kinds listed, every field but those named here is personal, also one that the service adds later. Any other
-object that has one of the ``PERSON`` keys speaks of a person as a whole, but for what its type knows: an order with an
-email address is still an order. Custom fields and free texts (notes, comments) are the company's own and kept as they
-came.
+For the kinds listed here, every field except the named ones is personal, including fields that the service adds later.
+Any other object with one of the ``PERSON`` keys is personal as a whole, except the fields that its type has: an order
+with an email address is still an order. Custom fields and free texts (notes, comments) are the company's own data and
+are kept as received.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ KEPT: dict[str, frozenset[str]] = {
     CANDIDATE: frozenset({*REFERENCE, *CANDIDATE_KEPT}),
     LOCATION: frozenset({*REFERENCE, *LOCATION_KEPT}),
 }
-"""What is not personal of each kind that holds personal fields."""
+"""The fields that are not personal, for each kind with personal fields."""
 
 OF_ADDRESSES = frozenset({*fields_of("order_address"), *fields_of("order_address_candidate")}) - KEPT[CANDIDATE]
-"""The fields that make an address or candidate, which may not say that it is one."""
+"""Fields by which an address or candidate is recognised if it does not state its kind."""
 
 PLACES = {
     "shipping_address": ADDRESS,
@@ -37,10 +37,10 @@ PLACES = {
     "retailer_ship_to_location": LOCATION,
     "mark_for_location": LOCATION,
 }
-"""The kind of what stands under these keys, where the object itself does not say it."""
+"""The kind of the object under each of these keys, if the object does not state it."""
 
 COMPANYS_OWN = frozenset({"custom_fields"})
-"""Their keys are made up by whoever runs the instance."""
+"""Objects whose keys are chosen by the company that runs the instance."""
 
 SHARED = frozenset(kind for kind in fields_of("included") if not kind.startswith(("Order", "Shipment")))
-"""Kinds that no order has to itself: who stands there is the company's, whatever order refers to it."""
+"""Kinds that do not belong to one order: they are the company's data, whichever order refers to them."""

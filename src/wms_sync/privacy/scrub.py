@@ -1,8 +1,7 @@
-"""Pages and values without what is personal: the slow way, for what was found to hold some.
+"""Remove personal data from pages and values: the slow path, for those that contain some.
 
-The whole text is parsed, walked and written again, so spaces and escapes may change and values do not: numbers keep
-every digit. What is no strict JSON (``NaN``, broken UTF-8, endless nesting) is read as leniently as the flattening step
-reads it.
+The whole text is parsed, walked and written again, so spaces and escapes may change but values do not: numbers keep
+every digit. Invalid JSON (``NaN``, broken UTF-8, very deep nesting) is read as leniently as flattening reads it.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from typing import Any
 import msgspec
 
 from wms_sync.loose_json import loosely
+from wms_sync.privacy.detection import is_free_of_persons
 from wms_sync.privacy.fields import ADDRESS, CANDIDATE, COMPANYS_OWN, KEPT, LOCATION, PERSON, PLACES, REFERENCE, SHARED
 from wms_sync.privacy.types import fields_of_kind
-from wms_sync.privacy.watched import is_cleared
 from wms_sync.shallow_json import cut_to_depth
 from wms_sync.whole_numbers import whole
 
@@ -38,32 +37,35 @@ class _Included(msgspec.Struct):
 
 
 class _Page(msgspec.Struct):
-    """Where a page of the right shape names orders."""
+    """The places where a page of the right shape refers to orders."""
 
     collection: list[_Shipment] | None = None
     included: _Included | None = None
 
 
 def without_persons(content: bytes) -> bytes | None:
-    """The page without anything personal; None when there is nothing to take out."""
-    return None if is_cleared(content) else _edited(content, scrub)
+    """Return the page without personal data; None if there is nothing to remove."""
+    return None if is_free_of_persons(content) else _edited(content, scrub)
 
 
 def without_orders(content: bytes, forgotten: Collection[int]) -> bytes | None:
-    """The page without anything personal of these orders; None when there is nothing to take out."""
+    """Return the page without the personal data of these orders; None if there is nothing to remove."""
     if not forgotten or not _may_hold(content, forgotten):
         return None
     return _edited(content, lambda page: _forget(page, forgotten))
 
 
 def scrubbed(text: str) -> str:
-    """A value as JSON, without anything personal."""
+    """Return a JSON value without personal data."""
     clean = _edited(text.encode(), scrub)
     return text if clean is None else clean.decode()
 
 
 def scrub(value: Any, kind: str | None = None) -> bool:  # noqa: ANN401 - any JSON
-    """Take what is personal out of a parsed value, in place; whether there was any. ``kind`` is where it stands."""
+    """Remove personal data from a parsed value, in place. Return whether there was any.
+
+    ``kind`` is the kind implied by the key of the value, used if the value does not state its own.
+    """
     if isinstance(value, list):
         found = [scrub(one, kind) for one in value]
         return any(found)
@@ -82,7 +84,7 @@ def scrub(value: Any, kind: str | None = None) -> bool:  # noqa: ANN401 - any JS
 
 
 def _kept(value: dict[str, Any], kind: str | None) -> Collection[str] | None:
-    """The keys that may stay; None where all may."""
+    """Return the keys that may stay; None if all may."""
     stated = value.get("type")
     if not isinstance(stated, str):
         stated = ""
@@ -100,10 +102,10 @@ def _strip(value: dict[str, Any], kept: Collection[str] | None) -> bool:
 
 
 def _forget(page: Any, forgotten: Collection[int]) -> bool:  # noqa: ANN401 - any JSON
-    """Scrub these orders, what says that it is theirs, and whatever they refer to under ``included``.
+    """Scrub these orders, the objects that belong to them, and everything they refer to under ``included``.
 
-    Of addresses and candidates there, only those stay that something else on the page refers to: an order may name its
-    own in a way that nobody follows.
+    Addresses and candidates under ``included`` stay only if something else on the page refers to them, because an order
+    may refer to its own in a form that is not recognised.
     """
     left = [(key, one) for key, one in _objects(page) if _is_theirs(key, one, forgotten)]
     if not left:
@@ -124,7 +126,7 @@ def _forget(page: Any, forgotten: Collection[int]) -> bool:  # noqa: ANN401 - an
 
 
 def _is_theirs(key: str, value: dict[str, Any], forgotten: Collection[int]) -> bool:
-    """Whether it is one of these orders, or names one as its own, as a shipment does."""
+    """Return whether an object is one of these orders, or refers to one as its order, as a shipment does."""
     named = [value.get("order_id"), value.get("order")]
     if "Order" in (key, value.get("type")):
         named.append(value)
@@ -132,7 +134,7 @@ def _is_theirs(key: str, value: dict[str, Any], forgotten: Collection[int]) -> b
 
 
 def _objects(value: Any, leaving: Collection[int] = ()) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: ANN401 - any JSON
-    """Every object with the key that it, or the list that it is in, stands under; some are left out by their id()."""
+    """Yield every object with its key, or that of the list that contains it; skip those with id() in ``leaving``."""
     left = [("", value)]
     while left:
         key, value = left.pop()
@@ -148,7 +150,7 @@ _Name = tuple[Any, int | None]
 
 
 def _references(value: Any, leaving: Collection[int] = ()) -> Iterator[_Name]:  # noqa: ANN401 - any JSON
-    """What a value, and every object in it, refers to or is."""
+    """Yield kind and id of every object and reference in a value, the value itself included."""
     for key, one in _objects(value, leaving):
         id_ = whole(one.get("id"))
         if id_ is not None:
@@ -157,7 +159,7 @@ def _references(value: Any, leaving: Collection[int] = ()) -> Iterator[_Name]:  
 
 
 def _included(page: Any) -> dict[_Name, list[dict[str, Any]]]:  # noqa: ANN401 - any JSON
-    """The objects under ``included`` that an order may have to itself, by what refers to them."""
+    """Return the objects under ``included`` that may belong to one order, by kind and id."""
     included = page.get("included") if isinstance(page, dict) else None
     found: dict[_Name, list[dict[str, Any]]] = {}
     for kind, listed in included.items() if isinstance(included, dict) else ():
@@ -191,6 +193,6 @@ def _reencoded(content: bytes, edit: Callable[[Any], bool]) -> bytes | None:
         page = _DECODER.decode(content)
         return _ENCODER.encode(page) if edit(page) else None
     except (msgspec.DecodeError, UnicodeDecodeError):
-        # escaped as halves of pairs, broken letters come through and are reported as such
+        # invalid bytes survive as escaped surrogates, and flattening reports them
         page = loosely(content.decode("utf-8-sig", errors="surrogateescape"))
         return json.dumps(page, ensure_ascii=True).encode() if edit(page) else None

@@ -1,8 +1,9 @@
-"""Whether a page has the key of a person anywhere: one pass over its bytes, at the speed of memory.
+"""Search a page for the keys of a person, in one fast pass over its bytes.
 
-What searches is the Rust regex engine inside pydantic, which looks for all the keys at once with vector instructions:
-1.2 ms for a page of 7 MB, where ``bytes.find`` takes 16 ms for the four keys and ``re`` 13 ms. It says only whether
-there is one.
+Each page is searched, so the search uses the Rust regex engine inside pydantic: a string validator with a pattern.
+Measured on a page of 7.5 MB: 0.7 ms, against 14 ms for ``in`` with each key, 38 ms for ``re`` and 11 ms for Arrow. The
+validator also rejects text that is not UTF-8; only its error tells this apart from text without a match, and checking
+UTF-8 separately would take 16 ms.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from pydantic import StringConstraints, TypeAdapter, ValidationError
 from wms_sync.privacy.fields import PERSON
 
 _ESCAPED = r"\\u00(?:5[fF]|6[1-9a-fA-F]|7[0-9aA])"
-"""A small letter or an underscore written as an escape. Nobody has to, so a key could hide behind it."""
+"""A lower-case letter or underscore written as an escape. JSON never needs that, and a key could hide behind it."""
 
 
-def has_person_beside(text: bytes, kept: bytes = b"") -> bool:
-    """Whether the text has the key of a person that is not in ``kept``, parts of the text that may hold some.
+def has_person_key_outside(text: bytes, kept: bytes = b"") -> bool:
+    """Return whether the text has the key of a person outside ``kept``, the parts of the text that may have such keys.
 
-    Also true where it cannot be told: a letter is written as an escape, or the text is not UTF-8.
+    Also returns True if the search cannot tell: a letter is written as an escape, or the text is not UTF-8.
     """
     own = frozenset(key for key in PERSON if _occurrences(key, kept))
     return _has_any(text, PERSON - own) or any(_occurrences(key, text) > _occurrences(key, kept) for key in own)

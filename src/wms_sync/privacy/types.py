@@ -1,4 +1,4 @@
-"""The fields of an object as ``sql/types`` lists them, without asking DuckDB: names and the text of their types."""
+"""The fields of the types in ``sql/types``, with the text of their types, read without DuckDB."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _FIELD = re.compile(r'^    "?(?P<name>\w+)"? (?P<type>.+?),?$', re.MULTILINE)
 
 @cache
 def fields_of(name: str) -> dict[str, str]:
-    """Types by field: ``fields_of("shipment")["order"]`` is ``reference``."""
+    """Return the fields of a type with their types: ``fields_of("shipment")["order"]`` is ``reference``."""
     return _all()[name]
 
 
 @cache
 def fields_of_kind(kind: str) -> frozenset[str]:
-    """The fields of a kind by the service's name for it, ``Order``; none of a kind that the types do not know."""
-    if kind == "Shipment":  # under ``included`` it is not read
+    """Return the fields of a kind by the service's name for it, such as ``Order``; empty for an unknown kind."""
+    if kind == "Shipment":  # ``included`` has it as JSON only
         return frozenset(fields_of("shipment"))
     name = fields_of("included").get(kind, "")
     return frozenset(fields_of(name.removesuffix("[]").strip('"'))) if name else frozenset()
