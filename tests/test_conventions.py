@@ -14,6 +14,7 @@ import pytest
 from pipelines import definitions
 from pipelines import tables as tables_step
 from pipelines.cli.main import main
+from tests.survival.moments import CREATES, STATEMENTS_OF
 from wms_sync import sql_files
 from wms_sync.catalogue import marts, ops_tables, tables
 from wms_sync.settings import PREFIX, Settings
@@ -28,6 +29,10 @@ STEPS = [
 """The packages of ``wms_sync``: each may import those before it and not those behind it."""
 PUSH_STEPS = ["file", "fields", "kinds", "check", "plan", "push"]
 """The packages of ``wms_sync.master_data``, likewise."""
+
+
+MOMENT = re.compile(r"([\w.<>]+)(?= > |: before |: after )")
+"""A function in the name of a moment at which a test kills: ``_clean_file > Turn.take_away: before rename``."""
 
 
 def modules(folder: str) -> list[Path]:
@@ -81,6 +86,30 @@ def test_no_test_patches_a_function():
     for path in modules("tests"):
         if path != Path(__file__):
             assert not patching.search(path.read_text(encoding="utf-8")), path
+
+
+def qualified_names(node: ast.AST, prefix: str = "") -> Iterator[str]:
+    """Names of classes and functions as tracebacks show them: ``Turn.put_in_place``."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef | ast.FunctionDef):
+            yield f"{prefix}{child.name}"
+            inner = f"{child.name}." if isinstance(child, ast.ClassDef) else f"{child.name}.<locals>."
+            yield from qualified_names(child, f"{prefix}{inner}")
+        else:
+            yield from qualified_names(child, prefix)
+
+
+def test_functions_at_which_tests_kill_a_process_exist():
+    """A moment whose function was renamed never comes, and then nothing is killed there."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in modules("src/wms_sync")]
+    existing = {name for tree in trees for name in qualified_names(tree)}
+    named = set(CREATES | STATEMENTS_OF)
+    for path in modules("tests/survival"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and "\n" not in str(node.value):
+                named.update(MOMENT.findall(str(node.value)))
+    assert len(named) > 20
+    assert {name for name in named if not name.endswith("comp>")} - existing == set()
 
 
 def test_settings_are_in_the_docs_and_nothing_else_is():

@@ -37,7 +37,7 @@ STATEMENTS_OF = frozenset(
 )
 """Functions whose statements change DuckDB files or write Parquet; others read, or fill what is only in memory."""
 NETWORK = frozenset({"send", "recv"})
-CREATES = frozenset({"Creates.location_tag", "Creates.retailer", "Creates.product"})
+CREATES = frozenset({"Creates.create"})
 """Whose requests are moments: what a page is asked for changes nothing."""
 SHOWN = 4
 

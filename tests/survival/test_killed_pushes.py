@@ -34,7 +34,7 @@ BAD = "bad"
 MERCHANT = {"WMS_MERCHANT_USERNAME": "sandbox-merchant", "WMS_MERCHANT_API_KEY": "sandbox-api-key"}
 REJECTED = 3
 INTENTS = "Push._top_up > Push._intend > PushLedger.record > Guarded._transaction: before commit"
-SENT = "Creates._post > GlobalApi.post > Connection.send > Connection._once: after send"
+SENT = "Creates.create > GlobalApi.post > Connection.send > Connection._once: after send"
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ VICTIMS = {
         lambda sandbox: [one["sku"] for one in sandbox.products()],
         2 * PARALLEL,
         0.4,
-        share=(Moment("Creates._post > GlobalApi.post > Connection.send > Connection._once: after send", 40),),
+        share=(Moment("Creates.create > GlobalApi.post > Connection.send > Connection._once: after send", 40),),
     ),
 }
 

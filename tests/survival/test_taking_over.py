@@ -42,7 +42,11 @@ MOMENTS = {
         5,
     ),
     "the working file is taken": ("sync", f"Refresh.run > Refresh._take_working_file > {PUT}", 1),
-    "windows are merged": ("sync", "Refresh._finish > Refresh._load > Merger.merge > _transaction: before commit", 1),
+    "windows are merged": (
+        "sync",
+        "PendingWindows.merge_into > PendingWindows._merge > Merger.merge > _transaction: before commit",
+        1,
+    ),
     "the working file comes back": ("sync", f"Refresh.run > Refresh._finish > {PUT}", 1),
     "the tables are published": ("sync", f"Refresh._finish > publish > {PUT}", 1),
     "a rebuild takes its place": ("rebuild", f"Refresh.rebuild > Refresh._finish > {PUT}", 1),
