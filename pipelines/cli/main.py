@@ -50,7 +50,7 @@ def explained(command: Callable[..., int | None]) -> Callable[..., NoReturn]:
 @click.version_option(package_name="wms-sync")
 def main() -> None:
     """Sync shipments of a warehouse fulfillment service into Parquet and DuckDB, and push master data to it."""
-    gc.set_threshold(100_000)  # what the imports make stays: to look for cycles in it takes a tenth of a second or two
+    gc.set_threshold(100_000)  # looking for garbage among imported objects takes 0.1 to 0.2 s and finds none
     keep_private()
 
 

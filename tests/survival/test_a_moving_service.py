@@ -17,7 +17,7 @@ import pytest
 from starlette.requests import Request
 
 from tests.audit.test_audit import night, one_page
-from tests.audit.test_missing import marks
+from tests.audit.test_missing_shipments import marks
 from tests.oracle import differences, expected_tables
 from tests.survival.conftest import SMALL
 from tests.survival.counts import MOVING_SERVICES

@@ -213,8 +213,8 @@ def _complete(connection: duckdb.DuckDBPyConnection) -> None:
         if not _is_same_view(present.get(mart.place), wanted[mart.place]):
             connection.execute(mart.create)
             present.pop(mart.place, None)  # replacing a view deletes its comments
-    if missing := [*_missing_comments(present)]:
-        connection.execute(";\n".join(missing))
+    if changed := [*_changed_comments(present)]:
+        connection.execute(";\n".join(changed))
     connection.commit()
 
 
@@ -269,7 +269,7 @@ def _adapt_columns(
             )
 
 
-def _missing_comments(present: Relations) -> Iterator[str]:
+def _changed_comments(present: Relations) -> Iterator[str]:
     """Yield the statements that bring the comments of tables, marts and columns to those of the catalogue."""
     for kind, relations in (("table", (*tables(), *ops_tables())), ("view", marts())):
         for relation in relations:

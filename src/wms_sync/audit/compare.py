@@ -21,7 +21,7 @@ from wms_sync import sql_files
 from wms_sync.analytics.database import published, records, replace_rows
 from wms_sync.analytics.merge import WindowGroup
 from wms_sync.analytics.narrowing import Narrowing, narrowing
-from wms_sync.audit.missing import has_missing_shipments
+from wms_sync.audit.missing_shipments import has_missing_shipments
 from wms_sync.catalogue import Table, literal, quote, table, tables
 from wms_sync.flatten.window import FlattenedWindow
 from wms_sync.layout import Layout

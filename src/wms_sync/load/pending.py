@@ -12,7 +12,7 @@ from wms_sync.analytics.merge import Merger, WindowGroup, receipts
 from wms_sync.analytics.mirrors import write_narrowed, write_windows
 from wms_sync.analytics.push_ledger import write_push_ledger
 from wms_sync.audit.compare import compare, write_audits
-from wms_sync.audit.missing import mark_missing, record_returned
+from wms_sync.audit.missing_shipments import mark_missing, record_returned
 from wms_sync.flatten.window import flattened_window
 from wms_sync.settings import Settings
 from wms_sync.state.audits import Audits

@@ -31,7 +31,7 @@ from wms_sync.flatten.workers import Flattening
 from wms_sync.load.pending import PendingWindows
 from wms_sync.settings import Settings
 from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
-from wms_sync.upkeep.damaged import give_up_window
+from wms_sync.upkeep.damaged_pages import give_up_window
 from wms_sync.upkeep.lost_records import note_proven
 from wms_sync.upkeep.retention import drop_old_pages
 

@@ -35,8 +35,8 @@ from wms_sync.state.ledger import PushLedger
 from wms_sync.state.queue import lock_holder
 from wms_sync.state.schema import MIGRATIONS
 from wms_sync.state.store import StateStore
-from wms_sync.upkeep.damaged import damaged_pages
-from wms_sync.upkeep.forgotten import refuse_lost
+from wms_sync.upkeep.damaged_pages import damaged_pages
+from wms_sync.upkeep.forgotten_orders import refuse_lost
 from wms_sync.upkeep.recovery import is_behind, refuse_another_service
 from wms_sync.upkeep.retention import dropped_windows
 

@@ -17,7 +17,7 @@ import duckdb
 from wms_sync import sql_files
 from wms_sync.analytics.database import published, records
 from wms_sync.analytics.errors import UnknownShipmentError
-from wms_sync.audit.missing import has_missing_shipments
+from wms_sync.audit.missing_shipments import has_missing_shipments
 from wms_sync.intervals import Interval, subtract
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings

@@ -12,7 +12,7 @@ from wms_sync.analytics.database import published, records, row_counts
 from wms_sync.analytics.errors import AnotherServiceError
 from wms_sync.analytics.foreign_log import log_notice
 from wms_sync.analytics.included import absent_kinds, counts_included_kinds
-from wms_sync.audit.missing import has_missing_shipments
+from wms_sync.audit.missing_shipments import has_missing_shipments
 from wms_sync.durable import accessing
 from wms_sync.extract.clocks import what_is_off
 from wms_sync.extract.field_selection import refused_now

@@ -34,8 +34,8 @@ from wms_sync.privacy.scrub import scrubbed, without_orders
 from wms_sync.settings import Settings
 from wms_sync.state.store import LandedPage, StateStore
 from wms_sync.state.turns import Turn
-from wms_sync.upkeep.damaged import give_up_window
-from wms_sync.upkeep.forgotten import add_to_list
+from wms_sync.upkeep.damaged_pages import give_up_window
+from wms_sync.upkeep.forgotten_orders import add_to_list
 from wms_sync.whole_numbers import whole
 
 Say = Callable[[str], object]

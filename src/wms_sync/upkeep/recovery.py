@@ -27,9 +27,9 @@ from wms_sync.settings import Settings, is_same_service
 from wms_sync.state.audits import Audits
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.store import StateStore, Window
-from wms_sync.upkeep.damaged import give_up_window
+from wms_sync.upkeep.damaged_pages import give_up_window
 from wms_sync.upkeep.forget import forget
-from wms_sync.upkeep.forgotten import reconcile_lists
+from wms_sync.upkeep.forgotten_orders import reconcile_lists
 from wms_sync.upkeep.lost_records import lossy_windows
 
 Say = Callable[[str], None]

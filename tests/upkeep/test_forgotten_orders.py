@@ -16,7 +16,7 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.errors import ForgottenOrdersLostError
 from wms_sync.settings import Settings
-from wms_sync.upkeep.forgotten import add_to_list
+from wms_sync.upkeep.forgotten_orders import add_to_list
 from wms_sync.upkeep.recovery import recover
 
 ORDERS = {4711, 4712, 2**62}
