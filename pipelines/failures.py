@@ -14,7 +14,7 @@ from wms_sync.errors import WmsSyncError
 
 
 @contextmanager
-def explained() -> Iterator[None]:
+def step_failures() -> Iterator[None]:
     """End the step with the message of a known error; the error itself is the failure's `__cause__`."""
     try:
         yield

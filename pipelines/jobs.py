@@ -9,7 +9,7 @@ from typing import Any
 import dagster as dg
 
 from pipelines import tables
-from pipelines.failures import explained
+from pipelines.failures import step_failures
 from pipelines.master_data import push_name
 from pipelines.operation import Operation
 from wms_sync.load.refresh import rebuild as rebuild_report
@@ -51,12 +51,14 @@ def push(kind: Kind, asset: dg.AssetsDefinition) -> AssetJob:
 
 
 @dg.op(out=dg.Out(dg.Nothing), description="Makes every table again from raw pages, without a call to the service.")
-def rebuild_tables(context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]) -> Iterator[tables.Logged]:
+def rebuild_tables(
+    context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]
+) -> Iterator[tables.TableEvent]:
     """Make the tables again, check and publish them; the tables' assets record it as their newest materialisation."""
-    with explained(), operation.locked_store("rebuild", context.log, context.run_id) as store:
+    with step_failures(), operation.locked_store("rebuild", context.log, context.run_id) as store:
         report = rebuild_report(operation.settings, store, run_id=context.run_id, say=operation.say(context.log))
     operation.refreshed = report
-    yield from tables.logged(report)
+    yield from tables.table_events(report)
 
 
 @dg.job(

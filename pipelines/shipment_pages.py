@@ -19,7 +19,7 @@ import dagster as dg
 
 from pipelines import metadata, tables
 from pipelines.days import PAGES, daily
-from pipelines.failures import explained
+from pipelines.failures import step_failures
 from pipelines.operation import Operation
 from wms_sync.api.client import GlobalApi
 from wms_sync.audit.compare import stored_shipments
@@ -54,7 +54,7 @@ def run_config(mode: Mode) -> dict[str, object]:
 @dg.op(out=dg.Out(dg.Nothing), description="Reads pages of list shipments into raw/shipments.")
 def read_pages(context: dg.OpExecutionContext, config: ReadConfig, operation: dg.ResourceParam[Operation]) -> None:
     """Read pages with one call of the library; its report becomes the metadata of each day."""
-    with explained(), operation.locked_store(_purpose(context, config), context.log, context.run_id) as store:
+    with step_failures(), operation.locked_store(_purpose(context, config), context.log, context.run_id) as store:
         report = _read(context, config, operation, store)
     operation.read = report
 
@@ -62,10 +62,10 @@ def read_pages(context: dg.OpExecutionContext, config: ReadConfig, operation: dg
 @dg.op(ins={"pages": dg.In(dg.Nothing)}, out=dg.Out(dg.Nothing), description=tables.LOADS)
 def load_tables(
     context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]
-) -> Iterator[dg.Output[None] | tables.Logged]:
+) -> Iterator[dg.Output[None] | tables.TableEvent]:
     """Load the tables. The days are materialised first, so that Dagster does not repeat the read if the load fails."""
     yield dg.Output(None, metadata={} if operation.read is None else dict(metadata.of_read(operation.read)))
-    yield from tables.logged(tables.refreshed(context, operation))
+    yield from tables.table_events(tables.refresh_tables(context, operation))
 
 
 @dg.config_mapping

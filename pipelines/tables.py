@@ -14,14 +14,14 @@ import dagster as dg
 
 from pipelines import metadata
 from pipelines.days import PAGES
-from pipelines.failures import explained
+from pipelines.failures import step_failures
 from pipelines.operation import Operation
 from wms_sync.analytics.checks import Check, CheckResult, checks
 from wms_sync.catalogue import Mart, Relation, marts, ops_tables, tables
 from wms_sync.load.refresh import RefreshReport, refresh
 
 LOADS = "Loads every landed window, checks the tables and publishes analytics.duckdb."
-Logged = dg.AssetCheckEvaluation | dg.AssetMaterialization
+TableEvent = dg.AssetCheckEvaluation | dg.AssetMaterialization
 _SOURCE = re.compile(r"\b(?:from|join)\s+(?:(?P<schema>\w+)\.)?(?P<name>\w+)", re.IGNORECASE)
 
 
@@ -75,7 +75,7 @@ def analytics_tables() -> dg.AssetsDefinition:
     def analytics_tables(
         context: dg.AssetExecutionContext, operation: dg.ResourceParam[Operation]
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
-        report = refreshed(context, operation)
+        report = refresh_tables(context, operation)
         for result in report.checks:
             yield dg.AssetCheckResult(**_found(result))
         _refuse_unpublished(report)
@@ -85,7 +85,7 @@ def analytics_tables() -> dg.AssetsDefinition:
     return analytics_tables
 
 
-def logged(report: RefreshReport) -> Iterator[Logged]:
+def table_events(report: RefreshReport) -> Iterator[TableEvent]:
     """Yield what an op logs of a refresh or rebuild: every check, and the tables if they were published."""
     for result in report.checks:
         yield dg.AssetCheckEvaluation(**_found(result), blocking=result.check.blocking)
@@ -94,9 +94,9 @@ def logged(report: RefreshReport) -> Iterator[Logged]:
         yield dg.AssetMaterialization(key(relation), metadata=metadata.of_table(relation.slug, report))
 
 
-def refreshed(context: dg.OpExecutionContext | dg.AssetExecutionContext, operation: Operation) -> RefreshReport:
+def refresh_tables(context: dg.OpExecutionContext | dg.AssetExecutionContext, operation: Operation) -> RefreshReport:
     """Refresh the tables as the only writer; return the report."""
-    with explained(), operation.locked_store("loading the tables", context.log, context.run.run_id) as store:
+    with step_failures(), operation.locked_store("loading the tables", context.log, context.run.run_id) as store:
         report = refresh(operation.settings, store, run_id=context.run.run_id, say=operation.say(context.log))
     operation.refreshed = report
     return report

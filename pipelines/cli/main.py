@@ -29,7 +29,7 @@ FILE = click.Path(path_type=Path)
 DAY = click.DateTime(formats=["%Y-%m-%d"])
 
 
-def explained(command: Callable[..., int | None]) -> Callable[..., NoReturn]:
+def exits_with_code(command: Callable[..., int | None]) -> Callable[..., NoReturn]:
     """Turn known errors into their message and exit code; anything else is a defect and keeps its traceback."""
 
     @wraps(command)
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 @main.command()
-@explained
+@exits_with_code
 def sync() -> int:
     """Run the nightly job now: read everything changed since the sync cursor. Nothing new is a success."""
     settings = _for_service()
@@ -67,7 +67,7 @@ def sync() -> int:
 @main.command()
 @click.option("--from", "start", type=DAY, required=True, help="First day to read again, UTC.")
 @click.option("--to", "end", type=DAY, required=True, help="The day after the last one, UTC.")
-@explained
+@exits_with_code
 def backfill(start: datetime, end: datetime) -> int:
     """Read whole days again: [from, to), by when shipments were last changed."""
     settings = _for_service()
@@ -85,7 +85,7 @@ def backfill(start: datetime, end: datetime) -> int:
 @click.option("--resend", is_flag=True, help="Send doubtful rows again: the service may then have them twice.")
 @click.option("--all", "every", is_flag=True, help="Print every row, even of a long file.")
 @click.option("--columns", is_flag=True, help="Print the columns that a file of this kind may have, and stop.")
-@explained
+@exits_with_code
 def push(kind: str, file: Path | None, dry_run: bool, resend: bool, every: bool, columns: bool) -> int:
     """Create in the service what a CSV file lists and the service is not known to have."""
     from pipelines.cli import push_views as views
@@ -117,7 +117,7 @@ def merchant() -> None:
 @merchant.command()
 @click.argument("method")
 @click.argument("arguments", default="[]", metavar="[JSON-ARGS]")
-@explained
+@exits_with_code
 def call(method: str, arguments: str) -> None:
     """Call METHOD, such as retailer.list, with a JSON array of arguments, and print its result as JSON."""
     from wms_sync.api.merchant import MerchantApi
@@ -129,7 +129,7 @@ def call(method: str, arguments: str) -> None:
 
 
 @main.command()
-@explained
+@exits_with_code
 def rebuild() -> int:
     """Make every table again from the raw pages on disk, without one call to the service."""
     settings = Settings.load()
@@ -140,7 +140,7 @@ def rebuild() -> int:
 
 @main.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
-@explained
+@exits_with_code
 def status(as_json: bool) -> None:
     """Show coverage, lag, last loads, row counts, pushes, and what needs attention."""
     from pipelines.cli.views import status_lines
@@ -164,7 +164,7 @@ def explain() -> None:
 @explain.command()
 @click.argument("name", metavar="ID")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
-@explained
+@exits_with_code
 def shipment(name: str, as_json: bool) -> None:
     """Show each version of the shipment with this id or unique_id, and where its parts came from."""
     from pipelines.cli.explain import explain_shipment
@@ -174,7 +174,7 @@ def shipment(name: str, as_json: bool) -> None:
 
 @main.command()
 @click.argument("orders", metavar="ORDER...", nargs=-1)
-@explained
+@exits_with_code
 def forget(orders: tuple[str, ...]) -> None:
     """Remove the personal data of these orders (id, unique_id or order_ref) from every file, for good."""
     from pipelines.cli.forget import forget_orders
@@ -183,7 +183,7 @@ def forget(orders: tuple[str, ...]) -> None:
 
 
 @main.command()
-@explained
+@exits_with_code
 def doctor() -> int:
     """Examine settings, connection, tokens, clock, disk, locks, schema and master data, and say what to do."""
     from wms_sync.reports.doctor import examine
@@ -213,7 +213,7 @@ def sandbox(port: int, shipments: int, seed: int) -> NoReturn:
     show_default=True,
     help="Folder for the demo's files; an earlier demo there is replaced.",
 )
-@explained
+@exits_with_code
 def demo(data_dir: Path) -> int:
     """Run a sandbox, a first sync, changes, a second sync and a push, and show the result. Needs no service."""
     from pipelines.cli.demo import run_demo

@@ -147,10 +147,10 @@ class Filling:
         if self._won:
             self._drop_kept()
 
-    def fill_from_late(self, files: Files, group: Narrowing) -> None:
+    def fill_from_late(self, files: Files, late: Narrowing) -> None:
         """Fill what a stored version lacks from an older version that arrived after it in a window that lacks less."""
         for lost, windows in self._windows.items():
-            fuller = narrowing(lost).beyond(group)
+            fuller = narrowing(lost).beyond(late)
             if fuller.touches(self._family) and self._keep_late(files, windows):
                 self._choose("late", None)
                 self._fill(fuller)

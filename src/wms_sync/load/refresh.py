@@ -174,19 +174,19 @@ class Refresh:
 def refresh(settings: Settings, store: StateStore, *, run_id: str, say: Say) -> RefreshReport:
     """Load what is landed, check and publish it. The caller holds the writer's lock."""
     say(f"refreshing the tables (run {run_id})")
-    with _explained():
+    with _analytics_errors():
         return Refresh(settings, store, run_id, say).run()
 
 
 def rebuild(settings: Settings, store: StateStore, *, run_id: str, say: Say) -> RefreshReport:
     """Make every table again from raw pages, without a call to the service. The caller holds the writer's lock."""
     say(f"rebuilding every table from raw pages (run {run_id})")
-    with _explained():
+    with _analytics_errors():
         return Refresh(settings, store, run_id, say).rebuild()
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def _analytics_errors() -> Iterator[None]:
     """Turn errors of DuckDB and the disk into ``AnalyticsError``, which says what to do."""
     try:
         yield

@@ -102,7 +102,7 @@ def taking_turn(
         except TakenOver:
             raise
         except Exception as error:
-            _explain(mine, error)
+            _raise_if_taken_over(mine, error)
             raise
         finally:
             mine.close()
@@ -141,7 +141,7 @@ class Guarded:
             yield connection
 
 
-def _explain(mine: Turn, error: Exception) -> None:
+def _raise_if_taken_over(mine: Turn, error: Exception) -> None:
     """Raise ``TakenOver`` if that is why the block failed: a missing file, say, is only a consequence of it."""
     try:
         mine.epoch.check()
