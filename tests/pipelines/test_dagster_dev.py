@@ -9,13 +9,13 @@ import pytest
 
 from pipelines import coverage, tables
 from pipelines.days import RANGE_END, RANGE_START
-from tests.conftest import opened_store
 from tests.pipelines.dagster_dev import DagsterDev, Run
 from wms_sandbox.server import SandboxServer
 from wms_sync.api.client import GlobalApi
 from wms_sync.extract.read import Reading
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
+from wms_sync.state.turns import taking_turn
 
 PAGES = ["shipment_pages"]
 BACKFILL_TAG = "dagster/backfill"
@@ -96,7 +96,12 @@ class Days:
 
 def land_without_tables(settings: Settings, days: Days) -> None:
     """As a run does that is killed between its two steps."""
-    with opened_store(settings) as store, GlobalApi.from_settings(settings) as api:
+    url = settings.database_url
+    with (
+        taking_turn(url, settings.layout, "elsewhere", print, run_id="elsewhere") as turn,
+        StateStore(url, turn) as store,
+        GlobalApi.from_settings(settings) as api,
+    ):
         Reading(settings, store, api, run_id="elsewhere").backfill(days.start, days.end)
 
 
