@@ -1,4 +1,4 @@
-"""Recognise whole numbers, above all ids: one rule for what the tables accept and for which orders ``forget`` finds.
+"""What is a whole number, and what is an id: one answer for pages, answers of creates, tables, files and commands.
 
 PHP sometimes writes a number as text, or an integer as a float.
 """
@@ -11,10 +11,12 @@ from typing import Any
 
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
 INT64 = range(-(2**63), 2**63)
+"""What a BIGINT and the state store hold."""
+LARGEST_ID = INT64[-1]
 
 
 def whole(value: Any) -> int | None:  # noqa: ANN401 - any JSON
-    """Return the whole number for a value: 12 for 12, "12" and 12.0; None for 12.5 and beyond 64 bits."""
+    """Return the whole number that a value is, or is written as: 12, "12" and 12.0 are 12; 12.5 is None."""
     if isinstance(value, int):
         return value if value in INT64 and not isinstance(value, bool) else None
     if isinstance(value, str):
@@ -23,3 +25,9 @@ def whole(value: Any) -> int | None:  # noqa: ANN401 - any JSON
         number = float(value)  # a Decimal too, since the tables read a float
         return int(number) if number.is_integer() and abs(number) <= 2**53 else None
     return None
+
+
+def identity(value: Any) -> int | None:  # noqa: ANN401 - any JSON
+    """Return the id that a value is, or is written as: a whole number that is not negative; None for anything else."""
+    number = whole(value)
+    return number if number is not None and number >= 0 else None

@@ -14,11 +14,12 @@ from tests.conftest import FEWER, NOW
 from tests.test_sync import assert_equal, first_synced, published, say, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.audit.compare import stored_shipments
-from wms_sync.audit.slice import THE_LAST_ID, SliceReader
+from wms_sync.audit.slice import SliceReader
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.reports.explain import explain
 from wms_sync.state.audits import Audit, Audits
 from wms_sync.state.schema import audits as audits_table
+from wms_sync.whole_numbers import LARGEST_ID
 
 LONG_AGO = timedelta(days=2)
 DIFFERS = "audits_find_no_change_that_the_sync_missed"
@@ -104,7 +105,7 @@ def test_slices_follow_each_other_until_all_was_read_again_and_begin_anew(bench,
         slices.append(last(bench))
         assert warned(refreshed) == set()
     assert [one.after_id for one in slices] == [0, slices[0].to_id, 0]
-    assert slices[1].to_id == THE_LAST_ID
+    assert slices[1].to_id == LARGEST_ID
     assert [one.compared for one in slices] == [160, 80, 160]
     assert all((one.changed, one.missed, one.absent, one.orders_changed) == (0, 0, 0, 0) for one in slices)
     assert_equal(bench, sandbox)

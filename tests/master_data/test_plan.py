@@ -108,12 +108,9 @@ def test_rows_that_break_rules_stand_in_the_plan_with_all_their_reasons(desk):
         {"line": 2, "key": "a", "action": "create", "why": ""},
         {"line": 3, "key": "", "action": "rejected", "why": plan.rows()[1]["why"]},
     ]
-    assert "color: " in plan.rows()[1]["why"]
+    assert plan.rows()[1]["why"].startswith("color: ")
     assert "sort_order: " in plan.rows()[1]["why"]
-    first, second, last = plan.lines()
-    assert first == "line 2: create a"
-    assert second.startswith("line 3: rejected: color: ")
-    assert last == "2 rows of given.csv as location tags: 1 create, 1 rejected" == plan.summary
+    assert plan.summary == "2 rows of given.csv as location tags: 1 create, 1 rejected"
     assert plan.exit_code == 3
 
 

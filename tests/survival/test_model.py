@@ -38,10 +38,10 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.clock import as_datetime
 from wms_sandbox.server import SandboxServer
 from wms_sandbox.slots import order_id
-from wms_sync.audit.slice import THE_LAST_ID
 from wms_sync.errors import WmsSyncError
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
+from wms_sync.whole_numbers import LARGEST_ID
 
 STEPS = 8
 TRIES = 3
@@ -333,7 +333,7 @@ class World:
 
     def _begin_a_round(self) -> None:
         """The next slice begins with the first shipment, and everything fits into it."""
-        self._in_state_store(f"update audits set to_id = {THE_LAST_ID}")
+        self._in_state_store(f"update audits set to_id = {LARGEST_ID}")
         self._make_the_audit_due()
 
     def _in_state_store(self, *statements: str) -> None:

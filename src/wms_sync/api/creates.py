@@ -22,6 +22,7 @@ from wms_sync.api.client import ROOT, GlobalApi, Reply
 from wms_sync.api.errors import InDoubt, Problem, Rejected
 from wms_sync.api.redaction import without_credentials
 from wms_sync.api.statuses import in_words, problems_in
+from wms_sync.whole_numbers import identity
 
 Resource = Mapping[str, Any]
 
@@ -38,8 +39,6 @@ _PLAINLY_IN_USE = re.compile(
 _QUOTE = r"""['"`‘’“”]"""  # noqa: RUF001 - quotes as people write them
 _LEVELS = re.compile(r"[./]")
 _CREATED = 201
-_BEYOND = 2**63
-_LONGEST_ID = 19
 
 
 @dataclass(frozen=True)
@@ -153,13 +152,6 @@ def _refuse_denial(reply: Reply) -> None:
         raise InDoubt(
             f"The create was answered {reply.status}, which means done, but with errors instead of the resource: {said}"
         )
-
-
-def identity(given: object) -> int | None:
-    """Return an id, which may be written as text; None if it is not an id or too large for the ledger."""
-    if isinstance(given, str) and given.isascii() and given.isdecimal() and len(given) <= _LONGEST_ID:
-        given = int(given)
-    return given if isinstance(given, int) and not isinstance(given, bool) and 0 <= given < _BEYOND else None
 
 
 def _in_words(warning: object) -> str:

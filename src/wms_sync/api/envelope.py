@@ -16,6 +16,7 @@ from wms_sync.api.page_cursor import named_host, page_cursor
 from wms_sync.loose_json import loosely
 from wms_sync.privacy.detection import mentions_no_person, page_decoder
 from wms_sync.shallow_json import cut_to_depth
+from wms_sync.whole_numbers import LARGEST_ID, whole
 
 
 class _Meta(msgspec.Struct):
@@ -40,9 +41,6 @@ class Envelope:
     suspect: bool = False
 
 
-_LARGEST_ID = 2**63 - 1
-"""The largest id that a BIGINT and the state store hold; a record with a larger id is quarantined."""
-_DIGITS = 20
 _PLAIN, _WATCHING = (
     page_decoder(watched=watched, has_more=bool, next=Any, meta=_Meta | None) for watched in (False, True)
 )
@@ -65,8 +63,8 @@ def read_envelope(content: bytes, *, watched: bool = False) -> Envelope:
 
 def _envelope(page: Any, *, suspect: bool) -> Envelope:  # noqa: ANN401 - a generated struct
     ids = tuple(record.id for record in page.collection)
-    if ids and max(ids) > _LARGEST_ID:
-        ids = tuple(one for one in ids if one <= _LARGEST_ID)
+    if ids and max(ids) > LARGEST_ID:
+        ids = tuple(one for one in ids if one <= LARGEST_ID)  # a record with a larger one goes to quarantine
     count, cursor_start = (page.meta.count, page.meta.cursor_start) if page.meta else (None, None)
     following = _following(page.next, cursor_start)
     return Envelope(len(page.collection), ids, page.has_more, following, count, named_host(page.next), suspect)
@@ -100,10 +98,10 @@ def _read_leniently(content: bytes) -> Envelope:
         ) from None
     return Envelope(
         records=len(records),
-        ids=tuple(whole for i in ids if (whole := _whole(i)) is not None),
+        ids=tuple(id_ for one in ids if (id_ := whole(one)) is not None),
         has_more=has_more,
         next=_following(stated, cursor_start),
-        count=_whole(count),
+        count=whole(count),
         host=named_host(stated),
     )
 
@@ -121,10 +119,3 @@ def _loaded(text: str) -> Any:  # noqa: ANN401 - any JSON
         return loosely(text)
     except RecursionError:
         return loosely(cut_to_depth(text.encode(errors="replace")).decode())
-
-
-def _whole(value: object) -> int | None:
-    """Return an id or count, which PHP sometimes writes as text (``"12"``); None if it is not a whole number."""
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < _DIGITS:
-        value = int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _LARGEST_ID else None

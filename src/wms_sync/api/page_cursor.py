@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from wms_sync.whole_numbers import whole
+from wms_sync.whole_numbers import identity
 
 _CURSOR_START = re.compile(r"(?:^|[?&;])cursor_start=([0-9]{1,19})(?![^&#\s])")
 _HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//(?:[^/?#@]*@)?([a-z0-9.-]{1,253})(?![^:/?#])", re.IGNORECASE)
@@ -18,16 +18,12 @@ _HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//(?:[^/?#@]*@)?([a-z0-9.-]{1,253})(
 def page_cursor(stated: object) -> int | None:
     """Return the cursor in a ``next`` of any form, or in a ``meta.cursor_start``; None if there is none."""
     if not isinstance(stated, str):
-        return _usable(whole(stated))
+        return identity(stated)
     found = _CURSOR_START.findall(stated)
-    return _usable(whole(found[-1] if found else stated))
+    return identity(found[-1] if found else stated)
 
 
 def named_host(stated: object) -> str | None:
     """Return the host of ``next`` in lower case if it is an absolute URL; else None."""
     found = _HOST.match(stated) if isinstance(stated, str) else None
     return found[1].lower() if found else None
-
-
-def _usable(cursor: int | None) -> int | None:
-    return cursor if cursor is not None and cursor >= 0 else None

@@ -35,10 +35,10 @@ from wms_sync.intervals import Interval
 from wms_sync.settings import Settings
 from wms_sync.state.audits import Audit, Audits, MissingShipment
 from wms_sync.state.store import StateStore, Window
+from wms_sync.whole_numbers import LARGEST_ID
 
 SLICE_EVERY = timedelta(hours=20)
 """One slice a night, however often a sync runs."""
-THE_LAST_ID = 2**63 - 1
 MOST_ABSENT = 100
 """Up to so many absent shipments are always requested again; more only if they are at most half of the slice."""
 
@@ -91,7 +91,7 @@ class SliceReader:
             settled = horizon - timedelta(seconds=self._settings.overlap_seconds)
             if not self._is_due(last, settled):
                 return None
-            after = last.to_id if last is not None and last.to_id < THE_LAST_ID else 0
+            after = last.to_id if last is not None and last.to_id < LARGEST_ID else 0
             try:
                 audit, missing = self._read(after, settled, audits.missing().keys())
             except (ApiError, WindowIncomplete) as error:
@@ -224,7 +224,7 @@ class _SliceListing:
         self._left -= 1
         self.ids.update(page.envelope.ids)
         if not page.envelope.has_more:
-            self.to_id = THE_LAST_ID
+            self.to_id = LARGEST_ID
             return page
         self.to_id = max((self.to_id, *page.envelope.ids))
         return page if self._left else replace(page, envelope=replace(page.envelope, has_more=False, next=None))

@@ -27,11 +27,12 @@ from wms_sync.flatten.findings import Drift
 from wms_sync.flatten.shape import ENVELOPE, ListNode, Node, ObjectNode, Shape, ValueNode
 from wms_sync.flatten.unknown_keys import ABSENT, UnknownKeys
 from wms_sync.flatten.values import DECIMAL_LIMIT, is_exact_decimal
+from wms_sync.whole_numbers import INT64
 
 # A date followed by midnight loses nothing when its time is cut off.
 _DATE = r"\A(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]00:00:00(?:\.0+)?(?:Z|\+00:?00)?)?\Z"
 _DOUBLE = r"\A-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?\Z"
-_INT64 = Meta(ge=-(2**63), le=2**63 - 1)
+_INT64 = Meta(ge=INT64[0], le=INT64[-1])
 _DECIMAL_TEXT = re.compile(r"-?[0-9]{1,14}(?:\.[0-9]{1,4})?", re.ASCII)
 
 

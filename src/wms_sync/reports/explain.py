@@ -6,7 +6,6 @@ waits for no lock.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,9 +22,7 @@ from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.recovery import is_behind
-
-_ID = re.compile(r"[1-9][0-9]{0,18}")
-_LARGEST_ID = 2**63 - 1
+from wms_sync.whole_numbers import identity
 
 
 @dataclass(frozen=True)
@@ -142,7 +139,7 @@ class _Explaining:
         )
 
     def _named(self, name: str) -> int:
-        given = int(name) if _ID.fullmatch(name) and int(name) <= _LARGEST_ID else None
+        given = identity(name)
         found = self._rows("named", id=given, unique_id=name, files=self._files) if self._files else []
         if len(found) == 1:
             return int(found[0]["id"])

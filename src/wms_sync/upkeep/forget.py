@@ -36,7 +36,7 @@ from wms_sync.state.store import LandedPage, StateStore
 from wms_sync.state.turns import Turn
 from wms_sync.upkeep.damaged_pages import give_up_window
 from wms_sync.upkeep.forgotten_orders import add_to_list
-from wms_sync.whole_numbers import whole
+from wms_sync.whole_numbers import identity
 
 Say = Callable[[str], object]
 OLD = "old"
@@ -78,8 +78,8 @@ def orders_named(settings: Settings, names: Sequence[str], say: Say) -> tuple[in
             raise UnknownOrderError(f"{name} names several orders: {'; '.join(meant)}. Use the unique_id of one.")
         if meant:
             continue
-        id_ = whole(name)
-        if id_ is None or id_ < 0:
+        id_ = identity(name)
+        if id_ is None:
             raise UnknownOrderError(
                 f"No order in the tables has the unique_id or order_ref {name}, and no order can have it as its id. "
                 "Give its id."

@@ -15,9 +15,9 @@ from collections.abc import Callable, Collection
 from wms_sync.analytics.errors import ForgottenOrdersLostError
 from wms_sync.layout import Layout
 from wms_sync.state.store import StateStore
+from wms_sync.whole_numbers import identity
 
 Say = Callable[[str], object]
-_LARGEST_ID = 2**63 - 1
 
 
 def reconcile_lists(layout: Layout, store: StateStore, say: Say, *, behind: bool) -> None:
@@ -71,10 +71,6 @@ def _listed(layout: Layout) -> frozenset[int]:
         raise ValueError("is missing") from None
     except ValueError:
         raise ValueError("is damaged") from None
-    if not isinstance(listed, list) or not all(_is_id(one) for one in listed):
+    if not isinstance(listed, list) or not all(isinstance(one, int) and identity(one) == one for one in listed):
         raise ValueError("is not a JSON list of order ids")
     return frozenset(listed)
-
-
-def _is_id(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST_ID

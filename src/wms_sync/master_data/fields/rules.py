@@ -22,11 +22,12 @@ from typing import Any
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
+from wms_sync.whole_numbers import INT64, LARGEST_ID
+
 SEPARATOR = "|"
 """Between the entries of a list."""
 INT32 = range(-(2**31), 2**31)
-INT64 = range(-(2**63), 2**63)
-ID = range(1, 2**63)
+ID = range(1, LARGEST_ID + 1)
 _LONGEST = 20
 """Characters of the longest whole number that can be in range."""
 FAMILIES = ("black", "blue", "brown", "gray", "green", "orange", "purple", "red", "yellow")

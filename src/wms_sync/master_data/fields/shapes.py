@@ -11,7 +11,6 @@ from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 from wms_sync.master_data.fields.rules import (
-    INT64,
     flag,
     flag_or_text,
     letters,
@@ -21,6 +20,7 @@ from wms_sync.master_data.fields.rules import (
     text,
     whole,
 )
+from wms_sync.whole_numbers import INT64
 
 Text = Annotated[str, text()]
 Text255 = Annotated[str, text(255)]

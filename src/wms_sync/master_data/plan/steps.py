@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -151,14 +151,6 @@ class Plan:
     def rows(self) -> list[dict[str, Any]]:
         """Every step to show, in the order of the file."""
         return [step.row for step in sorted(self.steps, key=lambda step: step.line)]
-
-    def lines(self) -> Iterator[str]:
-        """The plan for a person: what is noted of the file, each row, the summary."""
-        yield from self.notes
-        for row in self.rows():
-            told = f"line {row['line']}: {row['action']} {row['key']}".rstrip()
-            yield f"{told}: {row['why']}" if row["why"] else told
-        yield self.summary
 
 
 def make_plan(checked: Checked, known: Known, *, resend: bool = False, again: bool = False) -> Plan:
