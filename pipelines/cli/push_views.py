@@ -74,4 +74,4 @@ def _step_lines(step: Step, offences: Sequence[Offence]) -> Iterator[str]:
         where = f"{one.column} = {one.value!r}: " if one.value else f"{one.column}: " if one.column else ""
         yield f"{where}{one.rule}"
     if not offences:
-        yield from (f"{step.key}  {text}".rstrip() for text in step.told or ("",))
+        yield from (f"{step.key}  {text}".rstrip() for text in step.explanation or ("",))

@@ -31,7 +31,7 @@ BOX, TAPE, SERIAL, WRAP, PAPER = (
 MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
     # type of the row, what is wrong in it, the column that must be named, what must be said
     ("Product", {"sku": ""}, "sku", "Must be filled."),
-    ("Product", {"name": "#N/A"}, "name", "Is an error of a spreadsheet's formula"),
+    ("Product", {"name": "#N/A"}, "name", "Is the error of a spreadsheet formula"),
     ("Product", {"sku": "4.01E+12"}, "sku", "Was shortened by a spreadsheet"),
     ("Product", {"name": "  "}, "name", "Must be filled."),
     ("Produkt", {}, "type", "Did you mean Product?"),

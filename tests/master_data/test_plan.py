@@ -423,7 +423,7 @@ def test_a_doubtful_row_is_sent_with_a_warning_and_the_service_decides(desk):
     plan = desk.plan(RETAILERS, path)
     assert (plan.counts, plan.exit_code) == ({Action.CREATE: 3}, 0)
     assert [bool(step.warnings) for step in plan.steps] == [True, False, True]
-    assert plan.rows()[0]["why"].startswith("Warning: default_shipping_method: Has not the form")
+    assert plan.rows()[0]["why"].startswith("Warning: default_shipping_method: Is not of the form")
     told = [line for line in plan_lines(plan, limit=10) if " line" in line]
     assert [line.split()[:4] for line in told] == [
         ["line", "2", "a", "Warning:"],

@@ -1,1 +1,1 @@
-"""Every rule that can be checked without the service: header, rows, and what rows owe each other."""
+"""Every rule that can be checked without the service: on the header, on rows, and between rows."""

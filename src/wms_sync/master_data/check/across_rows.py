@@ -1,46 +1,45 @@
-"""What the rows of one file owe each other: keys that are there once, parents before children.
+"""Rules between the rows of one file: each key stands once, parents come before children.
 
 Keys that differ only in case count as the same. The specification says "unique" without saying how case is compared,
-and the service's answer "already in use" is taken as proof that a row was created: two such rows in one file could be
-taken for one. Each of the rows is refused, since a create cannot be undone and nothing tells which was meant; two files
-can hold what is meant to differ in case.
+and the answer "already in use" is taken as proof that a row was created, so two such rows could be taken for one. All
+of them are refused, since a create cannot be undone and nothing tells which one was meant. Keys that do differ only in
+case can be pushed in two files.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from wms_sync.master_data.check.offences import Offence, Record, Reference
 from wms_sync.master_data.kinds.kind import Kind
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-def repeated(kind: Kind, column: str, keys: Mapping[int, str]) -> Iterator[Offence]:
-    """Rows whose key stands on another line too; ``keys`` by line, as the service would store them."""
-    lines: defaultdict[str, list[int]] = defaultdict(list)
-    for line, key in keys.items():
-        lines[key.casefold()].append(line)
-    for same in lines.values():
-        for line in same if len(same) > 1 else ():
-            others = [other for other in same if other != line]
-            where = f"line {others[0]}" if len(others) == 1 else f"lines {', '.join(map(str, others))}"
-            how = "" if all(keys[other] == keys[line] for other in others) else ", but for upper and lower case,"
-            yield Offence(
-                line, column, keys[line], f"The same {kind.key}{how} stands on {where}. Keep one of the rows."
-            )
+
+def duplicate_keys(kind: Kind, column: str, keys: pd.Series[str]) -> Iterator[Offence]:
+    """Refuse rows whose key stands on another line too; ``keys`` by line, as the service would store them."""
+    folded = keys.str.casefold()
+    for _, same in keys[folded.duplicated(keep=False)].groupby(folded, sort=False):
+        for line, key in zip(same.index, same, strict=True):
+            others = same.drop(line)
+            where = f"line{'s' if len(others) > 1 else ''} {', '.join(map(str, others.index))}"
+            how = "" if (others == key).all() else ", but for upper and lower case,"
+            yield Offence(line, column, key, f"The same {kind.key}{how} stands on {where}. Keep one of the rows.")
 
 
 @dataclass(frozen=True)
-class Families:
-    """The records that stay, parents first and otherwise as in the file, and what is wrong with the others."""
+class Ordered:
+    """The records that can be sent, parents first and otherwise as in the file, and what is wrong with the others."""
 
     records: tuple[Record, ...]
     offences: tuple[Offence, ...]
 
 
-def families(kind: Kind, records: Sequence[Record], rejected: Mapping[str, int]) -> Families:
-    """Put parents first; ``rejected`` are the keys of rows that broke a rule, with their lines."""
+def parents_first(kind: Kind, records: Sequence[Record], rejected: Mapping[str, int]) -> Ordered:
+    """Put parents before children; ``rejected`` are the keys of rows that broke a rule, with their lines."""
     by_key = {record.key: record for record in records}
     kept: list[Record] = []
     offences: list[Offence] = []
@@ -53,7 +52,7 @@ def families(kind: Kind, records: Sequence[Record], rejected: Mapping[str, int])
             out[record.key] = record.line
         else:
             kept.append(record)
-    return Families(tuple(kept), tuple(offences))
+    return Ordered(tuple(kept), tuple(offences))
 
 
 def _parents(kind: Kind, record: Record) -> Iterator[tuple[str, Reference]]:
@@ -61,9 +60,9 @@ def _parents(kind: Kind, record: Record) -> Iterator[tuple[str, Reference]]:
 
 
 def _walk(kind: Kind, by_key: Mapping[str, Record]) -> tuple[list[Record], dict[str, Offence]]:
-    """Every record behind its parents, otherwise as in the file; and those that are their own ancestors, by key.
+    """Return all records, each after its parents and otherwise as in the file; and circles of parents, by key.
 
-    Depth first with a path of its own, since a chain of parents may be longer than Python's stack.
+    Depth first without recursion, since a chain of parents may be longer than Python's stack.
     """
     done: dict[str, Record] = {}
     circles: dict[str, Offence] = {}

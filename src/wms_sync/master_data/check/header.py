@@ -1,25 +1,29 @@
-"""The header of a file against the columns of a kind: what each cell of a row is, and what is wrong with the header.
+"""Match the header of a file with the columns of a kind, and say what is wrong with it.
 
-A wrong header is reported with everything else, and no row of the file is sent: a column that is misspelt would
-otherwise be left out of every record.
+A wrong header is reported together with everything else, and no row of the file is sent: otherwise a misspelt column
+would be missing from every record.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from wms_sync.master_data.check.offences import Offence
 from wms_sync.master_data.file.csv_file import CsvFile
 from wms_sync.master_data.kinds.columns import RAW, Column, column_named, columns_of, nearest
 from wms_sync.master_data.kinds.kind import Kind
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 REASONS = "_rejected_because"
-"""The column that a file of rejected rows has besides its own; nothing is read from it."""
+"""The extra column in a file of rejected rows; it is ignored when the file is read."""
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class FileColumn:
     """A column of the file: its position, its name as written, and what it is."""
 
     position: int
@@ -27,28 +31,36 @@ class Placed:
     column: Column
 
 
+Texts = Mapping[FileColumn, "pd.Series[str]"]
+"""The cells of each column by line, without the blanks around them."""
+
+
 @dataclass(frozen=True)
 class Header:
-    """The columns that are understood, what is wrong with the others, and what is left out on purpose."""
+    """The columns that are understood, what is wrong with the others, and notes on columns that are left out."""
 
-    placed: tuple[Placed, ...]
+    placed: tuple[FileColumn, ...]
     offences: tuple[Offence, ...]
     notes: tuple[str, ...]
 
-    def written(self, name: str) -> str:
-        """The name of a column as the file writes it."""
-        return next((one.written for one in self.placed if one.column.name == name), name)
+    def named(self, name: str) -> FileColumn | None:
+        """Return the column that the file has under this name, or under another one that means the same."""
+        return next((one for one in self.placed if one.column.name == name), None)
+
+    def texts(self, file: CsvFile) -> Texts:
+        """Return the cells of the columns that are understood, stripped."""
+        return {one: file.frame.iloc[:, one.position].str.strip() for one in self.placed}
 
     def reading_order(self) -> Callable[[Offence], tuple[int, int]]:
-        """Sorts line by line, from left to right; what stands in no column that is understood comes last."""
+        """Sort by line and from left to right; what stands in no column that is understood comes last."""
         places = {one.written: one.position for one in self.placed}
         last = max(places.values(), default=0) + 1
         return lambda offence: (offence.line, places.get(offence.column or "", last))
 
 
 def read_header(file: CsvFile, kind: Kind) -> Header:
-    """What the columns of ``file`` are, as a file of ``kind``."""
-    placed: dict[str, Placed] = {}
+    """Match the columns of ``file`` with those of ``kind``."""
+    placed: dict[str, FileColumn] = {}
     offences: list[Offence] = []
     left_out: list[str] = []
     for position, (name, written) in enumerate(zip(file.frame.columns, file.header, strict=True)):
@@ -62,7 +74,7 @@ def read_header(file: CsvFile, kind: Kind) -> Header:
         elif column.name in placed:
             offences.append(_offence(file, written, f"Is the same column as {placed[column.name].written}; keep one."))
         else:
-            placed[column.name] = Placed(position, written.strip(), column)
+            placed[column.name] = FileColumn(position, written.strip(), column)
     offences += _missing(file, kind, placed)
     return Header(tuple(placed.values()), tuple(offences), tuple(_not_sent(left_out)))
 
@@ -81,7 +93,7 @@ def _unknown(file: CsvFile, kind: Kind, position: int, name: str) -> Iterator[Of
         yield _offence(file, written, f"Column {position + 1} has cells but no name. Name or remove it.")
 
 
-def _missing(file: CsvFile, kind: Kind, placed: dict[str, Placed]) -> Iterator[Offence]:
+def _missing(file: CsvFile, kind: Kind, placed: dict[str, FileColumn]) -> Iterator[Offence]:
     for column in columns_of(kind):
         if column.required and column.name not in placed:
             yield Offence(file.header_line, column.name, "", f"The column is missing: {kind.many} need it.")

@@ -1,4 +1,4 @@
-"""A rule that is broken, and where; what rows that keep the rules become."""
+"""Offences against rules, and the records that valid rows become."""
 
 from __future__ import annotations
 

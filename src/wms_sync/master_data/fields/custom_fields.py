@@ -22,7 +22,7 @@ from pydantic_core import CoreSchema, core_schema
 from wms_sync.master_data.fields.rules import Broken, Cell, json_value, letters
 
 WHOLE = ""
-"""The code under which the column of JSON stands among the columns of single codes."""
+"""Key of the JSON column among the columns of single codes."""
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 _CURRENCY = letters(3, "USD", "currency code")
 _SINGLE = 'true, false, whole number or text, each cell by itself ({"value": "90210"} keeps digits text)'
@@ -104,7 +104,7 @@ def _is_field(entry: object) -> bool:
 
 
 def _value_and_label(given: str | dict[str, object]) -> dict[str, object]:
-    """The entry of one code: as the column of JSON has it, or from the text of its own column."""
+    """Return the entry of one code, from the JSON column or from the text of its own column."""
     if isinstance(given, dict):
         return {key: one for key, one in given.items() if key != "code"}
     value = _scalar_or_json(given)
@@ -114,7 +114,7 @@ def _value_and_label(given: str | dict[str, object]) -> dict[str, object]:
 
 
 def _shape(given: str | dict[str, object] | list[object]) -> object:
-    """A shape of the specification: as the column of JSON has it, or from the text of its own column."""
+    """Return a shape of the specification, from the JSON column or from the text of its own column."""
     value = _scalar_or_json(given) if isinstance(given, str) else given
     if isinstance(value, list):
         if not all(isinstance(entry, dict) and _is_choice(entry) for entry in value):

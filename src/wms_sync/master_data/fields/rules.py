@@ -25,7 +25,7 @@ from pydantic_core import CoreSchema, core_schema
 from wms_sync.whole_numbers import INT64, LARGEST_ID
 
 SEPARATOR = "|"
-"""Between the entries of a list."""
+"""Separates the entries of a list."""
 INT32 = range(-(2**31), 2**31)
 ID = range(1, LARGEST_ID + 1)
 _LONGEST = 20
@@ -36,7 +36,7 @@ PALETTE = tuple(f"{family}{shade}" for family in FAMILIES for shade in range(1, 
 _TRUE = ("true", "yes", "1", "wahr", "ja", "vrai", "oui", "verdadero", "vero", "verdadeiro", "waar")
 _FALSE = ("false", "no", "0", "falsch", "nein", "faux", "non", "falso", "onwaar")
 _BOOLEANS = dict.fromkeys(_TRUE, True) | dict.fromkeys(_FALSE, False)
-"""In the words that spreadsheets of some languages write for a logical value, and yes and no of some."""
+"""Logical values as spreadsheets in several languages write them, and some words for yes and no."""
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)", re.ASCII)
 _COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)", re.ASCII)
 _POINT_AND_COMMA = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+", re.ASCII)
@@ -47,7 +47,7 @@ _HTML_TAG = re.compile(r"<!--.*?-->|<[a-z/!?][^>]*>", re.IGNORECASE | re.DOTALL)
 _SHIPPING_METHOD = re.compile(r"[^\s_]+_[A-Z0-9]\S*", re.ASCII)
 _SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+", re.ASCII | re.IGNORECASE)
 _FORMULA = re.compile(r'="[^"]*"')
-"""How a spreadsheet is told to keep zeros in front."""
+"""A formula that makes a spreadsheet keep leading zeros."""
 _UPC_WITHOUT_ZERO = 11
 _DROPPED = "if a spreadsheet dropped it, write 0{}; sent as it is."
 _FLOAT = re.compile(r"\d{8,}\.0", re.ASCII)
@@ -55,9 +55,9 @@ _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 """May be a whole number or have a decimal comma."""
 _HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
 _REFERENCE = {False: "reference", True: "list of references"}
-_SEVERAL = {False: "", True: f", several parted by {SEPARATOR}"}
+_SEVERAL = {False: "", True: f", several separated by {SEPARATOR}"}
 _DEEPEST = 64
-"""Levels of JSON: what reads a body later follows it by recursion."""
+"""Allowed levels of JSON: later readers of a body use recursion."""
 _EXTENSION = re.compile(r"\s*([a-z]{2})\s*:\s*([^:|]*[^:|\s])\s*", re.IGNORECASE | re.ASCII)
 
 
@@ -68,11 +68,11 @@ class Broken(ValueError):
 NUMBER = "number"
 """The word for the type of decimal numbers."""
 GIVEN = object()
-"""In place of a text: the value is said elsewhere in the row and is not checked."""
+"""Stands for a value that ``resource_json`` gives: it is not checked."""
 
 
 def no_doubt(_cell: str) -> str | None:
-    """Of most cells."""
+    """No doubt: the default of a cell."""
     return None
 
 
@@ -120,7 +120,7 @@ def text(high: int | None = None, low: int = 1) -> Cell:
 
 
 def code(high: int | None = None) -> Cell:
-    """Text that identifies something, such as a SKU or a barcode: a number that a spreadsheet shortened is refused."""
+    """Text that identifies something, such as a SKU. A number that a spreadsheet shortened is refused."""
     plain = text(high)
 
     def parse(cell: str) -> object:
@@ -172,26 +172,26 @@ def tag_name(high: int) -> Cell:
 
 
 def without_html(cell: str) -> str:
-    """The text without HTML tags and without the blanks around it; what is left is stored as it is."""
+    """Strip HTML tags and surrounding blanks, as the service does."""
     while (stripped := _HTML_TAG.sub("", cell).strip()) != cell:
         cell = stripped
     return cell
 
 
 def shipping_method(high: int) -> Cell:
-    """The code of a shipping method: the carrier, an underscore, the service (2.2). No more of its grammar is shown."""
+    """The code of a shipping method: carrier, underscore, service (2.2). No more of its grammar is specified."""
     plain = text(high)
 
     def doubt(cell: str) -> str | None:
         if _SHIPPING_METHOD.fullmatch(cell):
             return None
-        return "Has not the form <carrier>_<SERVICE>, such as ups_GROUND; sent as it is."
+        return "Is not of the form <carrier>_<SERVICE>, such as ups_GROUND; sent as it is."
 
     return Cell("text", f"<carrier>_<SERVICE>, such as ups_GROUND; {plain.rule}", plain.parse, doubt=doubt)
 
 
 def one_of(choices: Sequence[str], words: str | None = None) -> Cell:
-    """One of a closed set of values, none of which differ in case alone."""
+    """One of a closed set of values, in any case."""
     listed = words or ", ".join(choices)
     by_word = {choice.casefold(): choice for choice in choices}
 
@@ -217,7 +217,7 @@ def flag() -> Cell:
 
 
 def flag_or_text() -> Cell:
-    """An option whose shape is not shown: a boolean by its name, and any other text as it is."""
+    """An option of unknown shape: probably a boolean, by its name; any other text is sent as it is."""
 
     def parse(cell: str) -> bool | str:
         return _BOOLEANS.get(cell.casefold(), cell)
@@ -275,7 +275,7 @@ def letters(count: int, example: str, what: str) -> Cell:
 
 
 def listed(entry: Cell) -> Cell:
-    """A list whose entries are parted by ``|``."""
+    """A list whose entries are separated by ``|``."""
 
     def parse(cell: str) -> list[object]:
         return [entry.parse(part) for part in _parts(cell)]
@@ -283,7 +283,7 @@ def listed(entry: Cell) -> Cell:
     def doubt(cell: str) -> str | None:
         return next(filter(None, (entry.doubt(part.strip()) for part in cell.split(SEPARATOR))), None)
 
-    rule = f"entries parted by {SEPARATOR}; each: {entry.rule}"
+    rule = f"entries separated by {SEPARATOR}; each: {entry.rule}"
     return Cell("list", rule, parse, doubt=no_doubt if entry.doubt is no_doubt else doubt)
 
 
@@ -298,11 +298,11 @@ def extensions() -> Cell:
             raise Broken("Must be a 2-letter country and its extension, such as US:4050|CA:10.")
         return [{"country_id": one[1].upper(), "extension": one[2]} for one in found if one]
 
-    return Cell("list", "country:extension parted by |, such as US:4050|CA:10, or JSON", parse)
+    return Cell("list", "country:extension separated by |, such as US:4050|CA:10, or JSON", parse)
 
 
 def refers(to: str, column: str, *, many: bool = False, by: str, ids: str, doubt: str | None = None) -> Refers:
-    """The natural key of another object, or several parted by ``|``; the column ``ids`` takes ids in their place."""
+    """The natural key of another object, or several separated by ``|``; the column ``ids`` takes ids in their place."""
 
     def parse(cell: str) -> tuple[str, ...]:
         return _each_once(_parts(cell) if many else [_unshortened(cell)])
@@ -311,7 +311,7 @@ def refers(to: str, column: str, *, many: bool = False, by: str, ids: str, doubt
 
 
 def refers_by_id(to: str, column: str, *, many: bool = False, field: str = "", doubt: str | None = None) -> Refers:
-    """The id of another object, or several parted by ``|``; ``field`` is what a natural key can fill too."""
+    """The id of another object, or several separated by ``|``; ``field`` is what a natural key can fill too."""
     identifier = whole(ID)
 
     def parse(cell: str) -> tuple[str, ...]:
@@ -338,25 +338,25 @@ def exact_number(cell: str) -> int | float:
 
 
 def has_decimal_comma(cell: str) -> bool:
-    """Whether a number surely has one: then a point in the same file may part thousands."""
+    """Whether a number certainly has a decimal comma; then points in the same file may separate thousands."""
     is_sure = _COMMA.fullmatch(cell) or _POINT_AND_COMMA.fullmatch(cell)
     return is_sure is not None and not _THOUSANDS.fullmatch(cell)
 
 
 def may_part_thousands(cell: str) -> bool:
-    """Whether the point of a number may part thousands, in a file that has decimal commas."""
+    """Whether a number's point may separate thousands, in a file that has decimal commas."""
     return _THOUSANDS.fullmatch(cell.replace(".", ",")) is not None and "." in cell
 
 
 def two_ways(cell: str) -> Broken:
-    """What is said of a number that can be read in two ways."""
+    """Return the error for a number that can be read in two ways."""
     digits = re.sub("[.,]", "", cell)
     point = re.sub("[.,]", ".", cell)
     return Broken(f"Can be read in two ways: write {digits}, or {point}0 with one more digit behind the point.")
 
 
 def _with_point(cell: str) -> str:
-    """A number with nothing but a decimal point, where there is one way to read it; else as it is."""
+    """Rewrite a number with a decimal point if there is only one way to read it; otherwise return it as it is."""
     for comma in (_COMMA, _POINT_AND_COMMA):
         if comma.fullmatch(cell):
             return cell.replace(".", "").replace(",", ".")
@@ -364,7 +364,7 @@ def _with_point(cell: str) -> str:
 
 
 def json_value(cell: str) -> Any:  # noqa: ANN401 - any JSON there is
-    """What a cell of JSON holds; numbers exactly, no key twice, no half of a surrogate pair, which UTF-8 lacks."""
+    """Parse a JSON cell strictly: exact numbers, no repeated keys, no lone surrogates (UTF-8 has none)."""
     try:
         found = json.loads(
             cell, parse_float=_json_number, parse_constant=_no_number, object_pairs_hook=_object_without_repeats
@@ -380,7 +380,7 @@ def json_value(cell: str) -> Any:  # noqa: ANN401 - any JSON there is
 
 
 def _lacks_zero(cell: str) -> bool:
-    """Whether eleven digits are a UPC without its 0: the odd ones of all twelve count three times, and 10 divides."""
+    """Whether eleven digits are a UPC without its leading 0, by the check digit."""
     if not (len(cell) == _UPC_WITHOUT_ZERO and cell.isascii() and cell.isdecimal()):
         return False
     digits = [int(digit) for digit in f"0{cell}"]

@@ -1,7 +1,7 @@
-"""A CSV file as text: every cell as it was written, every record with the line it starts on.
+"""A CSV file as text: every cell as it was written, every record with the line on which it starts.
 
-Belongs here: encodings, delimiters, quotes, lines, the names of the header freed of case and blanks. Does not: what a
-column means (``columns``, ``check``). Nothing is converted: ``00123``, ``NA`` and ``null`` are text.
+Belongs here: encodings, delimiters, quotes, lines, canonical names of the header. Does not: what a column means
+(``kinds``, ``check``). Nothing is converted: ``00123``, ``NA`` and ``null`` are text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CUSTOM_FIELD = "custom_fields."
-"""What a column of one custom field begins with; the code behind it keeps its case."""
+"""Prefix of a column for one custom field; the code after it keeps its case."""
 _DELIMITERS = (",", ";", "\t")
 _EXCEL_DELIMITER = re.compile(r"sep=(.)[\r\n]*", re.IGNORECASE)
 _OTHERS = {
@@ -33,14 +33,14 @@ _OTHERS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
-"""By the type in a file's mode: what is no file to read."""
+"""Words for what is no regular file, by the type in its mode."""
 _JOINTS = re.compile(r"[\s-]+")
 _NAME = re.compile(r"[\w. -]*\w[\w. -]*")
 
 
 @dataclass(frozen=True)
 class Malformed:
-    """A record that is no row of the header's columns; ``cells`` where they could be told apart."""
+    """A record that does not fit the header; ``cells`` is empty if they could not be separated."""
 
     line: int
     cells: tuple[str, ...]
@@ -51,9 +51,9 @@ class Malformed:
 class CsvFile:
     """A file that was read; the index of ``frame`` is the 1-based line on which each record starts.
 
-    ``frame`` holds the well-formed records that are not blank, its columns are ``header`` freed of case and blanks (two
-    columns of one name stay two). ``cells`` holds every record that is not blank by its line, also those of another
-    width, but none whose quotes cannot be read: it could not be written as it was.
+    ``frame`` holds the well-formed records; its columns have the ``canonical`` names of ``header`` (two columns of one
+    name stay two). ``cells`` holds records by line, also those of another width, but not those whose quotes cannot be
+    read, since these could not be written again as they were. Blank records are in neither.
     """
 
     path: Path
@@ -68,12 +68,12 @@ class CsvFile:
 
     @property
     def lines(self) -> tuple[int, ...]:
-        """The line of each row of ``frame``."""
+        """The line on which each row of ``frame`` starts."""
         return tuple(self.frame.index.tolist())
 
 
 def read_csv(path: Path) -> CsvFile:
-    """The file at ``path``; raises ``UnreadableFile`` where there is none, or none that is CSV."""
+    """Read the file at ``path``; raise ``UnreadableFile`` if there is none or it is not CSV."""
     raw = _bytes(path)
     text, encoding = decode(path, raw)
     lines = list(io.StringIO(text, newline=""))
@@ -100,7 +100,7 @@ def read_csv(path: Path) -> CsvFile:
 
 
 def digest_of(path: Path) -> str:
-    """The SHA-256 of a file's bytes, hexadecimal, as ``CsvFile.sha256``; or why it cannot be read."""
+    """Return the SHA-256 of a file's bytes, as ``CsvFile.sha256``, or why the file cannot be read."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -109,7 +109,7 @@ def digest_of(path: Path) -> str:
 
 
 def canonical(name: str) -> str:
-    """The name of a column freed of case, blanks around it and other joints than ``_``: ``Sort Order`` is sort_order.
+    """Return a column's name in lower case, stripped and joined by ``_``: ``Sort Order`` is sort_order.
 
     The code of a custom field stays as it is.
     """
@@ -121,7 +121,7 @@ def canonical(name: str) -> str:
 
 
 def _bytes(path: Path) -> bytes:
-    """What is in the file. Anything else is refused before it is opened, which on a pipe would wait for ever."""
+    """Read a regular file. Anything else is refused before it is opened, since opening a pipe would wait forever."""
     try:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):
@@ -135,12 +135,12 @@ def _bytes(path: Path) -> bytes:
 
 
 def _first_line(path: Path, lines: Sequence[str]) -> tuple[int, str | None]:
-    """The index of the line on which the header starts, and the delimiter that Excel's ``sep=;`` before it names."""
+    """Return the index of the header's line, and the delimiter if Excel's line ``sep=;`` names it."""
     start, declared = 0, None
     if lines and (excel := _EXCEL_DELIMITER.fullmatch(lines[0])):
         start, declared = 1, excel[1]
         if declared not in _DELIMITERS:
-            raise UnreadableFile(path, f"it says sep={declared}; cells may be parted by comma, semicolon or tab.")
+            raise UnreadableFile(path, f"it says sep={declared}; cells may be separated by comma, semicolon or tab.")
     for number, line in enumerate(lines[start:], start):
         if line.strip(" \t\r\n,;"):
             return number, declared
@@ -148,7 +148,7 @@ def _first_line(path: Path, lines: Sequence[str]) -> tuple[int, str | None]:
 
 
 def _delimiter(lines: Sequence[str]) -> str:
-    """The one that parts the header into most names; data is not asked, since texts may hold any of them."""
+    """Return the delimiter that splits the header into most names. Data is ignored: texts may hold any delimiter."""
 
     def names(delimiter: str) -> int:
         _, header, trouble = next(_records(lines, 0, delimiter))
@@ -184,7 +184,7 @@ def _quoting(first: int, last: int, error: csv.Error) -> str:
 def _sorted_out(
     records: Iterator[tuple[int, list[str], str]], header: Sequence[str]
 ) -> tuple[dict[int, tuple[str, ...]], list[Malformed]]:
-    """The rows by line, and the records that are none; without blank records, and blank cells beyond the header."""
+    """Separate rows, by line, from malformed records. Blank records and blank cells beyond the header are dropped."""
     rows: dict[int, tuple[str, ...]] = {}
     malformed: list[Malformed] = []
     width, names = len(header), [canonical(name) for name in header]

@@ -1,8 +1,8 @@
 """The bytes of a file as text: the encodings that spreadsheets write.
 
-A byte-order mark decides; without one it is UTF-8, and where that fails Windows-1252, which Excel's plain "CSV" is in
-western Europe and America. That last one is a guess, so the result says so; it is not made of a file that holds letters
-of UTF-8 besides, which is a damaged one. Line ends stay as they are.
+A byte-order mark decides. Without one the file is read as UTF-8, and if that fails as Windows-1252, which is Excel's
+plain "CSV" in western Europe and America. That is a guess, and the result says so. A file that also has letters in
+UTF-8 is damaged and refused. Line ends stay as they are.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from wms_sync.master_data.errors import UnreadableFile
 GUESSED = "cp1252"
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
-"""How .xlsx (a zip archive) and the older .xls begin."""
+"""First bytes of .xlsx (a zip archive) and of the older .xls."""
 
 
 def decode(path: Path, raw: bytes) -> tuple[str, str]:
-    """The text without its byte-order mark, and the encoding it was in."""
+    """Return the text without its byte-order mark, and its encoding."""
     if raw.startswith(_WORKBOOKS):
         raise UnreadableFile(path, "it is a workbook and not CSV. Save the sheet as 'CSV UTF-8' and give that file.")
     encoding = next((name for mark, name in _MARKS if raw.startswith(mark)), None)

@@ -1,8 +1,7 @@
-"""The columns of each kind of master data: made from its bodies, so that there is one list of fields and one of rules.
+"""The columns of each kind of master data, derived from its bodies, so that fields and rules are listed once.
 
-A column's name is the place of its field in the body, joined by dots; a reference has the name of its natural key, and
-beside it a column for the id.
-``columns_of`` is what the documentation and the error of an unknown column show.
+A column is named after the place of its field in the body, joined by dots. A reference has two columns: one for the
+natural key, one for the id. ``wms-sync push --columns`` prints them.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from wms_sync.master_data.file.csv_file import CUSTOM_FIELD
 from wms_sync.master_data.kinds.kind import Kind
 
 RAW = resource_json.COLUMN
-"""The column that can say everything."""
+"""The column that can hold anything; see ``resource_json``."""
 _GROUP_ENDS = (".value", ".amount", "_code", "_codes", "_skus", "_id", "_ids")
 
 
@@ -43,7 +42,7 @@ class Column:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The place in the body that is sent, which a natural key and an id have in common."""
+        """The place in the body that is sent; a natural key and an id share it."""
         field = self.cell.field if isinstance(self.cell, Refers) else ""
         return (*self.place[:-1], field) if field else self.place
 
@@ -58,13 +57,13 @@ class Column:
         return self.cell.rule
 
     def like(self, other: Column) -> bool:
-        """Whether the same field stands in another kind's options, or outside of them."""
+        """Whether both are the same field, once in the options of some type and once elsewhere."""
         return _inside(self.place) == _inside(other.place)
 
 
 @cache
 def columns_of(kind: Kind) -> tuple[Column, ...]:
-    """Every column that a file of this kind may have; ``custom_fields.<code>`` stands for one column a code."""
+    """Return every column that a file of this kind may have; ``custom_fields.<code>`` is one column per code."""
     found: dict[str, Column] = {}
     for type_, body in kind.bodies.items():
         for column in _columns(body, (), type_):
@@ -76,7 +75,7 @@ def columns_of(kind: Kind) -> tuple[Column, ...]:
 
 
 def column_named(kind: Kind, name: str) -> Column | None:
-    """The column of a canonical name, the vendor's names included."""
+    """Return the column with this canonical name or alias."""
     name = kind.aliases.get(name, name)
     columns = _by_name(kind)
     code = name.removeprefix(CUSTOM_FIELD)
@@ -87,7 +86,7 @@ def column_named(kind: Kind, name: str) -> Column | None:
 
 
 def nearest(kind: Kind, name: str) -> str | None:
-    """The name that was probably meant by one that is unknown."""
+    """Guess which column an unknown name was meant to be."""
     names = [column.name for column in columns_of(kind)]
     close = get_close_matches(name, names, n=1)
     same_end = [known for known in names if _bare(known) == name or known.endswith(f".{name}")]
@@ -100,12 +99,12 @@ def _by_name(kind: Kind) -> dict[str, Column]:
 
 
 def _inside(place: tuple[str, ...]) -> tuple[str, ...]:
-    """The place inside the options object, where it is in one."""
+    """Strip the options object, if there is one, from a place."""
     return place[1:] if place[0].endswith("_options") else place
 
 
 def _bare(name: str) -> str:
-    """The last part that carries a meaning: ``weight_capacity`` of ``container_options.weight_capacity.value``."""
+    """Return the last meaningful part: ``weight_capacity`` of ``container_options.weight_capacity.value``."""
     for end in _GROUP_ENDS:
         name = name.removesuffix(end)
     return name.rsplit(".", 1)[-1]

@@ -15,11 +15,11 @@ from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.settings import Settings
 
 SAMPLES = Path(__file__).with_name("samples")
-"""A folder with a file a kind, with every column that there is, whose references are to things of the sandbox."""
+"""A folder with one file per kind, with every column; references are to things of the sandbox."""
 
 
 def folder_of(settings: Settings) -> Path:
-    """The folder; raises ``SettingsError`` where none is set or what is set is none."""
+    """Return the folder; raise ``SettingsError`` if it is not set or is no folder."""
     folder = settings.master_data_dir
     if folder is None:
         raise SettingsError(
@@ -32,7 +32,7 @@ def folder_of(settings: Settings) -> Path:
 
 
 def files_of(folder: Path, kind: Kind) -> tuple[Path, ...]:
-    """The files of this kind, by name: the order in which they are pushed."""
+    """Return the files of this kind by name, which is the order in which they are pushed."""
     try:
         return tuple(sorted(path for path in folder.iterdir() if kind_of(path) is kind and path.is_file()))
     except OSError as error:
@@ -42,7 +42,7 @@ def files_of(folder: Path, kind: Kind) -> tuple[Path, ...]:
 
 
 def kind_of(path: Path) -> Kind | None:
-    """What a file of this name holds; None where its name does not say."""
+    """Return the kind that a file's name says; None if it says none."""
     name = path.name.casefold().replace("_", "-")
     named = [kind for kind in KINDS if name.startswith(kind.name) and name.endswith(".csv")]
     return max(named, key=lambda kind: len(kind.name), default=None)

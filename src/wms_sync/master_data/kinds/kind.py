@@ -40,29 +40,29 @@ class Kind:
     is_unique: bool
     """Whether the service refuses a second one of the same key (section 2), so that sending again is safe."""
     endpoint: str
-    """Where it is created, as in section 4: ``/v1/inventory/location-tags``."""
+    """The path of the create, as in section 4: ``/v1/inventory/location-tags``."""
     bodies: Mapping[str, Body]
     """The bodies of the create by the type that a row may have."""
     body_of_unknown_type: Body | None = None
-    """Checks the cells of a row whose type is wrong, where there are several types."""
+    """Checks the other cells of a row with a wrong type, if there are several types."""
     wrapped_in: str | None = None
-    """The field of the request that holds the body; None where the body is the request."""
+    """The field of the request that holds the body; None if the body is the request."""
     read_only: frozenset[str] = frozenset()
-    """Columns that the service shows and no create takes."""
+    """Fields that the service sets: columns of these names are refused."""
     not_sendable: Mapping[str, str] = field(default_factory=dict)
-    """Other columns that are refused, each with what to say of it."""
+    """Other columns that are refused, each with the reason."""
     aliases: Mapping[str, str] = field(default_factory=dict)
     """Other names of columns, such as those of the vendor's own files."""
     not_carried: tuple[str, ...] = ()
-    """Columns of such files that are left out, since the create has no field for them."""
+    """Columns of such files that are left out with a note, since the create has no field for them."""
     as_stored: Callable[[str], str] = str.strip
-    """A cell of the key as the service stores it."""
+    """Turns a cell of the key into the key that the service stores."""
     inactive: str | None = None
-    """The ``status`` of a record that no other may name."""
+    """The ``status`` of a record that cannot be anybody's parent."""
     query: str | None = None
-    """The SQL file that finds it in the published file by key; None where no shipment shows it."""
+    """The SQL file that reads it from the published file; None if shipments do not show it."""
     merchant_method: MerchantMethod | None = None
-    """How the Merchant API is asked for it; None where it cannot be."""
+    """How to ask the Merchant API for it; None if that is not possible."""
 
     def __str__(self) -> str:
         return self.name
@@ -93,9 +93,9 @@ class Kind:
         return self.query is not None or self.merchant_method is not None
 
     def body(self, type_: str) -> Body:
-        """The body of a row of this type."""
+        """Return the body for a row of this type."""
         return self.bodies.get(type_, self.body_of_unknown_type or self.bodies[self.type])
 
     def type_written(self, text: str) -> str:
-        """A type in whatever case as the service writes it; another text as it is."""
+        """Return a type, given in any case, as the service writes it; any other text as it is."""
         return next((one for one in self.bodies if one.casefold() == text.casefold()), text)

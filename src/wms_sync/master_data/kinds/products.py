@@ -51,7 +51,7 @@ _SHOWN_ONLY = "The specification shows a product's merchant in answers only; the
 
 
 class Item(TypedDict, total=False):
-    """What products and packaging items share (2.3); without a type it is a product."""
+    """Fields of products and packaging items alike (2.3); without a type, it is a product."""
 
     type: Annotated[str, one_of(ITEM_TYPES, f"{', '.join(ITEM_TYPES)}, or empty for Product")]
     sku: Required[Code]
@@ -200,7 +200,7 @@ class _Confirmed(TypedDict, total=False):
 
 
 class _Applied(_Options, _Routed, _Confirmed, total=False):
-    """Options of what is added to a package by rule; ``require_scan_timing`` may hold a ``|`` and is one text."""
+    """Options of what rules add to a package; ``require_scan_timing`` may hold a ``|`` and is one text."""
 
     apply_to_goods_type: Text
     never_apply_to_goods_type: Text
@@ -263,7 +263,7 @@ class PackagingSupplies(Item, total=False):
 
 @with_config(CLOSED)
 class PackagingDataCollection(Item, total=False):
-    """Something that is noted of a package."""
+    """Something that is recorded about a package."""
 
     data_collection_options: DataCollectionOptions
 
@@ -284,7 +284,7 @@ class PackagingInfill(Item, total=False):
 
 @with_config(CLOSED)
 class AnyItem(Product, total=False):
-    """A row whose type is not known: its other cells are checked all the same."""
+    """A row of an unknown type, whose other cells are checked anyway."""
 
     container_options: ContainerOptions
     supplies_options: SuppliesOptions

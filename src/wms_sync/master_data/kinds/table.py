@@ -11,12 +11,12 @@ KINDS = (LOCATION_TAGS, RETAILERS, PRODUCTS)
 
 
 def kind_named(name: str) -> Kind:
-    """The kind of a name as the command line and the ledger have it; raises ``KeyError`` for another word."""
+    """Return the kind with this name, as commands and the ledger use it; raise ``KeyError`` if there is none."""
     return _BY_NAME[name]
 
 
 def in_shipments() -> tuple[str, ...]:
-    """The names of the kinds that shipments show, sooner or later."""
+    """Return the names of the kinds that shipments show."""
     return tuple(kind.name for kind in KINDS if kind.query is not None)
 
 

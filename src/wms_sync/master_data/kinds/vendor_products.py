@@ -19,7 +19,7 @@ COLUMNS = {
     "can_contain_other_items": "packaging.can_contain_other_items",
     "unit_qty": "packaging.unit_quantity",
 }
-"""Those that are named otherwise than here; ``sku``, ``name`` and ``goods_type`` are the same."""
+"""The vendor's names that differ from ours; ``sku``, ``name`` and ``goods_type`` are the same."""
 
 NOT_CARRIED = (
     "allowed_container_styles",
@@ -28,4 +28,4 @@ NOT_CARRIED = (
     "special_supplies",
     "special_other",
 )
-"""Those that the create endpoint has no field for."""
+"""The vendor's columns that the create endpoint has no field for."""

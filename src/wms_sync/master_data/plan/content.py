@@ -1,7 +1,7 @@
-"""A record as text that can be compared, and as the body that is sent.
+"""A record as text that can be compared (its content), and as the body that is sent.
 
-The content is canonical JSON of what the file says, each reference by its natural key: it is the same whether the ids
-are known or not. The body has ids in their place. What the file names by an id has it in both.
+A content is canonical JSON of what the file says, with references by natural key: it does not depend on which ids are
+known. The body has ids instead. A reference that the file gives by id has the id in both.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any
 from wms_sync.master_data.check.rows import Record, Reference
 
 Remote = Mapping[str, Any]
-"""A reference as the service takes it: ``{type, id}``."""
+"""A reference as the service accepts it: ``{type, id}``."""
 Ids = Mapping[tuple[str, str], Remote]
-"""By the service's word for the kind and the natural key."""
+"""References by the service's word for the kind and the natural key."""
 ONLY_BY_ID = frozenset({"LotType", "Regulation"})
-"""What has no natural key: its id alone stands in a content, as in those that ledgers hold."""
+"""Kinds without a natural key: a content holds their bare id, as do the contents in existing ledgers."""
 
 
 ABSENT = object()
@@ -28,7 +28,7 @@ ABSENT = object()
 
 @dataclass(frozen=True)
 class Change:
-    """A field that the file now gives another value; ``ABSENT`` where one of them has no such field."""
+    """A field whose value in the file has changed; ``ABSENT`` on the side that has no such field."""
 
     field: str
     old: Any
@@ -39,7 +39,7 @@ class Change:
 
 
 def content(record: Record) -> str:
-    """Canonical JSON: keys in order, no blanks."""
+    """Return a record as canonical JSON: keys sorted, no blanks."""
     whole = deepcopy(record.body)
     for reference in record.references:
         named = [_remote(reference, key) if _is_told_by_id(reference) else key for key in reference.keys]
@@ -48,12 +48,12 @@ def content(record: Record) -> str:
 
 
 def digest(text: str) -> str:
-    """The SHA-256 of a content, hexadecimal."""
+    """Return the SHA-256 of a content, hexadecimal."""
     return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
 def body(record: Record, ids: Ids) -> dict[str, Any]:
-    """The body to send, every reference resolved."""
+    """Return the body to send, with every reference resolved."""
     whole = deepcopy(record.body)
     for reference in record.references:
         by_id = reference.by_id
@@ -63,7 +63,7 @@ def body(record: Record, ids: Ids) -> dict[str, Any]:
 
 
 def changes(old: str, new: str) -> tuple[Change, ...]:
-    """The fields in which two contents differ, dotted; 1 and 1.0 are the same, whatever the order of custom fields."""
+    """Compare two contents field by field (dotted names); 1 equals 1.0, the order of custom fields is ignored."""
     before, after = dict(_fields(json.loads(old))), dict(_fields(json.loads(new)))
     return tuple(
         Change(field, before.get(field, ABSENT), after.get(field, ABSENT))
@@ -81,7 +81,7 @@ def _is_told_by_id(reference: Reference) -> bool:
 
 
 def _remote(reference: Reference, key: str) -> dict[str, Any]:
-    """What an id names; of a product nothing says that it is a packaging item."""
+    """Return the reference for an id; a packaging item is named as a Product, since the id does not tell."""
     return {"type": reference.kind, "id": int(key)}
 
 
@@ -104,7 +104,7 @@ def _fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: A
 
 
 def _is_by_code(value: object) -> bool:
-    """Whether it is a product's list of custom fields, each with a code of its own; JSON may have said another."""
+    """Whether it is a product's list of custom fields with distinct codes; resource_json may have set another value."""
     entries = value if isinstance(value, list) else [None]
     codes = [one.get("code") if isinstance(one, dict) else None for one in entries]
     return all(isinstance(code, str) for code in codes) and len(set(codes)) == len(codes)

@@ -1,8 +1,8 @@
-"""What the service is known to have, read before planning and never written: three sources, one answer.
+"""What the service is known to have, from three sources that are read before planning and never written.
 
-The ledger has what was created from here; the published analytics database what shipments have shown of retailers,
-products, merchants and warehouses; the Merchant API, where its credentials are set, is asked for what these two leave
-open. None of them is complete: that a thing is not known does not prove that it is not there.
+The ledger knows what was created from here. The published file knows the retailers, products, merchants and warehouses
+that shipments have shown. The Merchant API, if its credentials are set, is asked for what these two leave open. None is
+complete: that a thing is not known does not prove that it does not exist.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from wms_sync.master_data.check.rows import Checked
 from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.state.ledger import CLOCKS_DIFFER, PRESENT, UNSURE, Entry, PushLedger
 
-QUERIES = {
+QUERY_BY_TYPE = {
     **{kind.type: kind.query for kind in KINDS if kind.query is not None},
     "Merchant": "shown/merchants.sql",
     "Warehouse": "shown/warehouses.sql",
 }
-"""By the service's word for the kind: how the analytics database is asked for natural keys."""
-BY_TYPE = {kind.type: kind for kind in KINDS}
+"""The SQL file that finds things by natural key in the published file, by the service's word for the kind."""
+KIND_BY_TYPE = {kind.type: kind for kind in KINDS}
 
 Keys = dict[str, set[str]]
 """Natural keys by the service's word for the kind."""
@@ -34,7 +34,7 @@ Keys = dict[str, set[str]]
 
 @dataclass(frozen=True)
 class Found:
-    """A thing that the service has; ``id`` is None where it is proven and its id is not known."""
+    """A thing that the service has; ``id`` is None if its existence is proven but its id is unknown."""
 
     id: int | None
     type: str
@@ -51,24 +51,24 @@ class Found:
 
 
 class Lookup(Protocol):
-    """Somebody who may be asked for single things by natural key; ``failures`` says by type why it cannot be."""
+    """Finds single things in the service by natural key."""
 
     @property
     def failures(self) -> Mapping[str, str]:
-        """By type: why it was asked in vain."""
+        """Why a type could not be asked for, by type."""
 
     def find(self, type_: str, keys: Iterable[str]) -> Mapping[str, tuple[Found, ...]]:
-        """All that are there, by key; what is missing is not proven to be absent."""
+        """Return all matches by key. A key without a match is not proven to be absent."""
 
 
 Things = dict[tuple[str, str], tuple[Found, ...]]
 
 
 @dataclass(frozen=True)
-class Known:
-    """What is known of the things that a file creates (``entries``) and of all things that it names.
+class Existing:
+    """What is known of the things that a file creates (``entries``) and of all things that it refers to (``things``).
 
-    ``unasked`` says by type why the Merchant API could not be asked for what it alone might know.
+    ``unasked`` says by type why the Merchant API could not be asked for what only it might know.
     """
 
     service: str
@@ -77,47 +77,47 @@ class Known:
     unasked: Mapping[str, str] = field(default_factory=dict)
 
     def found(self, type_: str, key: str) -> tuple[Found, ...]:
-        """Everything of this natural key; more than one means that the key alone names none of them."""
+        """Return everything with this natural key; if there are several, the key alone is ambiguous."""
         return self.things.get((type_, key), ())
 
 
-def read_known(
+def read_existing(
     checked: Checked, *, service: str, ledger: PushLedger, layout: Layout, lookup: Lookup | None = None
-) -> Known:
-    """Collect what is known of a checked file's records and of what they refer to."""
+) -> Existing:
+    """Collect what is known of a checked file's records and of everything they refer to."""
     type_ = checked.kind.type
     own = {record.key for record in checked.records}
     named = _named(checked)
     entries = ledger.entries(service, checked.kind.name, own)
-    things = _shown(layout, {**named, type_: own | named.get(type_, set())})
+    things = _in_shipments(layout, {**named, type_: own | named.get(type_, set())})
     for other, keys in named.items():
-        if other in BY_TYPE:
-            remembered = ledger.entries(service, BY_TYPE[other].name, keys - own if other == type_ else keys)
+        if other in KIND_BY_TYPE:
+            remembered = ledger.entries(service, KIND_BY_TYPE[other].name, keys - own if other == type_ else keys)
             for key, entry in remembered.items():
                 if entry.state in PRESENT:
-                    things[other, key] = _ours(of_entry(entry, other), things.get((other, key), ()))
+                    things[other, key] = _the_one_created_here(of_entry(entry, other), things.get((other, key), ()))
     if lookup is not None:
         unknown = {
             other: {key for key in keys if _is_unknown(things.get((other, key)))} for other, keys in named.items()
         }
         open_own = {key for key, entry in entries.items() if _is_open(entry)}
         _look_up(lookup, {**unknown, type_: unknown.get(type_, set()) - own | open_own}, things)
-    return Known(service, entries, things, dict(lookup.failures) if lookup is not None else {})
+    return Existing(service, entries, things, dict(lookup.failures) if lookup is not None else {})
 
 
 def of_entry(entry: Entry, type_: str) -> Found:
-    """A thing as the ledger remembers it; the type of a product is in its body."""
+    """Return a thing as the ledger remembers it; a product's type is in its body."""
     return Found(entry.remote_id, json.loads(entry.body).get("type", type_))
 
 
 def made_since(moment: datetime, shown: Iterable[Found]) -> tuple[Found, ...]:
-    """What must be what was sent at ``moment``: the only one that the service made since then; else nothing."""
+    """Return the one thing that the service created since ``moment``, or nothing if there are none or several."""
     made = tuple(one for one in shown if one.created_at is not None and one.created_at >= moment - CLOCKS_DIFFER)
     return made if len(made) == 1 else ()
 
 
-def _ours(remembered: Found, shown: tuple[Found, ...]) -> tuple[Found, ...]:
-    """What a key means that we created ourselves, also where another merchant has the same one."""
+def _the_one_created_here(remembered: Found, shown: tuple[Found, ...]) -> tuple[Found, ...]:
+    """Return what a key means that was created from here, even if another merchant has the same key."""
     if remembered.id is None:
         return shown or (remembered,)
     return tuple(one for one in shown if one.id == remembered.id) or (remembered,)
@@ -140,14 +140,14 @@ def _is_unknown(found: tuple[Found, ...] | None) -> bool:
     return not found or found[0].id is None
 
 
-def _shown(layout: Layout, wanted: Keys) -> Things:
-    """What the published file shows. It is open for a moment only."""
+def _in_shipments(layout: Layout, wanted: Keys) -> Things:
+    """Read what the published file shows; it is open for a moment only."""
     things: Things = {}
     if not layout.published.exists():
         return things
     with published(layout) as connection:
-        for type_ in wanted.keys() & QUERIES.keys():
-            query = sql_files.read("known/asked_for.sql").format(shown=sql_files.read(QUERIES[type_]))
+        for type_ in wanted.keys() & QUERY_BY_TYPE.keys():
+            query = sql_files.read("known/asked_for.sql").format(shown=sql_files.read(QUERY_BY_TYPE[type_]))
             rows: list[Any] = connection.execute(query, {"keys": sorted(wanted[type_])}).fetchall()
             for key, id_, type_shown, *rest in rows:
                 things[type_, key] = (*things.get((type_, key), ()), Found(id_, type_shown or type_, *rest))
@@ -155,7 +155,7 @@ def _shown(layout: Layout, wanted: Keys) -> Things:
 
 
 def _look_up(lookup: Lookup, asked: Keys, things: Things) -> None:
-    """Ask for what the other sources do not know, not the id of, or not for certain."""
+    """Ask the Merchant API for things that the other sources do not have, not with an id, or not for certain."""
     for type_, keys in asked.items():
         for key, found in lookup.find(type_, sorted(keys)).items():
             by_id = {one.id: one for one in (*found, *things.get((type_, key), ())) if one.id is not None}

@@ -21,9 +21,9 @@ from wms_sync.whole_numbers import identity
 KEYS_PER_CALL = 100
 ROWS_PER_PAGE = 100
 MOST_PAGES = 100
-"""Far more than a hundred keys need: a service that minds neither filter nor page would be asked for ever."""
+"""Far more than a hundred keys need: without a limit, a service that ignores filter and page would be asked forever."""
 KEYS_WITHOUT_PAGES = 10
-"""Few enough for a page of whatever size the service has."""
+"""Few enough to fit on one page, whatever the service's page size."""
 METHOD_NOT_FOUND = -32601
 
 Row = Mapping[str, Any]
@@ -44,7 +44,7 @@ class MerchantLookup:
         self._takes_pages = True
 
     def find(self, type_: str, keys: Iterable[str]) -> Mapping[str, tuple[Found, ...]]:
-        """All that are there, by key: of one sku there may be several."""
+        """Return all matches by key; one sku may have several."""
         method = METHODS.get(type_)
         if method is None or type_ in self.failures:
             return {}
@@ -66,7 +66,7 @@ class MerchantLookup:
         return found
 
     def _rows(self, method: MerchantMethod, keys: list[str]) -> list[Row]:
-        """Without pages where the service refuses the parameters of paging, and then for few keys at a time."""
+        """Fetch rows page by page, or, if the service refuses paging parameters, for a few keys at a time."""
         if self._takes_pages:
             try:
                 return self._pages(method, keys)

@@ -1,13 +1,13 @@
-"""The plan of a push: one step a row, made without any side effect. Explaining it and applying it walk the same list.
+"""The plan of a push: one step per row, made without side effects. Printing and applying it walk the same list.
 
 | step | means | sent |
 | --- | --- | --- |
 | create | the service is not known to have it | yes |
 | already there | it was created before, or the service shows it | no |
-| changed | created before from other values; the interface has no update | no |
-| rejected | the row breaks a rule, or names what is not known | no |
-| waits | the id of something that it names is not known yet | no |
-| in doubt | sent before without an answer | where the service refuses a second one itself, or a person says so |
+| changed | created before with other values; the interface has no update | no |
+| rejected | the row breaks a rule, or refers to something unknown | no |
+| waits | the id of something that it refers to is not known yet | no |
+| in doubt | sent before without an answer | if the service refuses a second one itself, or a person says so |
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from typing import Any
 from wms_sync.master_data.check.rows import Checked, Offence, Record, Reference
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.plan.content import Change, Remote, body, changes, content
-from wms_sync.master_data.plan.existing import Found, Known, made_since, of_entry
+from wms_sync.master_data.plan.existing import Existing, Found, made_since, of_entry
 from wms_sync.state.ledger import PRESENT, UNSURE, Entry, State
 
 WITH_RESEND = " with --resend"
 OURS = UNSURE | {State.CREATED}
-"""States of what the service has by a create of ours, once it has it."""
+"""States in which the service, if it has the thing, has it from one of our creates."""
 SHOWN = 100
-"""Rows of each action or outcome that a person is shown who does not ask for all."""
+"""Rows shown of each action or outcome, unless all are asked for."""
 WRONG_USAGE, NEEDS_A_HAND = 2, 3
 """Exit codes of the command line."""
 
 
 class Action(StrEnum):
-    """What is done about a row; see the module."""
+    """What a push does with a row; see the module."""
 
     CREATE = "create"
     ALREADY_THERE = "already there"
@@ -49,14 +49,13 @@ class Action(StrEnum):
 
 @dataclass(frozen=True)
 class Step:
-    """One row of the file, or of its header. ``why`` says to a person why, and what to do; ``warnings`` say of a row
-    that is sent what of it the service may refuse.
+    """One row of the file, or of its header. ``why`` gives the reason and what to do; ``warnings`` name values that are
+    sent and that the service may refuse.
 
-    ``ids`` are the references that are resolved; ``waits_for`` are keys of rows of this file whose ids come with the
-    push. ``entry`` is what the ledger has; ``proven`` what it should have by what the service shows; ``found`` what
-    the key means to those that name it. ``is_by_sku`` where nothing but a sku, which other merchants may have too, says
-    that the service has it; ``is_last_word`` where a person has looked for what is in doubt, so that a refusal settles
-    it.
+    ``ids`` are resolved references; ``waits_for`` are keys of rows of this file whose ids come with the push. ``entry``
+    is the ledger's entry; ``proven`` is what it should be, given what the service shows; ``found`` is what rows that
+    refer to this key get. ``is_by_sku``: only a sku, which other merchants may use too, says that the service has it.
+    ``is_last_word``: a person has looked for what is in doubt, so that a refusal settles it.
     """
 
     line: int
@@ -77,15 +76,15 @@ class Step:
     warnings: tuple[str, ...] = ()
 
     @property
-    def told(self) -> tuple[str, ...]:
-        """What a person is told of it: why, the warnings, the body that was said in JSON as it would be sent."""
+    def explanation(self) -> tuple[str, ...]:
+        """The reason, the warnings, and the body to be sent if resource_json took part in it."""
         is_raw = self.sends and self.record is not None and self.record.is_raw
         sent = (f"Sends {self._body}",) if is_raw else ()
         return (*((self.why,) if self.why else ()), *(f"Warning: {one}" for one in self.warnings), *sent)
 
     @property
     def _body(self) -> str:
-        """The body as it will be sent, as JSON; an id that comes with the push is told in words."""
+        """The body to be sent, as JSON; words stand for ids that only the push brings."""
         assert self.record is not None  # noqa: S101 - only records are sent
         to_come: dict[tuple[str, str], Remote] = {
             (one.kind, key): {"type": one.kind, "id": f"the one that {key} gets"}
@@ -96,15 +95,15 @@ class Step:
 
     @property
     def row(self) -> dict[str, Any]:
-        """The step as a row to show: line, key, action, why."""
-        return {"line": self.line, "key": self.key, "action": self.action.value, "why": " ".join(self.told)}
+        """The step as a table row: line, key, action, why."""
+        return {"line": self.line, "key": self.key, "action": self.action.value, "why": " ".join(self.explanation)}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a push of a file would do; ``steps`` in the order of sending, parents before children.
+    """What a push of a file would do; ``steps`` are in the order of sending, parents before children.
 
-    ``unasked`` are reasons why the Merchant API could not be asked: rows that need it wait, all others do not.
+    ``unasked`` are reasons why the Merchant API could not be asked: rows that need it wait, all others go on.
     """
 
     checked: Checked
@@ -114,18 +113,18 @@ class Plan:
 
     @property
     def kind(self) -> Kind:
-        """What the file holds."""
+        """The kind of the file's records."""
         return self.checked.kind
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is noted of the file, and of whom could not be asked about it."""
+        """Notes on the file, and on the Merchant API if it could not be asked."""
         told = "Warning: the Merchant API could not be asked, so rows that need it wait; all others are handled."
         return (*self.checked.notes, *(f"{told} {reason}" for reason in self.unasked))
 
     @property
     def sends(self) -> int:
-        """How many creates it would send."""
+        """The number of creates to send."""
         return sum(step.sends for step in self.steps)
 
     @property
@@ -149,18 +148,18 @@ class Plan:
         return f"{len(self.steps):,} rows of {self.checked.file.path.name} as {self.kind.many}: {counted}"
 
     def rows(self) -> list[dict[str, Any]]:
-        """Every step to show, in the order of the file."""
+        """Return all steps as table rows, in the order of the file."""
         return [step.row for step in sorted(self.steps, key=lambda step: step.line)]
 
 
-def make_plan(checked: Checked, known: Known, *, resend: bool = False, again: bool = False) -> Plan:
-    """Decide each row. With ``resend`` a person takes the risk of sending again what is not known to be missing; with
-    ``again`` nobody has looked, and what the service refused is not sent once more as it was."""
+def make_plan(checked: Checked, existing: Existing, *, resend: bool = False, again: bool = False) -> Plan:
+    """Decide each row. With ``resend`` a person accepts the risk of sending again what the service may have; with
+    ``again`` rows that the service refused are not sent again unless they have changed."""
     rejected = [_offending(line, list(found)) for line, found in groupby(checked.offences, lambda one: one.line)]
-    planner = _Planner(checked.kind, known, resend=resend, again=again)
+    planner = _Planner(checked.kind, existing, resend=resend, again=again)
     warned = {line: tuple(map(_in_words, found)) for line, found in groupby(checked.warnings, lambda one: one.line)}
     decided = [_warned(planner.decide(record), warned.get(record.line, ())) for record in checked.records]
-    return Plan(checked, known.service, (*rejected, *decided), tuple(dict.fromkeys(known.unasked.values())))
+    return Plan(checked, existing.service, (*rejected, *decided), tuple(dict.fromkeys(existing.unasked.values())))
 
 
 def _offending(line: int, offences: Sequence[Offence]) -> Step:
@@ -176,26 +175,26 @@ def _in_words(offence: Offence) -> str:
 
 
 class _Planner:
-    """Decides records in the order of sending, so that a child sees what was decided of its parent."""
+    """Decides records in the order of sending, so that a child sees the decision on its parent."""
 
-    def __init__(self, kind: Kind, known: Known, *, resend: bool, again: bool) -> None:
+    def __init__(self, kind: Kind, existing: Existing, *, resend: bool, again: bool) -> None:
         self._kind = kind
-        self._known = known
+        self._existing = existing
         self._resend = resend
         self._again = again
         # not beside a doubt: who settles one does not mean every product that was there before
-        self._resend_by_sku = resend and not any(one.state in UNSURE for one in known.entries.values())
+        self._resend_by_sku = resend and not any(one.state in UNSURE for one in existing.entries.values())
         self._decided: dict[str, Step] = {}
 
     def decide(self, record: Record) -> Step:
-        """The step of a record whose parents are decided."""
+        """Decide a record whose parents are decided."""
         step = self._resolved(self._step(record))
         self._decided[record.key] = step
         return step
 
     def _step(self, record: Record) -> Step:
-        entry = self._known.entries.get(record.key)
-        shown = self._known.found(self._kind.type, record.key)
+        entry = self._existing.entries.get(record.key)
+        shown = self._existing.found(self._kind.type, record.key)
         proof = shown if self._kind.is_unique else _ours(entry, shown)
         remembered = (of_entry(entry, self._kind.type),) if entry is not None and entry.state in PRESENT else ()
         step = Step(
@@ -257,7 +256,7 @@ class _Planner:
         return replace(step, action=Action.IN_DOUBT, why=f"{sent}. {what_to_do(self._kind)}")
 
     def _resolved(self, step: Step) -> Step:
-        """Put ids to what a step that is to be sent names by natural keys; what cannot be resolved is not sent."""
+        """Resolve the natural keys that a step refers to; a step with an unresolved reference is not sent."""
         if not step.sends or step.record is None:
             return step
         ids: dict[tuple[str, str], Remote] = {}
@@ -274,22 +273,22 @@ class _Planner:
         return replace(step, ids=ids, waits_for=tuple(dict.fromkeys(waits_for)))
 
     def _resolve(self, reference: Reference, key: str) -> Remote | _Unresolved | None:
-        """The ``{type, id}`` of what is named; None where it comes with this push."""
+        """Resolve one key to ``{type, id}``; None if its row is sent by this push."""
         what = f"{reference.kind} {key} ({reference.column})"
         parent = self._decided.get(key) if reference.kind == self._kind.type else None
         if parent is not None and parent.sends:
             return None
-        found = parent.found if parent is not None else self._known.found(reference.kind, key)
+        found = parent.found if parent is not None else self._existing.found(reference.kind, key)
         if not found and parent is not None and parent.action is Action.REJECTED:
             return _Unresolved(Action.REJECTED, f"Names {what}, on line {parent.line}, which is rejected itself.")
-        if not found and parent is None and reference.kind in self._known.unasked:
+        if not found and parent is None and reference.kind in self._existing.unasked:
             why = f"Names {what}, which the Merchant API may know, and it could not be asked. Push again when it can"
             return _Unresolved(Action.WAITS, f"{why}, or use {reference.ids}.")
         return _one(found, what, reference.ids, parent)
 
 
 def what_to_do(kind: Kind, state: State = State.DOUBT, *, was_there: bool = False) -> str:
-    """How a create without an answer is settled."""
+    """Say how a create without an answer can be settled."""
     if kind.is_unique and state is State.UNPROVEN:
         look = f"Look for the {kind.key} in the service, then push with --resend: a refusal is then the last word."
         if kind.can_be_found:
@@ -311,15 +310,15 @@ class _Unresolved:
 
 
 def _one(found: Sequence[Found], what: str, ids: str, parent: Step | None) -> Remote | _Unresolved:
-    """The one that was found of ``what``; ``ids`` is the column that names it by its id, which nothing need know."""
+    """Return the only match for ``what``; ``ids`` is the column that takes an id, which needs no look-up."""
     if not found and parent is not None:
         return _Unresolved(Action.WAITS, f"Names {what}, which is {parent.action} on line {parent.line}.")
     if not found:
         return _Unresolved(
             Action.REJECTED,
-            f"Names {what}, which is neither in the file nor known of the service. Correct it, or create it first; "
-            "`wms-sync sync` and the Merchant API (WMS_MERCHANT_USERNAME) tell what the service has. If you know its "
-            f"id there, use {ids}.",
+            f"Names {what}, which is neither in the file nor known to be in the service. Correct it, or create it "
+            "first; `wms-sync sync` and the Merchant API (WMS_MERCHANT_USERNAME) tell what the service has. If you "
+            f"know its id there, use {ids}.",
         )
     if len(found) > 1:
         shown = ", ".join(map(str, found))
@@ -337,8 +336,8 @@ def _one(found: Sequence[Found], what: str, ids: str, parent: Step | None) -> Re
 
 
 def _ours(entry: Entry | None, shown: Sequence[Found]) -> tuple[Found, ...]:
-    """What the service shows of a product that was created from here. Its sku alone is no proof: another merchant may
-    have the same one, or the service had it before."""
+    """Return what the service shows of a product that was created from here. Its sku alone is no proof: another
+    merchant may use the same one, or the service had it before."""
     if entry is None or entry.state not in OURS:
         return ()
     if entry.remote_id is None:
@@ -347,7 +346,7 @@ def _ours(entry: Entry | None, shown: Sequence[Found]) -> tuple[Found, ...]:
 
 
 def _proven(entry: Entry | None, shown: Found) -> Entry | None:
-    """What the ledger should say, now that the service shows the thing; None where it says so."""
+    """Return the ledger's entry after the service has shown the thing; None if it is up to date."""
     if entry is None or (entry.state in PRESENT and (entry.remote_id or shown.id is None)):
         return None
     return replace(

@@ -1,1 +1,1 @@
-"""Sending a plan: one create a row, its outcome recorded before and after."""
+"""Applying a plan: one create per row, recorded before and after it is sent."""

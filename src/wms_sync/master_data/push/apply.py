@@ -1,8 +1,8 @@
-"""Applying a plan: creates sent side by side, parents before children, each intent on disk before its request.
+"""Apply a plan: send creates in parallel, parents before children, each intent on disk before its request.
 
-One thread orders, records and counts; ``max_parallel_requests`` others only send. Intents and outcomes share the
-ledger's transactions, so that 10,000 rows do not wait for the disk 20,000 times. A kill leaves in doubt at most what
-was intended ahead: few products, whose doubt a person must settle, and more of what the service itself keeps unique.
+One thread orders, records and counts; ``max_parallel_requests`` other threads only send. Intents and outcomes share
+transactions of the ledger, so that 10,000 rows do not wait for the disk 20,000 times. A kill leaves in doubt at most
+the intents written ahead: few of products, whose doubts a person must settle, and more of kinds with unique keys.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing
 from wms_sync.master_data.plan.content import body, digest
 from wms_sync.master_data.plan.existing import Lookup
 from wms_sync.master_data.plan.steps import Action, Plan, Step
-from wms_sync.master_data.push.create import Before, Sender, Sent, told
+from wms_sync.master_data.push.create import Prior, Sender, Sent, message_of
 from wms_sync.master_data.push.outcomes import OF_ACTION, OF_STATE, Applied, PushProgress, Result, Watcher
-from wms_sync.master_data.push.ready import Lineup
+from wms_sync.master_data.push.ready import ReadyRows
 from wms_sync.state.ledger import PRESENT, UNSURE, Entry, PushLedger, State
 
 AHEAD_UNIQUE = 64
-"""Creates intended at a time where a doubt settles itself; of products only twice as many as are sent side by side."""
+"""Intents written ahead for unique kinds, whose doubts settle themselves; for others, twice the parallel requests."""
 GIVE_UP_AFTER = 8
-"""Creates in a row that were not done or not answered, each after all retries: it is the service, not the rows."""
+"""Consecutive creates that failed or got no answer, each after all retries: the service is at fault, not the rows."""
 GIVE_UP_IN_DOUBT = 3
-"""Creates in a row that got no answer of the service, where each needs a person."""
+"""Consecutive creates without an answer, for kinds where a person must settle each."""
 GIVE_UP_BUSY = 3
-"""Creates in a row that the service was too busy for, the first of them after all retries."""
+"""Consecutive creates for which the service was too busy, the first of them after all retries."""
 RECORD_SECONDS = 0.5
-"""Longest that an outcome is known and not on disk."""
+"""Longest time in which a known outcome is not yet on disk."""
 POLL_SECONDS = 0.1
 NOT_SENT = "not sent: the push ended before"
 NOT_DONE = frozenset({State.UNDONE, State.DOUBT})
@@ -47,9 +47,9 @@ NOT_DONE = frozenset({State.UNDONE, State.DOUBT})
 class Push:
     """One push of one plan over one client; the client is closed for further requests when the push is stopped.
 
-    The plan must have been made in a turn of pushing its kind: the ledger looks at it with each intent, the client
-    before each request. A request that is suspended behind that look is harmless: its intent was on disk before another
-    took over, whose plan has it as a doubt. ``watcher`` is told from the calling thread after each row.
+    The plan must have been made in a turn of pushing its kind: the ledger checks the turn with each intent, the client
+    before each request. A request that is suspended after that check is harmless: its intent was on disk before another
+    push took over, whose plan has it as a doubt. ``watcher`` is called after each row, in the calling thread.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Push:
         self._stop = stop or threading.Event()
         self._watcher = watcher
         self._sender = Sender(plan.kind, Creates(api), lookup)
-        self._lineup = Lineup(plan)
+        self._rows = ReadyRows(plan)
         self._ahead = AHEAD_UNIQUE if plan.kind.is_unique else 2 * parallel
         self._intents: dict[str, Entry] = {}
         self._running: set[str] = set()
@@ -88,11 +88,11 @@ class Push:
         self._started = monotonic()
 
     def apply(self) -> Applied:
-        """Send what the plan sends. Stops at once for what every row would meet, and when it is told to."""
+        """Send the plan's creates. Stop early for an error that every row would meet, or when asked to."""
         self._ledger.record([step.proven for step in self._plan.steps if step.proven is not None])
         with ThreadPoolExecutor(self._parallel, "create") as pool:
             try:
-                while self._running or not (self._lineup.is_empty or self._halted):
+                while self._running or not (self._rows.is_empty or self._halted):
                     self._top_up(pool)
                     self._take_in()
             except BaseException:  # also an interrupt, wherever it strikes: what is under way is finished and recorded
@@ -114,11 +114,11 @@ class Push:
     # --- sending ---
 
     def _top_up(self, pool: ThreadPoolExecutor) -> None:
-        """Keep the sending threads busy; what they get is intended on disk first, with the outcomes known by now."""
+        """Keep the sending threads busy. Intents are written first, together with the outcomes known so far."""
         if self._stop.is_set():
             self._halt()
         is_low = len(self._running) <= self._ahead // 2
-        batch = self._lineup.take(self._ahead - len(self._running)) if is_low and not self._halted else ()
+        batch = self._rows.take(self._ahead - len(self._running)) if is_low and not self._halted else ()
         is_due = monotonic() - self._recorded_at > RECORD_SECONDS
         if batch or (is_due and self._unrecorded):
             self._intend(batch)
@@ -157,21 +157,21 @@ class Push:
         )
 
     def _send(self, step: Step) -> Sent:
-        """Runs in a sending thread."""
+        """Send one row; runs in a sending thread."""
         assert step.record is not None  # noqa: S101 - only records are sent
         return self._sender.send(
             step.key,
-            body(step.record, self._lineup.ids(step)),
-            Before(
+            body(step.record, self._rows.ids(step)),
+            Prior(
                 in_doubt=step.entry is not None and step.entry.state in UNSURE,
                 was_there=self._was_there(step),
                 is_last_word=step.is_last_word,
             ),
-            id_needed=self._lineup.has_children(step),
+            id_needed=self._rows.has_children(step),
         )
 
     def _was_there(self, step: Step) -> bool:
-        """Whether it was there before and is sent again all the same: a second one is refused."""
+        """Whether the service had it and it is sent again anyway, since a second one would be refused."""
         return step.entry is not None and step.entry.state in PRESENT and self._plan.kind.is_unique
 
     def _answered(self, key: str, future: Future[Sent]) -> None:
@@ -180,7 +180,7 @@ class Push:
     # --- taking answers in ---
 
     def _take_in(self) -> None:
-        """Wait for an answer, then take in all that are there."""
+        """Wait for an answer, then handle all that have come."""
         try:
             self._settle(*self._answers.get(timeout=POLL_SECONDS))
             while True:
@@ -190,24 +190,24 @@ class Push:
 
     def _settle(self, key: str, future: Future[Sent]) -> None:
         self._running.discard(key)
-        step, intent = self._lineup.steps[key], self._intents.pop(key)
+        step, intent = self._rows.steps[key], self._intents.pop(key)
         if future.cancelled():
             self._unrecorded.append(self._withdrawn(intent))
             return
         sent = future.result()
         entry = self._outcome(step, intent, sent)
         self._unrecorded.append(entry)
-        message = told(self._plan.kind, sent, was_there=intent.state in PRESENT)
+        message = message_of(self._plan.kind, sent, was_there=intent.state in PRESENT)
         again = self._settles_by_itself(sent.state)
         outcome = OF_STATE[sent.state]
-        self._lineup.conclude(Result(step.line, key, outcome, entry.remote_id, message, sent.warnings, again))
+        self._rows.conclude(Result(step.line, key, outcome, entry.remote_id, message, sent.warnings, again))
         self._stopped = self._stopped or (None if self._halted else self._reason_to_stop(sent))
         if self._stopped is not None and not self._halted:
             self._halt()
         self._tell()
 
     def _reason_to_stop(self, sent: Sent) -> WmsSyncError | None:
-        """What every further create would meet too, as it seems after this one."""
+        """Return the error that every further create would probably meet too."""
         self._failures = self._failures + 1 if sent.state in NOT_DONE else 0
         self._in_doubt = self._in_doubt + 1 if sent.state is State.DOUBT else 0
         self._busy = self._busy + 1 if sent.is_busy else 0
@@ -221,7 +221,7 @@ class Push:
         return None
 
     def _outcome(self, step: Step, intent: Entry, sent: Sent) -> Entry:
-        """The ledger's row after an answer; what was in doubt and is proven now has the earlier body in the service."""
+        """Return the ledger's row after an answer. If a doubt is proven now, the service has the earlier body."""
         if intent.state in PRESENT and sent.state is not State.CREATED:
             return replace(intent, remote_id=intent.remote_id or sent.remote_id, message=sent.message)
         known = step.entry if step.entry is not None and step.entry.state in UNSURE and sent.is_proof else None
@@ -239,28 +239,28 @@ class Push:
 
     def _tell(self) -> None:
         if self._watcher is not None:
-            seconds, counts = monotonic() - self._started, dict(self._lineup.counts)
-            self._watcher(PushProgress(len(self._lineup.steps), len(self._lineup.results), counts, seconds))
+            seconds, counts = monotonic() - self._started, dict(self._rows.counts)
+            self._watcher(PushProgress(len(self._rows.steps), len(self._rows.results), counts, seconds))
 
     # --- stopping ---
 
     def _halt(self) -> None:
-        """Start nothing more: sleepers wake, what has not begun is taken back, the rest is waited for."""
+        """Start nothing more: wake sleepers and cancel what has not begun; what is under way finishes."""
         self._halted = True
         self._api.throttle.close()
         for future in self._newest:  # an older one has begun long ago
             future.cancel()
 
     def _withdrawn(self, intent: Entry) -> Entry:
-        """The ledger's row of an intent that was not sent after all; it may be published already, and is newer."""
-        prior = self._lineup.steps[intent.key].entry
+        """Return the ledger's row for an intent that was not sent, newer than the intent, which may be published."""
+        prior = self._rows.steps[intent.key].entry
         if prior is not None and (prior.state in UNSURE or intent.state in PRESENT):
             return replace(prior, attempts=intent.attempts)
         return replace(intent, state=State.UNDONE, message=NOT_SENT)
 
     def _result(self, step: Step) -> Result:
-        if step.sends and step.key in self._lineup.results:
-            return self._lineup.results[step.key]
+        if step.sends and step.key in self._rows.results:
+            return self._rows.results[step.key]
         entry = step.proven or step.entry
         message = NOT_SENT if step.action is Action.CREATE else step.why
         again = entry is not None and step.action is Action.IN_DOUBT and self._settles_by_itself(entry.state)

@@ -1,7 +1,7 @@
-"""One create and what became of it: every way that a request can end, as an outcome of a row.
+"""One create and its outcome, for every way in which a request can end.
 
-Where the service itself refuses a second one (``Kind.is_unique``), a create without an answer of the service is sent
-again after a short wait: either it is done then, or "already in use" proves that it was done the first time.
+If the service itself refuses a second one (``Kind.is_unique``), a create without an answer is sent again after a short
+wait: either it succeeds then, or "already in use" proves that the first attempt did.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from wms_sync.master_data.plan.steps import WITH_RESEND, what_to_do
 from wms_sync.state.ledger import PRESENT, UNSURE, State
 
 SENDINGS = 3
-"""How often a create is sent that gets no answer, where that is safe."""
+"""Attempts of a create that gets no answer, where sending again is safe."""
 PROOF = "sent before; the service refuses a second one, so the first was done"
 FOUND = "sent before; the service refuses it now, and shows one"
 PASSING = ServiceFailed | NotSent
 
 
 @dataclass(frozen=True)
-class Before:
+class Prior:
     """What is known of a row before it is sent.
 
-    It may be ``in_doubt``, and ``is_last_word`` where a person has looked, so that a refusal settles that doubt; or it
-    surely ``was_there``, so that "already in use" proves nothing new.
+    ``in_doubt``: it was sent without an answer. ``is_last_word``: a person has looked for it, so that a refusal settles
+    that doubt. ``was_there``: the service certainly had it, so that "already in use" proves nothing new.
     """
 
     in_doubt: bool = False
@@ -46,14 +46,14 @@ class Before:
 
     @property
     def not_done(self) -> State:
-        """What it is after an answer that nothing was done now."""
+        """The state after an answer that says that nothing was done."""
         return State.DOUBT if self.in_doubt else State.UNDONE
 
 
 @dataclass(frozen=True)
 class Sent:
-    """What became of one create. ``stops`` is an error that every further create would meet too; ``is_busy``: the
-    service was too busy for it, after all retries."""
+    """The outcome of one create. ``stops`` is an error that every further create would meet too. ``is_busy``: the
+    service was too busy, after all retries."""
 
     state: State
     remote_id: int | None = None
@@ -68,8 +68,8 @@ class Sent:
         return self.state is State.CREATED and self.message is not None
 
 
-def told(kind: Kind, sent: Sent, *, was_there: bool) -> str:
-    """What a person is told of it: why, and what to do; what ``was_there`` is sent again only when it is asked for."""
+def message_of(kind: Kind, sent: Sent, *, was_there: bool) -> str:
+    """Say what happened and what to do. If it ``was_there``, it is sent again only on request."""
     said = sent.message or ""
     if sent.state in UNSURE:
         return f"{said} {what_to_do(kind, sent.state, was_there=was_there)}"
@@ -88,10 +88,10 @@ class Sender:
         self._creates = creates
         self._lookup = lookup
 
-    def send(self, key: str, body: Resource, before: Before, *, id_needed: bool) -> Sent:
-        """Send a row; ``id_needed`` looks for an id that no answer brought."""
+    def send(self, key: str, body: Resource, prior: Prior, *, id_needed: bool) -> Sent:
+        """Send a row. With ``id_needed``, look up an id that the answer did not bring."""
         began = datetime.now(UTC)
-        sent = self._send(key, body, before)
+        sent = self._send(key, body, prior)
         if id_needed and sent.remote_id is None and sent.state in PRESENT:
             found = self._look_for(key)
             if not self._kind.is_unique:
@@ -102,49 +102,49 @@ class Sender:
     def _look_for(self, key: str) -> Sequence[Found]:
         return self._lookup.find(self._kind.type, [key]).get(key, ()) if self._lookup else ()
 
-    def _send(self, key: str, body: Resource, before: Before) -> Sent:
+    def _send(self, key: str, body: Resource, prior: Prior) -> Sent:
         sendings = 0
         while True:
             sendings += 1
             try:
                 created = self._creates.create(self._kind.endpoint, body, wrapped_in=self._kind.wrapped_in)
             except InDoubt as error:
-                before = replace(before, in_doubt=True, is_last_word=False)
+                prior = replace(prior, in_doubt=True, is_last_word=False)
                 if not self._kind.is_unique or sendings == SENDINGS or not self._rest(sendings, error.retry_after):
                     return Sent(State.DOUBT, message=str(error))
             except Rejected as error:
-                return self._refused(key, error, before)
+                return self._refused(key, error, prior)
             except Busy as error:
                 self._creates.be_brief()
-                return Sent(before.not_done, message=str(error), is_busy=True)
+                return Sent(prior.not_done, message=str(error), is_busy=True)
             except ApiError as error:
                 stops = None if isinstance(error, PASSING) else error
-                return Sent(before.not_done, message=str(error), stops=stops)
+                return Sent(prior.not_done, message=str(error), stops=stops)
             else:
                 return Sent(State.CREATED, created.id, warnings=created.warnings)
 
     def _rest(self, attempt: int, asked: float | None) -> bool:
-        """Whether the wait came to its end; not where the push is stopped meanwhile."""
+        """Wait; return whether the wait was not cut short because the push was stopped."""
         try:
             self._creates.rest(attempt, asked)
         except NotSent:
             return False
         return True
 
-    def _refused(self, key: str, error: Rejected, before: Before) -> Sent:
+    def _refused(self, key: str, error: Rejected, prior: Prior) -> Sent:
         if error.status in NO_SUCH_PATH:
-            return Sent(before.not_done, message=str(error), stops=error)
+            return Sent(prior.not_done, message=str(error), stops=error)
         words = in_words(error.problems) if error.problems else str(error)
-        proves = before.in_doubt and not before.was_there
+        proves = prior.in_doubt and not prior.was_there
         if already_in_use(error, self._kind.key, key):
             return Sent(State.CREATED, message=PROOF) if proves else Sent(State.EXISTS, message=words)
         # another key that is taken may be taken by the first one: its refusal does not mean that nothing was done
-        if any(problem.key for problem in error.problems) and not (before.in_doubt and speaks_of_use(error)):
+        if any(problem.key for problem in error.problems) and not (prior.in_doubt and speaks_of_use(error)):
             return Sent(State.REFUSED, message=words)
         found = self._look_for(key) if self._kind.is_unique else ()  # of a product it would prove nothing
         if found:
             state, message = (State.CREATED, FOUND) if proves else (State.EXISTS, words)
             return Sent(state, found[0].id, message)
-        if before.in_doubt and not before.is_last_word:
+        if prior.in_doubt and not prior.is_last_word:
             return Sent(State.UNPROVEN, message=f"Sent before without an answer, and refused now: {words}")
         return Sent(State.REFUSED, message=words)

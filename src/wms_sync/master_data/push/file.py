@@ -1,7 +1,7 @@
-"""From a CSV file to the service and back to people: plan it, push it, say what became of each row.
+"""Plan a CSV file, push it, and report the outcome of each row.
 
-``plan_file`` sends nothing. ``push_file`` plans under the lock on its kind and applies at once, so a plan is never
-applied that another push has overtaken.
+``plan_file`` sends nothing. ``push_file`` plans under the lock on its kind and applies the plan at once, so that no
+other push comes between plan and creates.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from wms_sync.master_data.check.rows import check
 from wms_sync.master_data.errors import TooManyCreates, UnreadableFile
 from wms_sync.master_data.file.csv_file import read_csv
 from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.master_data.plan.existing import Lookup, read_known
+from wms_sync.master_data.plan.existing import Lookup, read_existing
 from wms_sync.master_data.plan.lookup import MerchantLookup
 from wms_sync.master_data.plan.steps import NEEDS_A_HAND, SHOWN, WRONG_USAGE, Plan, make_plan
 from wms_sync.master_data.push.apply import Push
-from wms_sync.master_data.push.file_state import Standing
+from wms_sync.master_data.push.file_state import FileState
 from wms_sync.master_data.push.outcomes import GOOD, Applied, Outcome, Result, Watcher
 from wms_sync.master_data.push.rejects import write_rejects
 from wms_sync.settings import Settings
@@ -39,12 +39,12 @@ from wms_sync.upkeep.recovery import refuse_another_service
 
 Say = Callable[[str], None]
 LOOKUP = RetryPolicy(attempts=4, total_seconds=60)
-"""How long the Merchant API is asked again: a push goes on without it."""
+"""Retries of the Merchant API. A push goes on without it."""
 
 
 @dataclass(frozen=True)
 class PushReport:
-    """What a push did, row by row. ``rejects`` is the file of rows to correct, where there are any."""
+    """What a push did, row by row. ``rejects`` is the file of rows to correct, if there are any."""
 
     plan: Plan
     applied: Applied
@@ -67,7 +67,7 @@ class PushReport:
 
     @property
     def unsettled(self) -> tuple[Result, ...]:
-        """Rows that the service did not take, and that a later push sends or settles by itself."""
+        """Rows that the service did not accept and that a later push sends or settles without help."""
         return tuple(one for one in self.applied.results if one.outcome is Outcome.UNSENT or one.settles_by_itself)
 
     @property
@@ -77,7 +77,7 @@ class PushReport:
         return f"{self.plan.kind.many} of {self.plan.checked.file.path.name}: {counted}"
 
     def rows(self, *outcomes: Outcome) -> list[dict[str, Any]]:
-        """Results to show, those of these outcomes (all without), in the order of the file."""
+        """Return results as table rows, in the order of the file; all, or those with one of ``outcomes``."""
         shown = [one for one in self.applied.results if not outcomes or one.outcome in outcomes]
         return [one.row for one in sorted(shown, key=lambda one: one.line)]
 
@@ -113,7 +113,7 @@ class PushReport:
 
 
 def plan_file(settings: Settings, kind: Kind, path: Path, *, resend: bool = False) -> Plan:
-    """What ``push_file`` would do now; nothing is sent or waited for, and what is lost of the ledger is restored."""
+    """Plan what ``push_file`` would do now, without sending or waiting; lost entries of the ledger are restored."""
     _refuse_odd_name(path)
     with PushLedger(settings.database_url) as ledger, _lookup(settings, None, lambda _: None) as lookup:
         return _plan(settings, ledger, kind, path, lookup, resend=resend)
@@ -135,12 +135,11 @@ def push_file(
 ) -> PushReport:
     """Create what the file has and the service is not known to have.
 
-    ``planned`` is given the plan before anything is sent and may raise to send nothing; ``say`` gets sentences: whom is
-    waited for, which request is repeated. ``stop`` ends the push after the requests under way. ``again`` pushes a file
-    whose rows were handled before: what the service refused is not sent to it once more, nor written to the rejects, as
-    long as it is as it was. Raises
-    ``UnreadableFile``, ``TooManyCreates``, ``SettingsError`` or ``StateError``; what goes wrong with creates, or with
-    asking the Merchant API, is in the report.
+    ``planned`` gets the plan before anything is sent, and may raise to send nothing. ``say`` gets sentences, such as
+    which push is waited for or which request is repeated. ``stop`` ends the push after the requests under way. Use
+    ``again`` for a file whose rows were handled before: rows that the service refused and that have not changed are
+    neither sent nor written to the rejects again. Raises ``UnreadableFile``, ``TooManyCreates``, ``SettingsError`` or
+    ``StateError``; errors of creates and of the Merchant API are in the report.
     """
     _refuse_odd_name(path)
     url, layout = settings.database_url, settings.layout
@@ -151,19 +150,19 @@ def push_file(
         _lookup(settings, policy, say) as lookup,
         GlobalApi.from_settings(settings, policy=policy, say=say, allowed=turn.epoch.check) as api,
     ):
-        standing = Standing(files, api.base_url, kind.name, path, run_id)
+        state = FileState(files, api.base_url, kind.name, path, run_id)
         try:
             plan = _plan(settings, ledger, kind, path, lookup, resend=resend, again=again)
         except UnreadableFile:
-            standing.unreadable()
+            state.unreadable()
             raise
         if planned is not None:
             planned(plan)
-        standing.planned(plan)
+        state.planned(plan)
         try:
             _refuse_too_many(settings, plan)
         except TooManyCreates as error:
-            standing.refused(error)
+            state.refused(error)
             raise
         push = Push(
             plan,
@@ -179,17 +178,17 @@ def push_file(
         told = {step.line for step in plan.steps if step.sends or not again}
         reasons = {line: reason for line, reason in _reasons(applied.results).items() if line in told}
         report = PushReport(plan, applied, write_rejects(layout, plan.checked, run_id, reasons))
-        standing.ended(applied, report.unsettled)
+        state.ended(applied, report.unsettled)
     return report
 
 
 def pusher(settings: Settings, kind: Kind) -> Holder | None:
-    """Who pushes this kind now."""
+    """Return who is pushing this kind now."""
     return lock_holder(settings.layout, what=push_lock(kind))
 
 
 def push_lock(kind: Kind) -> str:
-    """The name of the lock on pushing this kind."""
+    """Return the name of the lock on pushing this kind."""
     return f"push-{kind}"
 
 
@@ -209,13 +208,13 @@ def _plan(
     layout = settings.layout
     restore_push_ledger(layout, layout.published, ledger)
     checked = check(read_csv(path), kind)
-    known = read_known(checked, service=service, ledger=ledger, layout=layout, lookup=lookup)
-    return make_plan(checked, known, resend=resend, again=again)
+    existing = read_existing(checked, service=service, ledger=ledger, layout=layout, lookup=lookup)
+    return make_plan(checked, existing, resend=resend, again=again)
 
 
 @contextmanager
 def _lookup(settings: Settings, policy: RetryPolicy | None, say: Say) -> Iterator[Lookup | None]:
-    """The Merchant API, where its credentials are set."""
+    """Open the Merchant API if its credentials are set."""
     if not settings.has_merchant:
         yield None
         return
@@ -224,7 +223,7 @@ def _lookup(settings: Settings, policy: RetryPolicy | None, say: Say) -> Iterato
 
 
 def _refuse_odd_name(path: Path) -> None:
-    """What is remembered of a push goes by the file's name, which must be text."""
+    """Refuse a file whose name is not text: the state of a push is stored under it."""
     try:
         str(path).encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""What became of each row of a push, and how far a push is."""
+"""The outcome of each row of a push, and the progress of a push."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wms_sync.state.ledger import State
 
 
 class Outcome(StrEnum):
-    """What became of a row."""
+    """The outcome of a row."""
 
     CREATED = "created"
     ALREADY_THERE = "already there"
@@ -32,7 +32,7 @@ OF_ACTION = {
     Action.WAITS: Outcome.WAITS,
     Action.IN_DOUBT: Outcome.IN_DOUBT,
 }
-"""Of a row that was not sent."""
+"""Outcomes of rows that were not sent."""
 OF_STATE = {
     State.CREATED: Outcome.CREATED,
     State.EXISTS: Outcome.ALREADY_THERE,
@@ -41,7 +41,7 @@ OF_STATE = {
     State.DOUBT: Outcome.IN_DOUBT,
     State.UNPROVEN: Outcome.IN_DOUBT,
 }
-"""Of a row that was sent."""
+"""Outcomes of rows that were sent."""
 GOOD = frozenset({Outcome.CREATED, Outcome.ALREADY_THERE})
 
 
@@ -62,7 +62,7 @@ class Result:
 
     @property
     def row(self) -> dict[str, Any]:
-        """The result as a row to show: line, key, outcome, id, why."""
+        """The result as a table row: line, key, outcome, id, why."""
         warned = " ".join(f"Warning: {one}" for one in self.warnings)
         why = f"{self.message} {warned}".strip()
         return {"line": self.line, "key": self.key, "outcome": self.outcome.value, "id": self.remote_id, "why": why}
@@ -70,7 +70,7 @@ class Result:
 
 @dataclass(frozen=True)
 class PushProgress:
-    """How far a push is: rows that it sends, those that are done, and those by outcome."""
+    """Progress of a push: rows to send, rows done, and rows done by outcome."""
 
     total: int
     done: int
@@ -79,7 +79,7 @@ class PushProgress:
 
     @property
     def remaining_seconds(self) -> float:
-        """An estimate, by the pace so far."""
+        """Estimate from the pace so far."""
         return (self.total - self.done) * self.seconds / self.done
 
 
@@ -88,7 +88,7 @@ Watcher = Callable[[PushProgress], None]
 
 @dataclass(frozen=True)
 class Applied:
-    """What applying a plan did, a result for each of its steps; ``stopped`` is the error that ended it early."""
+    """What applying a plan did: one result per step. ``stopped`` is the error that ended it early."""
 
     results: tuple[Result, ...]
     stopped: WmsSyncError | None

@@ -1,4 +1,4 @@
-"""Which rows of a plan can be sent now: a row waits for the ids of its parents, and is not sent when one has none."""
+"""Which rows of a plan can be sent now. A row waits for its parents' ids, and is not sent if a parent gets none."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from wms_sync.master_data.plan.steps import Plan, Step
 from wms_sync.master_data.push.outcomes import GOOD, Outcome, Result
 
 
-class Lineup:
-    """The rows that a plan sends; ``results`` are those that are done, ``counts`` how many by outcome."""
+class ReadyRows:
+    """A queue of the rows that a plan sends; ``results`` are those that are done, ``counts`` their outcomes."""
 
     def __init__(self, plan: Plan) -> None:
         self.steps = {step.key: step for step in plan.steps if step.sends}
@@ -27,19 +27,19 @@ class Lineup:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing can be sent before something else is done."""
+        """Whether no row can be sent until another one is done."""
         return not self._ready
 
     def take(self, most: int) -> Sequence[Step]:
-        """The next rows, parents among them first."""
+        """Take the next rows, parents first."""
         return [self.steps[self._ready.popleft()] for _ in range(min(len(self._ready), most))]
 
     def has_children(self, step: Step) -> bool:
-        """Whether other rows need its id."""
+        """Whether other rows need this row's id."""
         return step.key in self._children
 
     def ids(self, step: Step) -> Ids:
-        """Every reference of a row that can be sent: those known before, and the parents that came with this push."""
+        """Return the ids for a row's references: those known before, and those of parents that this push created."""
         made = {
             (self._kind.type, parent): {"type": self._type(parent), "id": self.results[parent].remote_id}
             for parent in step.waits_for
@@ -47,7 +47,7 @@ class Lineup:
         return {**step.ids, **made}
 
     def conclude(self, result: Result) -> None:
-        """A row is done: its children are ready, or will not be sent, nor theirs."""
+        """Record a row's result. Its children become ready, or are given up together with their own children."""
         concluded = [result]
         while concluded:
             parent = concluded.pop()
@@ -63,12 +63,12 @@ class Lineup:
                     self._ready.append(child)
 
     def _type(self, key: str) -> str:
-        """The service's word for a row's kind; products say their own."""
+        """Return the service's type of a row; products name their own."""
         record = self.steps[key].record
         return str(record.body.get("type", self._kind.type)) if record else self._kind.type
 
     def _ids_column(self, child: Step, parent: str) -> str:
-        """The column that would name a parent by its id."""
+        """Return the column that could name the parent by its id."""
         references = child.record.references if child.record else ()
         return next(one.ids for one in references if one.ids and one.kind == self._kind.type and parent in one.keys)
 

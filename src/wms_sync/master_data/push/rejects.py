@@ -1,7 +1,7 @@
-"""The file of rejected rows: as they were written, with the reasons in a column more that is not read again.
+"""The file of rejected rows: the rows as they were written, with their reasons in an extra column.
 
-Corrected, it pushes as it is. The reasons come first, so that a row with too many cells keeps its cells in place. It
-begins with a byte-order mark, without which Excel takes it for Windows-1252 and saves other letters.
+Once corrected, the file can be pushed as it is: the extra column is ignored. It comes first, so that a row with too
+many cells keeps them in place. A byte-order mark keeps Excel from reading the file as Windows-1252.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LONGEST_STEM = 80
 
 
 def write_rejects(layout: Layout, checked: Checked, run_id: str, reasons: Mapping[int, str]) -> Path | None:
-    """Write the rows of these lines, ``reasons`` by line. None where there is no row to correct in it."""
+    """Write the rows with ``reasons`` (by line) and return the path; None if no row could be corrected there."""
     file = checked.file
     lines = [line for line in sorted(reasons) if line in file.cells]
     if not lines or checked.header_is_wrong:
@@ -37,5 +37,5 @@ def write_rejects(layout: Layout, checked: Checked, run_id: str, reasons: Mappin
 
 
 def _without(cells: tuple[str, ...], position: int | None) -> list[str]:
-    """The cells without the reasons of an earlier push of the same rows."""
+    """Drop the reasons of an earlier push of the same rows."""
     return [cell for at, cell in enumerate(cells) if at != position]

@@ -1,4 +1,4 @@
-"""Files of which rows were not sent, or wait, when they were pushed last: for the status, the doctor and the sensor."""
+"""Files whose last push left rows unsent or waiting, as status, doctor and sensor list them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from wms_sync.state.push_files import PushedFile, PushFiles
 from wms_sync.state.queue import lock_holder
 
 GONE_IS_TOLD_FOR = timedelta(days=7)
-"""How long a file that was taken away is still told of: whoever took it may not know that it was not done."""
+"""How long a removed file is still reported: whoever removed it may not know that it was not finished."""
 
 
 def unfinished(settings: Settings) -> tuple[PushedFile, ...]:
-    """Those that nobody pushes now; a file that is gone for some days only."""
+    """Return those files that nobody is pushing now; removed files are left out after some days."""
     layout = settings.layout
     idle = {kind.name for kind in KINDS if lock_holder(layout, what=push_lock(kind)) is None}
     told_since = datetime.now(UTC) - GONE_IS_TOLD_FOR
@@ -30,7 +30,7 @@ def unfinished(settings: Settings) -> tuple[PushedFile, ...]:
 
 
 def needs(settings: Settings, file: PushedFile) -> str:
-    """One of them for a person: what is open, why, and what becomes of it or is to be done."""
+    """Say what is open in one file, why, and what happens next or is to be done."""
     path = Path(file.path)
     told = [f"{path.name}, pushed on {file.began_at:%Y-%m-%d %H:%M} UTC: {_open(file)}."]
     if file.reason and file.unsent:
