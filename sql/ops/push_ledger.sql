@@ -4,7 +4,7 @@
 -- notes: state intended means that a push is running or was killed; it counts as in doubt
 create table ops.push_ledger (
     service varchar not null, -- Address of the instance that the create was sent to.
-    kind varchar not null, -- Kind of master data: location-tags, retailers or products.
+    kind varchar not null, -- Kind of master data, as in wms-sync push KIND, such as products.
     key varchar not null, -- Natural key: name, code or sku.
     state varchar not null, -- intended, created, exists (was there before), refused, undone (the service failed and created nothing), doubt (no answer came) or unproven (no answer came, and the service refused the second attempt without a reason).
     body json not null, -- Fields from the CSV file; references by natural key.
