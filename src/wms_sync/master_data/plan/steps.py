@@ -54,7 +54,7 @@ class Step:
 
     ``ids`` are resolved references; ``waits_for`` are keys of rows of this file whose ids come with the push. ``entry``
     is the ledger's entry; ``proven`` is what it should be, given what the service shows; ``found`` is what rows that
-    refer to this key get. ``is_by_sku``: only a sku, which other merchants may use too, says that the service has it.
+    refer to this key get. ``is_by_key_alone``: only a key that others may use too says that the service has it.
     ``is_last_word``: a person has looked for what is in doubt, so that a refusal settles it.
     """
 
@@ -71,7 +71,7 @@ class Step:
     entry: Entry | None = None
     proven: Entry | None = None
     found: tuple[Found, ...] = ()
-    is_by_sku: bool = False
+    is_by_key_alone: bool = False
     is_last_word: bool = False
     warnings: tuple[str, ...] = ()
 
@@ -182,8 +182,8 @@ class _Planner:
         self._existing = existing
         self._resend = resend
         self._again = again
-        # not beside a doubt: who settles one does not mean every product that was there before
-        self._resend_by_sku = resend and not any(one.state in UNSURE for one in existing.entries.values())
+        # not beside a doubt: whoever settles one does not mean everything that was there before
+        self._resend_by_key_alone = resend and not any(one.state in UNSURE for one in existing.entries.values())
         self._decided: dict[str, Step] = {}
 
     def decide(self, record: Record) -> Step:
@@ -210,7 +210,7 @@ class _Planner:
             return self._there(replace(step, proven=_proven(entry, proof[0])), _among(proof))
         if entry is None or entry.state not in OURS:
             if shown:
-                return self._by_sku(replace(step, found=shown), _among(shown))
+                return self._by_key_alone(replace(step, found=shown), _among(shown))
             if self._again and entry is not None and entry.state is State.REFUSED and entry.body == step.content:
                 why = f"Refused by the service on {entry.settled_at or entry.intended_at:%Y-%m-%d}: {entry.message}"
                 return replace(step, action=Action.REJECTED, why=why)
@@ -218,18 +218,18 @@ class _Planner:
                 return replace(step, sends=True)
         if entry.state in UNSURE:
             return self._in_doubt(step, entry, shown)
-        if self._resend if self._kind.is_unique else self._resend_by_sku and entry.state is State.EXISTS:
+        if self._resend if self._kind.is_unique else self._resend_by_key_alone and entry.state is State.EXISTS:
             return replace(step, sends=True, why=f"{_remembered(entry)}, and sent again as you asked.")
         return self._there(step, _remembered(entry))
 
-    def _by_sku(self, step: Step, where: str) -> Step:
-        if self._resend_by_sku:
+    def _by_key_alone(self, step: Step, where: str) -> Step:
+        if self._resend_by_key_alone:
             return replace(step, sends=True, why=f"{where}. Sent all the same, as you asked.")
         why = (
             f"{where}. Its fields were not compared. If that is another merchant's, push this row in a file of its own "
             "with --resend."
         )
-        return replace(step, action=Action.ALREADY_THERE, why=why, is_by_sku=True)
+        return replace(step, action=Action.ALREADY_THERE, why=why, is_by_key_alone=True)
 
     def _there(self, step: Step, where: str) -> Step:
         if step.entry is None or step.entry.state not in OURS:
@@ -336,7 +336,7 @@ def _one(found: Sequence[Found], what: str, ids: str, parent: Step | None) -> Re
 
 
 def _ours(entry: Entry | None, shown: Sequence[Found]) -> tuple[Found, ...]:
-    """Return what the service shows of a product that was created from here. Its sku alone is no proof: another
+    """Return what the service shows of a product created from here. Its sku alone is no proof: another
     merchant may use the same one, or the service had it before."""
     if entry is None or entry.state not in OURS:
         return ()

@@ -141,7 +141,7 @@ class Sender:
         # another key that is taken may be taken by the first one: its refusal does not mean that nothing was done
         if any(problem.key for problem in error.problems) and not (prior.in_doubt and speaks_of_use(error)):
             return Sent(State.REFUSED, message=words)
-        found = self._look_for(key) if self._kind.is_unique else ()  # of a product it would prove nothing
+        found = self._look_for(key) if self._kind.is_unique else ()  # otherwise it would prove nothing
         if found:
             state, message = (State.CREATED, FOUND) if proves else (State.EXISTS, words)
             return Sent(state, found[0].id, message)

@@ -96,12 +96,13 @@ class PushReport:
         for outcome, count in seen.items():
             if most is not None and count > most:
                 yield f"and {count - most:,} more {outcome} (--all prints every row)"
-        by_sku = sorted(step.line for step in self.plan.steps if step.is_by_sku)
-        if by_sku:
-            some = ", ".join(map(str, by_sku[:10])) + (" ..." if len(by_sku) > 10 else "")
+        by_key_alone = sorted(step.line for step in self.plan.steps if step.is_by_key_alone)
+        if by_key_alone:
+            some = ", ".join(map(str, by_key_alone[:10])) + (" ..." if len(by_key_alone) > 10 else "")
             yield (
-                f"{len(by_sku):,} are already there by nothing but their sku (line {some}): a plan (--dry-run) says "
-                "whose they are. Push those that are another merchant's in a file of their own with --resend."
+                f"{len(by_key_alone):,} are already there by nothing but their {self.plan.kind.key} (line {some}): a "
+                "plan (--dry-run) says whose they are. Push those that are another merchant's in a file of their own "
+                "with --resend."
             )
         if self.rejects is not None:
             yield f"Correct the rejected rows in {self.rejects} and push that file."
