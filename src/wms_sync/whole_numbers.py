@@ -1,4 +1,4 @@
-"""What is a whole number, and what is an id: one answer for pages, answers of creates, tables, files and commands.
+"""Recognise whole numbers and ids: one rule for pages, answers to creates, tables, files and commands.
 
 PHP sometimes writes a number as text, or an integer as a float.
 """
@@ -16,7 +16,7 @@ LARGEST_ID = INT64[-1]
 
 
 def whole(value: Any) -> int | None:  # noqa: ANN401 - any JSON
-    """Return the whole number that a value is, or is written as: 12, "12" and 12.0 are 12; 12.5 is None."""
+    """Return the whole number for a value: 12 for 12, "12" and 12.0; None for 12.5 and beyond 64 bits."""
     if isinstance(value, int):
         return value if value in INT64 and not isinstance(value, bool) else None
     if isinstance(value, str):
@@ -28,6 +28,6 @@ def whole(value: Any) -> int | None:  # noqa: ANN401 - any JSON
 
 
 def identity(value: Any) -> int | None:  # noqa: ANN401 - any JSON
-    """Return the id that a value is, or is written as: a whole number that is not negative; None for anything else."""
+    """Return the id for a value: a whole number that is not negative; None for anything else."""
     number = whole(value)
     return number if number is not None and number >= 0 else None
