@@ -175,8 +175,8 @@ class StateStore(Guarded):
     def latest_served(self, tolerance: timedelta) -> datetime | None:
         """Return when the newest page was served.
 
-        Windows with a page that is dated more than ``tolerance`` after the window's end are left out: their clock was
-        wrong.
+        A window is left out if a page of it is dated more than ``tolerance`` after this machine recorded the window as
+        landed (or begun): the clock of that answer was wrong.
         """
         ended = func.coalesce(windows.c.landed_at, windows.c.started_at)
         query = select(func.max(pages.c.served_at), ended).join(windows, windows.c.id == pages.c.window_id)
