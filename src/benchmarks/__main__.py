@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: run benchmarks, print tables, keep the results as JSON."""
+"""`python -m benchmarks`: run benchmarks, print tables, save the results as JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WIDTH = 200
 
 
 def main(arguments: list[str]) -> int:
-    """Run what was asked for, all by default; 1 when a contender failed, after the others."""
+    """Run the chosen benchmarks, all by default. Return 1 if a contender failed, after running the others."""
     options = _parser().parse_args(arguments)
     scratch = options.results / "scratch"
     benchmarks = _benchmarks(options, scratch)

@@ -1,7 +1,7 @@
-"""What Dagster costs: a night, and a backfill of a range of 1,000 days, over a sandbox that holds next to nothing.
+"""Measure what Dagster costs: a night, and a backfill of 1,000 days, over a sandbox with hardly any data.
 
-Overhead is the whole process less what the command line prints for reading and for refreshing the tables, so it has the
-start of the process and the imports in it. The instance is a real one: a `DAGSTER_HOME` with SQLite.
+The overhead is the time of the whole process minus what the command line prints for reading and for refreshing the
+tables, so it includes starting the process and the imports. The instance is a real one: a `DAGSTER_HOME` with SQLite.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NIGHT_HOPED, RANGE_HOPED = 20.0, 60.0
 
 
 def dagster_overhead(scratch: Path, *, days: int = DAYS) -> Section:
-    """A first night, a second one, a night without history, and a range of `days` days."""
+    """Measure a first night, a second one, a night without history, and a range of `days` days."""
     today = datetime.now(UTC).date()
     with serving(SHIPMENTS, days=days) as service:
         folder = Folder(scratch / "dagster", service)
@@ -48,7 +48,7 @@ def dagster_overhead(scratch: Path, *, days: int = DAYS) -> Section:
 
 
 def overhead(run: Run) -> float:
-    """Wall time that is neither reading nor refreshing."""
+    """Return the wall time that is neither reading nor refreshing."""
     return run.cost.wall - run.phases["read"] - run.phases["refresh"]
 
 
@@ -64,7 +64,7 @@ def _row(name: str, run: Run) -> Row:
 
 
 def _prepared(home: Path) -> Path:
-    """Made by another process: importing Dagster here would count in the memory of what is measured."""
+    """Prepare the home in another process: importing Dagster here would add to the memory that is measured."""
     code = "import sys, pathlib; from pipelines.instance import prepare_home; prepare_home(pathlib.Path(sys.argv[1]))"
     subprocess.run([sys.executable, "-c", code, str(home)], check=True)
     return home

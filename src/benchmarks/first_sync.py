@@ -1,7 +1,7 @@
-"""The first sync of N shipments: the product, its library without Dagster, dlt (tuned and plain), and the floor.
+"""Measure the first sync of N shipments by the product, its library without Dagster, dlt (tuned, plain), and the floor.
 
-One sandbox serves all, warmed up. Each contender runs in a fresh process and folder; of several rounds the one with the
-median wall time counts.
+One warmed-up sandbox serves all of them. Each contender runs in a fresh process and folder; of several rounds, the one
+with the median wall time counts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Outcome:
 
 
 def first_sync(shipments: int, scratch: Path, *, rounds: int, with_dlt: bool = True) -> Section:
-    """Every contender `rounds` times, in turn."""
+    """Run every contender `rounds` times, in turn."""
     contenders = dict(_contenders())
     if not (with_dlt and DLT_PYTHON.exists()):
         del contenders[DLT], contenders[DLT_DOCUMENTED]

@@ -1,7 +1,7 @@
-"""A night over a database of millions of shipments with the least memory that is allowed.
+"""Measure a night over a database of millions of shipments with the least memory that is allowed.
 
-The millions are copies of a small first sync, made by SQL in the working file with ids of their own: to read as many
-from the sandbox would take an hour and tell no more. The night reads, merges, checks and publishes as any.
+The millions are copies of a small first sync, made by SQL in the working file with their own ids: reading as many from
+the sandbox would take an hour and show nothing more. The night reads, merges, checks and publishes as usual.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from wms_sync.catalogue import Table, quote, tables
 
 LEAST_MEMORY = "300MB"
 READ = 5000
-"""Shipments of the sandbox: more than the night's audit reads again, so that it meets no copy."""
+"""Shipments of the sandbox: more than the night's audit reads again, so that it reaches no copy."""
 APART = 10_000_000
-"""Between the ids of one copy and the next."""
+"""Distance between the ids of one copy and the next."""
 COPIED = {"shipments", "orders", "galleries"}
 FILLING_MEMORY = "4GB"
 
 
 def large(shipments: int, scratch: Path) -> Section:
-    """One night at so many shipments; it fails where memory is not enough."""
+    """Measure one night at this many shipments; it fails if the memory is not enough."""
     with serving(READ) as service:
         service.warm_up(WARM_PAGES)
         folder = Folder(scratch / "large", service)
@@ -51,7 +51,7 @@ def large(shipments: int, scratch: Path) -> Section:
 
 
 def multiply(database: Path, copies: int) -> dict[str, int]:
-    """Copy every shipment, order and gallery with all their rows so many times in all; rows by table."""
+    """Copy every shipment, order and gallery with all their rows, to `copies` in total. Return rows by table."""
     settings = {"memory_limit": FILLING_MEMORY, "preserve_insertion_order": "false"}
     with duckdb.connect(database, config=settings) as connection:  # type: ignore[arg-type]
         for table in tables():
@@ -65,7 +65,7 @@ def multiply(database: Path, copies: int) -> dict[str, int]:
 
 
 def _spread(connection: duckdb.DuckDBPyConnection, table: Table, copies: int) -> None:
-    """The copies of a row beside it, so that what changes at night lies all over the table."""
+    """Put the copies of a row next to it, so that the changes of the night are spread over the whole table."""
     shifted = ", ".join(f"{column} + copy * {APART} as {column}" for column in _ids(table))
     connection.execute(f"create or replace temp table original as from {table.qualified}")
     connection.execute(f"truncate {table.qualified}")
@@ -77,6 +77,6 @@ def _spread(connection: duckdb.DuckDBPyConnection, table: Table, copies: int) ->
 
 
 def _ids(table: Table) -> Iterator[str]:
-    """The columns that name a shipment, an order or a gallery."""
+    """Yield the columns that identify a shipment, an order or a gallery."""
     known = {table.root_key, "order_id", "gallery_id"}
     return (quote(name) for name in table.column_names if name in known)

@@ -1,10 +1,10 @@
-"""What a process costs, seen from outside: wall, CPU and peak memory of it and of everything it starts.
+"""Measure what a process costs, from outside: wall time, CPU and peak memory, including everything it starts.
 
-- CPU is user and system time of the process and of every child it waited for (`wait4`).
-- Peak memory is the high-water mark of the resident set of the largest single process (`wait4`), or, where it is more,
-  the largest sum over the process tree of proportional set sizes (`/proc/<pid>/smaps_rollup`: a page shared by forked
-  processes counts once), sampled five times a second while there is more than one process.
-- A process tree is what shares the session of the process, so a worker counts whoever its parent is.
+- CPU is the user and system time of the process and of every child it waited for (`wait4`).
+- Peak memory is the larger of two values: the largest resident set of a single process (`wait4`), and the largest sum
+  of proportional set sizes over the process tree (`/proc/<pid>/smaps_rollup`, where a page shared by forked processes
+  counts once), sampled five times a second while there is more than one process.
+- The process tree is every process in the same session, so a worker counts whoever its parent is.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SAMPLE_EVERY = 40
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds and MiB. `service_cpu`: what the sandbox used meanwhile. `watched`: how long the watched file stood."""
+    """Seconds and MiB. `service_cpu`: what the sandbox used meanwhile. `watched`: how long the watched file existed."""
 
     wall: float
     cpu: float
@@ -35,7 +35,7 @@ class Cost:
 
 
 class ContenderFailed(Exception):
-    """The process that was measured ended badly; the message has the end of its log."""
+    """The measured process failed; the message has the end of its log."""
 
 
 def measure(
@@ -47,9 +47,9 @@ def measure(
     watched: tuple[Path, str] | None = None,
     accepted: Sequence[int] = (0,),
 ) -> tuple[Cost, str]:
-    """Run a command in `folder` to its end; its cost and what it wrote to standard output.
+    """Run a command in `folder` to its end. Return its cost and its standard output.
 
-    `service` is the process id of the sandbox; `watched` a file, given as a folder and a pattern below it. Standard
+    `service` is the process id of the sandbox; `watched` is a file, given as a folder and a pattern below it. Standard
     error goes to `log.txt` in the folder.
     """
     output, log = folder / "output.txt", folder / "log.txt"
@@ -62,7 +62,7 @@ def measure(
     with _Onlooker(process.pid, watched) as onlooker:
         _, status, usage = os.wait4(process.pid, 0)
         wall = monotonic() - started
-    process.returncode = os.waitstatus_to_exitcode(status)  # it is waited for; Popen must not try again
+    process.returncode = os.waitstatus_to_exitcode(status)  # already waited for; Popen must not wait again
     if process.returncode not in accepted:
         raise ContenderFailed(f"{command} ended with {process.returncode}:\n{_end_of(output)}\n{_end_of(log)}")
     cost = Cost(
@@ -77,7 +77,7 @@ def measure(
 
 
 class _Onlooker(threading.Thread):
-    """Looks at a process tree, and at one file, until the process is gone."""
+    """Watches a process tree, and one file, until the process is gone."""
 
     def __init__(self, process: int, watched: tuple[Path, str] | None) -> None:
         super().__init__(name="onlooker", daemon=True)
@@ -96,7 +96,7 @@ class _Onlooker(threading.Thread):
         self.join()
 
     def run(self) -> None:
-        """Look at the file often, at the memory now and then."""
+        """Look at the file often, and at the memory from time to time."""
         looks, last = 0, monotonic()
         while not self._over.wait(_LOOK_SECONDS if self._watched_file else _LOOK_SECONDS * _SAMPLE_EVERY):
             now = monotonic()
@@ -119,7 +119,7 @@ def _session(leader: int) -> Iterator[int]:
 
 
 def _fields(process: int) -> list[str]:
-    """Fields of `/proc/<pid>/stat` from the state on; empty when the process is gone."""
+    """Return the fields of `/proc/<pid>/stat` from the state on; empty if the process is gone."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -127,7 +127,7 @@ def _fields(process: int) -> list[str]:
 
 
 def _proportional(process: int) -> int:
-    """KiB of the proportional set size; 0 when the process is gone."""
+    """Return the proportional set size in KiB; 0 if the process is gone."""
     try:
         lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""Peak memory of the first sync at N and at three times N: it must not grow with the number of shipments."""
+"""Measure the peak memory of the first sync at N and at 3 N: it must not grow with the number of shipments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MIB_HOPED = 1024.0
 
 
 def memory(shipments: int, scratch: Path) -> Section:
-    """One first sync a size."""
+    """Run one first sync per size."""
     runs = {size: _first_sync(size, scratch / "memory") for size in (shipments, TIMES * shipments)}
     small, large = (run.cost.memory for run in runs.values())
     return Section(

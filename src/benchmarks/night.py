@@ -1,8 +1,8 @@
-"""A night of 1,000 changes, at two sizes of the database, ten times apart.
+"""Measure a night of 1,000 changes, at two sizes of the database that differ by a factor of ten.
 
 The command line is timed as a whole and split: `read` and `refresh` are what it prints, `publish` is how long the copy
-for publishing was being made (seen from outside), and the rest is Dagster and the start of the process. Of several
-nights the one with the median wall time counts. The checks alone are timed once more afterwards, on the published file.
+for publishing existed (seen from outside), and the rest is Dagster and starting the process. Of several nights, the one
+with the median wall time counts. The checks are timed once more afterwards, on the published file.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ class Night:
 
     @property
     def without_copy(self) -> float:
-        """Wall time, the published copy aside."""
+        """Return the wall time without the published copy."""
         return self.run.cost.wall - self.run.phases["publish"]
 
 
 def night(shipments: int, scratch: Path, *, nights: int) -> Section:
-    """Nights at `shipments` / 10 and at `shipments`."""
+    """Measure nights at `shipments` / 10 and at `shipments`."""
     small, large = (_nights(size, scratch / "night", nights) for size in (shipments // APART, shipments))
     return Section(
         name="night",

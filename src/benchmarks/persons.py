@@ -1,4 +1,4 @@
-"""What it costs to look for persons in a page that was asked for without any: CPU time of a page, best of many."""
+"""Measure the search for personal data in a page requested without any: CPU time per page, best of many."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EMAIL = {"email": {"value": "shop@example.test"}}
 
 
 def persons() -> Section:
-    """One page as it is, with the key of a person in every order's custom fields, and with a person in one order."""
+    """Measure a page as it is, one with a person's key in all orders' custom fields, and one with a person."""
     with serving(SHIPMENTS) as service:
         plain = service.page()
     kept = _altered(plain, lambda order: order.update(custom_fields={**(order.get("custom_fields") or {}), **EMAIL}))

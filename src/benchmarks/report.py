@@ -1,4 +1,4 @@
-"""What a benchmark found, as a table for people and as JSON for programs."""
+"""The result of a benchmark, as a table for people and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Row = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class Figure:
-    """One number that somebody asked for; `most` is the largest value that was hoped for."""
+    """One number of interest; `most` is the largest value hoped for."""
 
     name: str
     value: float
@@ -28,7 +28,7 @@ class Figure:
 
     @property
     def verdict(self) -> str:
-        """Whether it came out as hoped."""
+        """Return whether the value is as hoped."""
         if self.most is None:
             return ""
         return f"{'as hoped' if self.value <= self.most else 'MORE THAN HOPED'} (at most {self.most:g})"
@@ -36,7 +36,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """The outcome of one benchmark. `details` goes to the JSON only."""
+    """The result of one benchmark. `details` goes to the JSON only."""
 
     name: str
     title: str
@@ -62,7 +62,7 @@ def show(section: Section, console: Console) -> None:
 
 
 def save(sections: Sequence[Section], folder: Path, arguments: Sequence[str]) -> Path:
-    """Write everything to `results-<time>.json`."""
+    """Write all results to `results-<time>.json`."""
     folder.mkdir(parents=True, exist_ok=True)
     now = datetime.now(UTC)
     content = {

@@ -25,7 +25,7 @@ _PHASE = re.compile(r"^(?P<word>landed|merged)\b.* (?P<seconds>[\d.,]+) s$", re.
 
 @dataclass(frozen=True)
 class Run:
-    """A contender's run: its cost, and what it says of itself: seconds by phase, rows by table where it keeps none."""
+    """A contender's run: its cost, and what it reports: seconds by phase, and rows by table if it keeps no database."""
 
     cost: Cost
     phases: Mapping[str, float]
@@ -33,7 +33,7 @@ class Run:
 
 
 class Folder:
-    """The folder of one installation: empty at first, the current folder of its processes, so no `.env` is read."""
+    """The folder of one installation: empty at first, and the current folder of its processes, so no `.env` is read."""
 
     def __init__(self, path: Path, service: Service) -> None:
         shutil.rmtree(path, ignore_errors=True)
@@ -43,11 +43,14 @@ class Folder:
 
     @property
     def layout(self) -> Layout:
-        """Where the product's files are."""
+        """Return where the product's files are."""
         return Layout(self.path / "data")
 
     def command_line(self, *arguments: str, dagster_home: Path | None = None, memory_limit: str | None = None) -> Run:
-        """`wms-sync` as a user runs it. Phases: `read`, `refresh` as it prints them, `publish` as seen from outside."""
+        """Run `wms-sync` as a user does.
+
+        Phases: `read` and `refresh` as it prints them, `publish` as seen from outside.
+        """
         more = {"DAGSTER_HOME": str(dagster_home)} if dagster_home else {}
         more |= {"WMS_MEMORY_LIMIT": memory_limit} if memory_limit else {}
         cost, output = measure(
@@ -62,7 +65,7 @@ class Folder:
         return Run(cost, {"read": said["landed"], "refresh": said["merged"], "publish": cost.watched})
 
     def script(self, command: Sequence[str | Path]) -> Run:
-        """A contender that writes `phases`, and perhaps `rows`, to the file that is its last argument."""
+        """Run a contender that writes `phases`, and perhaps `rows`, to the file that is its last argument."""
         chosen = self.path / "selection.json"
         chosen.write_text(json.dumps(selection(include_addresses=False)))
         result = self.path / "result.json"
@@ -75,7 +78,7 @@ class Folder:
         return Run(cost, **json.loads(result.read_text()))
 
     def remove(self) -> None:
-        """Give the disk back."""
+        """Delete the folder, to free the disk."""
         shutil.rmtree(self.path)
 
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
@@ -84,7 +87,7 @@ class Folder:
 
 
 def module(name: str) -> list[str]:
-    """The command of a contender that runs in this environment."""
+    """Run the contenders: the command, its environment, a folder of its own, and what it reports about itself."""
     return [sys.executable, "-m", f"benchmarks.contenders.{name}"]
 
 

@@ -1,4 +1,4 @@
-"""The sandbox in a process of its own, warmed up, so that it costs every contender the same."""
+"""Run the sandbox in a process of its own, warmed up, so that it costs every contender the same."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Service:
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """What the product is told of it."""
+        """Return the product's settings for it."""
         return {
             "WMS_BASE_URL": self.base_url,
             "WMS_API_TOKEN": self.token,
@@ -42,7 +42,10 @@ class Service:
         }
 
     def warm_up(self, pages: int | None = None) -> int:
-        """Request pages of the full selection, all unless told how many, so that its templates are made; how many."""
+        """Request pages of the full selection, all by default, so that its templates are made.
+
+        Return the number of pages.
+        """
         target, read = self._first_page(), 0
         with self._client() as client:
             while target and (pages is None or read < pages):
@@ -51,12 +54,12 @@ class Service:
         return read
 
     def page(self) -> bytes:
-        """The first page."""
+        """Return the first page."""
         with self._client() as client:
             return client.get(self._first_page()).raise_for_status().content
 
     def advance(self, *, seconds: int, changed: int, new: int, orders: int) -> None:
-        """Let time pass: so many shipments change, are new, change with their order."""
+        """Let time pass: this many shipments change, are new, or change with their order."""
         wish = {"seconds": seconds, "changed": changed, "new": new, "orders": orders}
         with self._client() as client:
             client.post(f"{self.base_url}/sandbox/advance", json=wish).raise_for_status()
@@ -71,7 +74,7 @@ class Service:
 
 @contextmanager
 def serving(shipments: int, *, days: int = DAYS) -> Iterator[Service]:
-    """A sandbox with so many shipments over the last `days` days."""
+    """Run a sandbox with this many shipments over the last `days` days."""
     command = [sys.executable, "-m", "wms_sandbox", "--port", "0", "--shipments", str(shipments)]
     command += ["--seed", str(SEED), "--days", str(days)]
     start = (datetime.now(UTC) - timedelta(days=days + 1)).date()

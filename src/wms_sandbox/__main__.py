@@ -1,4 +1,4 @@
-"""`python -m wms_sandbox`: serves the stand-in until it is stopped."""
+"""`python -m wms_sandbox`: serve the sandbox until it is stopped."""
 
 import argparse
 from contextlib import suppress
@@ -9,7 +9,7 @@ from wms_sandbox.server import HOST, listen, make_server
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Serves until the process is told to stop."""
+    """Serve until the process is told to stop."""
     parser = _parser()
     options = parser.parse_args(arguments)
     try:

@@ -1,10 +1,10 @@
-"""Letting time pass: the clock moves, and between the old and the new moment shipments, orders and retailers change.
+"""Let time pass: move the clock, and change shipments, orders and retailers between the old and the new time.
 
-What changes follows from the seed and the number of advances before. A change is a counter in the store, so a record
-shows it whenever it is served. The `updated_at` of what changed lies between the two moments; a retailer's new name is
-seen the next time the retailer is included, as in life without any sign on the shipment. New shipments refer to the
-retailers and products that callers have created (`newcomers`). What is committed late shows only now an `updated_at`
-of before.
+The changes follow from the seed and the number of earlier advances. A change is a counter in the store, so a record
+shows it whenever it is served. The `updated_at` of a changed record lies between the two times; a retailer's new name
+appears the next time the retailer is included, without any sign on the shipment, as in reality. New shipments refer to
+the retailers and products that callers have created (`newcomers`). A record that is committed late appears only now,
+with an `updated_at` from before.
 """
 
 from dataclasses import asdict, dataclass, field
@@ -18,18 +18,18 @@ from wms_sandbox.heads import MOST_PACKAGES, PAIR_SHARE
 from wms_sandbox.identities import RETAILERS, retailer_id
 from wms_sandbox.newcomers import Newcomers
 from wms_sandbox.slots import order_id
-from wms_sandbox.store import NO_TIME, Batch, Indexes, Store
+from wms_sandbox.store import NO_TIME, Indexes, NewShipments, Store
 
 _STEPS = 12
-"""After so many changes a status is back where it was."""
+"""After this many changes a status returns to its first value."""
 
 
 @dataclass(frozen=True)
 class Advance:
-    """What one advance did, by ids. `changed` are all changed shipments but those of `order_shipments` alone.
+    """The result of one advance, by ids. `changed` are all changed shipments except those only in `order_shipments`.
 
-    `packages_added`, `packages_removed` and `packages_emptied` (down to none) are parts of `changed`;
-    `order_shipments` are the shipments of the changed `orders`.
+    `packages_added`, `packages_removed` and `packages_emptied` (down to none) are parts of `changed`; `order_shipments`
+    are the shipments of the changed `orders`.
     """
 
     number: int
@@ -45,15 +45,15 @@ class Advance:
     retailers: list[int] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
-        """With times as text, for the answer of `POST /sandbox/advance`."""
+        """Return the result with times as text, for the answer to `POST /sandbox/advance`."""
         return asdict(self) | {"before": self.before.isoformat(), "after": self.after.isoformat()}
 
 
 @dataclass(frozen=True)
 class Wish:
-    """How much is to change. Packages: of the changed shipments, so many gain one and so many lose one or all.
+    """How much is to change. Packages: this many of the changed shipments gain one, lose one or lose all.
 
-    `late`: the times of all that changes lie so many seconds further back, but never before a record's last change.
+    `late`: move the times of all changes back by this many seconds, but never before a record's last change.
     """
 
     seconds: float = 86_400
@@ -72,7 +72,7 @@ class Wish:
 
 
 class Passage:
-    """One advance on its way: the store is changed step by step, and the outcome collected."""
+    """One advance in progress: changes the store step by step and collects the result."""
 
     def __init__(self, store: Store, newcomers: Newcomers, clock: Clock, wish: Wish) -> None:
         store.version += 1
@@ -86,7 +86,7 @@ class Passage:
         self._late = round(wish.late * 1000)
 
     def run(self) -> Advance:
-        """New shipments last, so that they are not among the changed ones."""
+        """Make all changes; new shipments come last, so that they are not among the changed ones."""
         living = self._store.living()
         changed = living[self._choose(len(living), self._wish.changed)]
         self._touch(changed)
@@ -113,14 +113,14 @@ class Passage:
         return np.sort(self._generator.choice(count, min(wanted, count), replace=False)).astype(np.int64)
 
     def _moments(self, count: int) -> Indexes:
-        """Milliseconds after the old moment and before the new one, whole seconds where there is room."""
+        """Return times in milliseconds after the old time and before the new one, in whole seconds if possible."""
         low, high = self._before + 1, max(self._before + 1, self._after)
         moments = self._generator.integers(low, high, count, endpoint=high == low)
         whole = (moments + 999) // 1000 * 1000
         return np.where(whole < high, whole, moments) - self._late
 
     def _touch(self, at: Indexes) -> None:
-        """Another revision: new tracking numbers, often another status, sometimes packed at last."""
+        """Give shipments another revision: new tracking numbers, often another status, sometimes packed now."""
         store = self._store
         store.updated[at] = np.maximum(self._moments(len(at)), store.updated[at] + 1)
         store.revision[at] += 1
@@ -173,5 +173,5 @@ class Passage:
         if newcomers:
             family[alone[: len(newcomers)]] = store.add_families(newcomers)
         start = len(store)
-        store.append(self._generator, Batch(family, part, first, created, created + lag))
+        store.append(self._generator, NewShipments(family, part, first, created, created + lag))
         return np.arange(start, start + count, dtype=np.int64)

@@ -1,7 +1,7 @@
-"""The sandbox as an ASGI application: routes, in the order that the service checks things.
+"""The sandbox as an ASGI application: routes, with checks in the same order as the service.
 
-Token first (401), then the path (404), the method (405), the parameters and the body (400, 422). The Merchant API
-has its own way of all this. Tests may answer in its place (`intercept`) or change an envelope before it is sent
+The token first (401), then the path (404), the method (405), the parameters and the body (400, 422). The Merchant API
+has its own rules for all this. Tests may answer instead of it (`intercept`) or change an envelope before it is sent
 (`rewrite`).
 """
 
@@ -59,7 +59,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 @dataclass(frozen=True)
 class ServedRequest:
-    """A request and the status it was answered with."""
+    """A request and the status of its answer."""
 
     method: str
     path: str
@@ -71,10 +71,10 @@ class ServedRequest:
 class Sandbox:
     """The service and its data, an ASGI application.
 
-    `requests` are those served so far, the oldest first. Tests may set `intercept`, which is asked before anything else
-    and answers instead unless it returns None (see also `faults`), `rewrite`, which is given the envelope of each
-    listing and returns the one to send, `redate`, which is given the moment of an answer's `Date` and returns the one
-    to send, or None for an answer without, and `field_treatment`.
+    `requests` are those served so far, oldest first. Tests may set these hooks: `intercept` is called before anything
+    else and answers instead, unless it returns None (see also `faults`); `rewrite` receives the envelope of each
+    listing and returns the one to send; `redate` receives the time for an answer's `Date` and returns the one to send,
+    or None for an answer without it; `field_treatment` changes how field selection is treated.
     """
 
     def __init__(self, config: SandboxConfig | None = None) -> None:
@@ -117,48 +117,51 @@ class Sandbox:
         retailers: int = 0,
         late: float = 0,
     ) -> Advance:
-        """Lets time pass; see `Wish` and `Advance`."""
+        """Let time pass; see `Wish` and `Advance`."""
         wish = Wish(seconds, changed, new, packages_added, packages_removed, orders, retailers, late)
         with self._lock:
             return Passage(self._store, self._creates.newcomers, self.clock, wish).run()
 
     def delete_shipments(self, ids: list[int]) -> None:
-        """No listing shows or counts them any more. Raises LookupError for an id that is no shipment's."""
+        """Delete shipments: no listing shows or counts them any more. Raises LookupError for an unknown id."""
         with self._lock:
             self._store.delete(ids, deleted=True)
 
     def restore_shipments(self, ids: list[int]) -> None:
-        """Shows deleted shipments again, as they were and with the `updated_at` that they had."""
+        """Restore deleted shipments as they were, with the same `updated_at`."""
         with self._lock:
             self._store.delete(ids, deleted=False)
 
     @property
     def logins(self) -> int:
-        """How many sessions of the Merchant API were opened."""
+        """Return the number of sessions of the Merchant API that were opened."""
         return self._sessions.logins
 
     def location_tags(self) -> list[dict[str, Any]]:
-        """All of them as the service holds them, deleted ones too, in the order of creation."""
+        """Return all location tags as the service stores them, deleted ones included, in order of creation."""
         with self._lock:
             return self._creates.tags.all()
 
     def retailers(self) -> list[dict[str, Any]]:
-        """Those that were created, whole, in the order of creation."""
+        """Return the created retailers with all fields, in order of creation."""
         with self._lock:
             return deepcopy(self._creates.retailers.created)
 
     def products(self) -> list[dict[str, Any]]:
-        """Those that were created, of all kinds, whole, in the order of creation."""
+        """Return the created products of all kinds with all fields, in order of creation."""
         with self._lock:
             return deepcopy(self._creates.products.created)
 
     def delete_location_tag(self, identity: int) -> None:
-        """Softly (specification 2.1); no path of the service is known for it. Raises LookupError without such a tag."""
+        """Soft-delete a tag (specification 2.1); no path of the service is known for it.
+
+        Raises LookupError if there is none.
+        """
         with self._lock:
             self._creates.tags.delete(identity)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers one request."""
+        """Answer one request."""
         if scope["type"] != "http":
             return
         request = Request(scope, receive)
@@ -259,7 +262,7 @@ class Sandbox:
 
 
 def offers_gzip(request: Request) -> bool:
-    """Whether Accept-Encoding names gzip, and not with q=0."""
+    """Return whether Accept-Encoding names gzip, and not with q=0."""
     for offer in request.headers.get("accept-encoding", "").lower().split(","):
         coding, _, quality = offer.replace(" ", "").partition(";q=")
         if coding == "gzip":

@@ -1,4 +1,4 @@
-"""Reads the JSON body of a create: size, content type, text, value. What a strict parser refuses is refused here."""
+"""Read the JSON body of a create: size, content type, text, value. Anything that a strict parser refuses is refused."""
 
 import json
 import math
@@ -13,7 +13,7 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Unparsable(Exception):
-    """The body is no JSON; the message says why."""
+    """The body is not JSON; the message says why."""
 
 
 class TooLarge(Exception):
@@ -21,7 +21,10 @@ class TooLarge(Exception):
 
 
 async def read_body(request: Request) -> bytes:
-    """The bytes. Too many are read to their end, so that the caller gets to read the refusal, but not kept."""
+    """Return the body.
+
+    A body that is too large is read to its end, so that the caller can read the refusal, but not kept.
+    """
     found, size = bytearray(), 0
     async for piece in request.stream():
         size += len(piece)
@@ -33,7 +36,7 @@ async def read_body(request: Request) -> bytes:
 
 
 async def read_json(request: Request) -> Any:  # noqa: ANN401 - any JSON value
-    """The value in the body of a request that says it is JSON."""
+    """Return the value in the body of a request whose content type is JSON."""
     content = await read_body(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
@@ -42,7 +45,7 @@ async def read_json(request: Request) -> Any:  # noqa: ANN401 - any JSON value
 
 
 def parse(content: bytes) -> Any:  # noqa: ANN401 - any JSON value
-    """The value of a text in UTF-8; numbers must be finite, texts must be of whole characters."""
+    """Parse UTF-8 text as JSON; numbers must be finite, and texts must not have lone surrogates."""
     try:
         value = json.loads(content.decode(), parse_constant=_refuse, parse_float=_finite)
         _check(value, DEEPEST)

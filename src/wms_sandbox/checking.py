@@ -1,4 +1,4 @@
-"""Checks a body against its definition: all offences at once, each with the path to its key (specification 7.1)."""
+"""Check a body against its definition: all offences at once, each with the path to its key (specification 7.1)."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -16,13 +16,13 @@ _TYPE_WORDS = {"object": "an object", "array": "an array", "integer": "an intege
 
 
 def offences(kind: str, body: object, path: str = "") -> list[ParameterError]:
-    """Everything that is wrong with the body of a kind; `path` is where it stands in what was sent."""
+    """Return everything that is wrong with the body of a kind; `path` is its place in what was sent."""
     found = {(key, message) for error in _validator(kind).iter_errors(body) for key, message in _read(error, path)}
     return [ParameterError(key, message) for key, message in sorted(found)]
 
 
 def product_offences(body: object) -> list[ParameterError]:
-    """The same for `{resource: {type: ...}}`, whose type selects the definition."""
+    """Return the same for `{resource: {type: ...}}`, whose type selects the definition."""
     if not isinstance(body, dict):
         return [ParameterError("body", "An object is expected.")]
     found = [ParameterError(name, "Unknown property.") for name in sorted(body) if name != "resource"]
@@ -43,7 +43,7 @@ def _validator(kind: str) -> Draft202012Validator:
 
 
 def _read(error: ValidationError, path: str) -> Iterator[tuple[str, str]]:
-    """Keys and messages: one error of the library may be about several keys."""
+    """Yield keys and messages: one error of the library may concern several keys."""
     place = ".".join(filter(None, [path, *map(str, error.absolute_path)]))
     inside = f"{place}." if place else ""
     if error.validator == "required":

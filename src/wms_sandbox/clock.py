@@ -1,4 +1,4 @@
-"""The sandbox's time, in milliseconds since 1970 UTC. It runs, or stands still, and can be moved forward."""
+"""The sandbox's time, in milliseconds since 1970 UTC. It runs or stands still, and can be moved."""
 
 import time
 from datetime import UTC, datetime
@@ -6,7 +6,7 @@ from email.utils import format_datetime
 
 
 class Clock:
-    """Real time plus everything advanced; with a fixed `now`, that moment plus everything advanced."""
+    """Real time, or the fixed `now`, plus everything advanced."""
 
     def __init__(self, now: datetime | None) -> None:
         self._fixed = None if now is None else round(now.timestamp() * 1000)
@@ -14,24 +14,24 @@ class Clock:
         self.anchor: int = self.now()
 
     def now(self) -> int:
-        """Milliseconds since 1970."""
+        """Return the milliseconds since 1970."""
         base = time.time_ns() // 1_000_000 if self._fixed is None else self._fixed
         return base + self._advanced
 
     def advance(self, milliseconds: int) -> None:
-        """Moves the clock forward, or back when negative, as a clock that is set right."""
+        """Move the clock forward, or back if negative, like a clock that is corrected."""
         self._advanced += milliseconds
 
     def timestamp(self) -> str:
-        """Now, as objects show it (specification 2.0)."""
+        """Return the current time as objects show it (specification 2.0)."""
         return f"{as_datetime(self.now()):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def as_datetime(milliseconds: int) -> datetime:
-    """The same moment in UTC."""
+    """Return milliseconds since 1970 as a datetime in UTC."""
     return datetime.fromtimestamp(milliseconds // 1000, UTC).replace(microsecond=milliseconds % 1000 * 1000)
 
 
 def http_date(moment: datetime) -> str:
-    """The value of a `Date` header: whole seconds, rounded down."""
+    """Return the value of a `Date` header: whole seconds, rounded down."""
     return format_datetime(moment.replace(microsecond=0), usegmt=True)

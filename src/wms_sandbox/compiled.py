@@ -1,7 +1,8 @@
-"""A family seen through a selection: which objects go where (specification 2.4 and 2.5), compiled to templates.
+"""Compile a family for a selection: which object goes where (specification 2.4 and 2.5), as templates.
 
-The shipment with its packages is inline; its items, packing solution and galleries, and its order with what the order
-owns, go to `included`. References to shared objects are collected, for the page to add those objects once.
+The shipment with its packages is inline. Its items, packing solution and galleries, and its order with the objects that
+belong to the order, go to `included`. References to shared objects are collected, so that the page adds each object
+once.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,7 +25,7 @@ References = frozenset[tuple[str, str, int]]
 """References to shared objects: path, kind, id."""
 
 _KEPT = 4000
-"""The same for every sandbox with the same seed: making one anew costs as much as a small sandbox serves."""
+"""Shared by all sandboxes with the same seed, since compiling costs as much as serving a small sandbox."""
 
 _UNSELECTED_PACKAGES = frozenset(KINDS["ShipmentPackage"].basic)
 _UNSELECTED_PACKAGE_ITEMS = frozenset(KINDS["ShipmentPackageItem"].basic)
@@ -43,7 +44,7 @@ _OWNED_BY_ORDER = (
 
 @dataclass(frozen=True)
 class Compiled:
-    """`body` is the shipment, or the order when an order was compiled."""
+    """The result; `body` is the shipment, or the order if an order was compiled."""
 
     body: Template
     included: Included
@@ -51,7 +52,7 @@ class Compiled:
 
 
 def pick(thing: Thing, fields: frozenset[str]) -> Thing:
-    """The thing with only its type, its id and the given fields, in its own order."""
+    """Return the object with only its type, its id and the given fields, in its own order."""
     return {name: value for name, value in thing.items() if name in fields or name in ("type", "id")}
 
 
@@ -63,14 +64,14 @@ def _write(family: Family, things: list[Thing]) -> Template:
 
 @lru_cache(_KEPT)
 def compiled_shipment(seed: int, index: int, head: Head, part: int, shown: int, selection: Selection) -> Compiled:
-    """A shipment of a family, with its first `shown` packages."""
+    """Compile a shipment of a family, with its first `shown` packages."""
     family = make_family(seed, index, head)
     return _compile_shipment(family, family.shipments[part], selection, shown)
 
 
 @lru_cache(_KEPT)
 def compiled_order(seed: int, index: int, head: Head, added: int, selection: Selection) -> Compiled:
-    """The order of a family, with so many entries of its history added by changes; where the selection reaches it."""
+    """Compile the order of a family with `added` more history entries; empty if the selection does not include it."""
     return _compile_order(make_family(seed, index, head), selection, added)
 
 
@@ -146,7 +147,7 @@ def _shared(thing: Thing, prefix: str, names: Iterable[str], selection: Selectio
 
 
 def _products(items: list[Thing], path: str, selection: Selection) -> Iterator[tuple[str, str, int]]:
-    """What things at a path refer to as their product."""
+    """Yield the product references of objects at a path."""
     if selection.reaches(f"{path}.product"):
         for item in items:
             if item.get("product"):

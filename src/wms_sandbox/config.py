@@ -1,4 +1,7 @@
-"""What a sandbox is made with. Two sandboxes with equal configurations and a fixed `now` answer byte for byte alike."""
+"""The configuration of a sandbox.
+
+With equal configurations and a fixed `now`, two sandboxes answer byte for byte alike.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,14 +11,14 @@ from datetime import datetime
 class SandboxConfig:
     """Settings of one sandbox.
 
-    `days` is the span before the anchor over which shipments were created. `now` freezes the clock (a datetime with
-    a time zone): it then moves by `advance` alone. Without it the anchor is the moment of construction and the clock
-    runs. `families` is how many different shipments the data repeats: fewer makes a smaller and duller sandbox.
+    `days` is the span before the anchor in which shipments were created. `now` (a datetime with a time zone) freezes
+    the clock, which then moves only by `advance`. Without it the anchor is the time of construction and the clock runs.
+    `families` is the number of different shipments that the data repeats: fewer make a smaller and less varied sandbox.
 
-    What the specification leaves open about creates: `unique_skus` refuses a second product with a sku,
-    `create_status` (200 or 201) is the answer to a created retailer or product, `takes_any_body` creates either from
-    whatever has a key. What the Merchant API is seen to do now and then: `rpc_long_codes` writes small error codes as
-    `-32000 - n`, `rpc_number_version` the version as a number, `rpc_null_error` an `"error": null` beside a result.
+    What the specification leaves open about creates: `unique_skus` refuses a second product with the same sku,
+    `create_status` (200 or 201) is the answer to a created retailer or product, `takes_any_body` accepts any body with
+    a key for either. Variations of the Merchant API: `rpc_long_codes` writes small error codes as `-32000 - n`,
+    `rpc_number_version` writes the version as a number, `rpc_null_error` adds `"error": null` to a result.
     """
 
     shipments: int = 2000

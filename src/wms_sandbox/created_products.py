@@ -1,4 +1,4 @@
-"""Products and packaging items that callers create (specification 2.3), beside those of the pool."""
+"""Products and packaging items that callers create (specification 2.3), in addition to those of the pool."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -26,7 +26,7 @@ _UNITS = {"weight": "lb", "net_weight": "lb", "dimensions": "in", "volume": "in^
 
 
 class Products:
-    """The created ones, the oldest first. The interface does not promise that a SKU is unique: that is a setting."""
+    """The created products, oldest first. The interface does not promise that a SKU is unique, so that is a setting."""
 
     def __init__(self, pools: Pools, newcomers: Newcomers, clock: Clock, *, unique_skus: bool) -> None:
         self._pools = pools
@@ -37,7 +37,7 @@ class Products:
         self.created: list[dict[str, Any]] = []
 
     def create(self, body: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        """A product from a checked resource object, with warnings."""
+        """Create a product from a checked resource object. Return it with warnings."""
         position = _POOL_SIZE + len(self.created)
         moment = self._clock.timestamp()
         identity = {"type": body["type"], "id": product_id(position)}
@@ -51,7 +51,7 @@ class Products:
         return product, warnings
 
     def conflicts(self, body: dict[str, Any]) -> list[ParameterError]:
-        """What of a checked resource object does not go together with what there is."""
+        """Return the offences of a checked resource object against existing objects."""
         found = [
             ParameterError(f"resource.{path}", f"There is no {kind} with id {identity}.")
             for path, kind, identity in _references(body, "")
@@ -68,7 +68,7 @@ class Products:
 
 
 def with_units(body: dict[str, Any]) -> dict[str, Any]:
-    """As responses show it: measures that are sent without a unit have one (specification 2.0)."""
+    """Return the object as responses show it: measures get a unit (specification 2.0)."""
     nested = {"regulated_goods", *(name for name, _ in OPTIONS.values())}
     shown: dict[str, Any] = {}
     for name, value in body.items():
@@ -82,7 +82,7 @@ def with_units(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _references(value: object, path: str) -> Iterator[tuple[str, str, int]]:
-    """Path, kind and id of every reference, except in custom fields, whose values are anybody's."""
+    """Yield path, kind and id of every reference, except in custom fields, which may contain anything."""
     if isinstance(value, dict):
         if set(value) == {"type", "id"}:
             yield path, value["type"], value["id"]

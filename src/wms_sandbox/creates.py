@@ -1,7 +1,7 @@
-"""The three creates (specification 4.1 to 4.3): what comes first, and what is answered.
+"""The three creates (specification 4.1 to 4.3): the order of the checks, and the answers.
 
-JSON (400 `parser`), then everything that the definitions say about parameters and body (400 `parameters`), then what
-does not go together with what the service has (422 `unable_to_process`). A refused request has done nothing.
+First the JSON (400 `parser`), then everything that the definitions say about parameters and body (400 `parameters`),
+then conflicts with existing objects (422 `unable_to_process`). A refused request does nothing.
 """
 
 import threading
@@ -31,7 +31,7 @@ _META = {"processing_time": 0.004}
 
 
 class Creates:
-    """What callers have created, and the endpoints that do it."""
+    """The objects that callers have created, and the endpoints for creating them."""
 
     def __init__(self, config: SandboxConfig, pools: Pools, clock: Clock, lock: threading.Lock) -> None:
         self.newcomers = Newcomers()
@@ -99,7 +99,7 @@ class Creates:
         return unable_to_process(*conflicts) if conflicts else self._created(*self.products.create(resource))
 
     def _minded(self, found: list[ParameterError], *keys: str) -> list[ParameterError]:
-        """Offences that count: all, or those of what a thing cannot be made without."""
+        """Return the offences that count: all, or only those of the keys that a create needs."""
         return [one for one in found if one.key in keys] if self._takes_any else found
 
     def _created(self, thing: dict[str, Any], warnings: list[str]) -> Response:
@@ -108,7 +108,7 @@ class Creates:
 
 
 def _parameter_offences(request: Request, *known: str) -> list[ParameterError]:
-    """What is wrong with the query parameters of a create, at most one offence."""
+    """Return what is wrong with the query parameters of a create: at most one offence."""
     try:
         check_names(request.query_params.multi_items(), known)
         if "fields" in request.query_params:

@@ -1,8 +1,8 @@
-"""What the bodies of the creates may hold (specification 2.1 to 2.3, 4.1 to 4.3, 8), as JSON Schema 2020-12.
+"""The allowed bodies of creates (specification 2.1 to 2.3, 4.1 to 4.3, 8), as JSON Schema 2020-12.
 
-Read-only fields (ids, times, `is_deleted`) are no properties of a body and so refused like unknown ones. Choices where
-the specification is silent are constants here: the required fields of retailers and products, and that both refuse
-unknown properties as location tags do.
+Read-only fields (ids, times, `is_deleted`) are not properties of a body and are refused like unknown ones. Choices for
+gaps in the specification are constants here: the required fields of retailers and products, and that both refuse
+unknown properties like location tags.
 """
 
 from wms_sandbox.kinds import PRODUCT_KINDS

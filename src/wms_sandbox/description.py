@@ -1,7 +1,8 @@
 """The published description of the Global API: OpenAPI 3.1, made from the tables that requests are checked with.
 
-Bodies are `definitions`, field selection is `kinds`, filters and sorting are `filters` and `query`. It says what JSON
-Schema can say: that cursors need `sort=id`, and that names must be unique or references exist, stands in words.
+Bodies come from `definitions`, field selection from `kinds`, filters and sorting from `filters` and `query`. It
+contains what JSON Schema can express; that cursors need `sort=id`, names must be unique and references must exist is in
+words.
 """
 
 from typing import Any
@@ -20,7 +21,7 @@ _WORD = "[A-Za-z0-9]{1,40}"
 
 
 def describe() -> dict[str, Any]:
-    """The whole document, as JSON."""
+    """Return the whole document, as JSON."""
     return {
         "openapi": "3.1.0",
         "info": {"title": "Warehouse fulfillment service: Global API", "version": "1.0"},
@@ -114,7 +115,7 @@ def _sort_pattern() -> str:
 
 
 def _filter_pattern() -> str:
-    """The plain writing of a filter; the service reads any JSON5."""
+    """Return a pattern for the plain form of a filter; the service accepts any JSON5."""
     ordered, textual = "|".join(ORDERED), "|".join(TEXTUAL)
     groups = (
         (INTEGER_FIELDS, _INTEGER_VALUE, _INTEGER_VALUE, ordered),
@@ -166,7 +167,7 @@ def _product_schemas() -> dict[str, Schema]:
 
 
 def _location_tag() -> Schema:
-    """As it is returned: only what was selected, but always type and id."""
+    """Return the schema of a tag in answers: only the selected fields, but always type and id."""
     moment = {"type": ["string", "null"], "format": "date-time"}
     shown = LOCATION_TAG["properties"] | {
         "type": one_of("LocationTag"),
@@ -195,6 +196,6 @@ def _shipment_list() -> Schema:
 
 
 def _object(kind: str, fields: tuple[str, ...] = ()) -> Schema:
-    """Any object has its type and its id; its fields may come or not."""
+    """Return the schema of an object: type and id are required, its fields are optional."""
     properties = {"type": one_of(kind), "id": INTEGER} | {name: {} for name in fields}
     return {"type": "object", "properties": properties, "required": ["type", "id"]}

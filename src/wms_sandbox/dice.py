@@ -1,4 +1,4 @@
-"""Repeatable chance: the same key always throws the same, on any machine and in any order."""
+"""Repeatable chance: the same key always gives the same results, on any machine and in any order."""
 
 import random
 from collections.abc import Sequence
@@ -8,33 +8,33 @@ T = TypeVar("T")
 
 
 class Dice:
-    """Throws for one thing, named by its key (`Dice(seed, "family", 12)`)."""
+    """Random choices for one object, identified by its key (`Dice(seed, "family", 12)`)."""
 
     def __init__(self, *key: object) -> None:
         self._random = random.Random(":".join(map(str, key)))  # noqa: S311 - repeatable is the point
 
     def chance(self, probability: float) -> bool:
-        """True with this probability."""
+        """Return True with this probability."""
         return self._random.random() < probability
 
     def pick(self, choices: Sequence[T]) -> T:
-        """One of the choices, each as likely."""
+        """Return one of the choices, all equally likely."""
         return choices[int(self._random.random() * len(choices))]
 
     def whole(self, low: int, high: int) -> int:
-        """From low to high, both included."""
+        """Return a whole number from low to high, both included."""
         return low + int(self._random.random() * (high - low + 1))
 
     def decimal(self, low: float, high: float, digits: int) -> float:
-        """From low to high, with so many digits."""
+        """Return a number from low to high, with this many digits."""
         return round(low + self._random.random() * (high - low), digits)
 
     def low_first(self, count: int) -> int:
-        """An index below count; low ones come up far more often, as a few products sell most."""
+        """Return an index below count; low ones are far more frequent, as a few products make most sales."""
         return int(count * self._random.random() ** 3)
 
     def weighted(self, weights: Sequence[float]) -> int:
-        """An index, by its weight."""
+        """Return an index, by its weight."""
         left = self._random.random() * sum(weights)
         for index, weight in enumerate(weights):
             left -= weight
@@ -43,7 +43,7 @@ class Dice:
         return len(weights) - 1
 
     def roughen(self, thing: dict[str, Any], keep: frozenset[str], share: float = 0.05) -> None:
-        """Turn a share of the values into null and leave a few keys out, as life does; `keep` names those that stay."""
+        """Set a share of the values to null and remove a few keys, as real data does; `keep` names those that stay."""
         keys = list(thing)
         for _ in range(int(len(keys) * share + self._random.random())):
             key = self.pick(keys)

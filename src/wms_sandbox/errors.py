@@ -19,27 +19,30 @@ class ParameterError(Exception):
 
 
 def bad_parameters(*offences: ParameterError) -> JSONResponse:
-    """400, with the offending keys."""
+    """Return 400 with the offending keys."""
     return _errors(400, "parameters", "The supplied parameters are invalid.", offences)
 
 
 def bad_request(reason: str) -> JSONResponse:
-    """400, without the offending keys."""
+    """Return 400 without the offending keys."""
     return _errors(400, "parameters", reason, ())
 
 
 def bad_json(reason: str) -> JSONResponse:
-    """400, for a body that is no JSON."""
+    """Return 400 for a body that is not JSON."""
     return _errors(400, "parser", reason, ())
 
 
 def unable_to_process(*offences: ParameterError) -> JSONResponse:
-    """422, with the keys that do not go together with what the service has."""
+    """Return 422 with the keys that conflict with existing objects."""
     return _errors(422, "unable_to_process", "There was an error processing the request.", offences)
 
 
 def failed(status: int, message: str = "Please try again later.", **headers: str) -> JSONResponse:
-    """The service's own word that it did nothing, for tests to answer instead; `Retry_After` is a header."""
+    """Return an error body of the service itself, which means that it did nothing; for tests.
+
+    `Retry_After` is a header.
+    """
     answer = _errors(status, "application", message, ())
     answer.headers.update({name.replace("_", "-"): value for name, value in headers.items()})
     return answer
@@ -53,20 +56,20 @@ def _errors(status: int, kind: str, message: str, offences: tuple[ParameterError
 
 
 def unauthorized() -> JSONResponse:
-    """401."""
+    """Return 401."""
     return JSONResponse({"message": "Unauthorized"}, status_code=401, headers={"WWW-Authenticate": "Bearer"})
 
 
 def not_found() -> JSONResponse:
-    """404."""
+    """Return 404."""
     return JSONResponse({"message": "Not Found"}, status_code=404)
 
 
 def method_not_allowed(allowed: str) -> JSONResponse:
-    """405."""
+    """Return 405."""
     return JSONResponse({"message": "Method Not Allowed"}, status_code=405, headers={"Allow": allowed})
 
 
 def too_large() -> JSONResponse:
-    """413."""
+    """Return 413."""
     return JSONResponse({"message": "Payload Too Large"}, status_code=413)

@@ -1,8 +1,8 @@
 """Families: a shipment, or two that share an order, with everything that belongs to it, as dicts with marks.
 
-The marks stand for numbers and times (`slots`). A family is a function of the seed and its number, made when needed;
-the last ones are kept. It is whole: every field of every object is there, except where chance made it null or left it
-out. `compiled` selects fields and `templates` serialises.
+The marks stand for numbers and times (`slots`). A family is a function of the seed and its number and is made on
+demand; the latest ones are cached. It is complete: every field of every object is there, except where chance made it
+null or left it out. `compiled` selects fields and `templates` serialises.
 """
 
 from dataclasses import dataclass, field
@@ -27,13 +27,13 @@ _KEPT = frozenset(
     )
 )
 _KEPT_FAMILIES = 150
-"""They are big as dicts."""
+"""Few, because they are large as dicts."""
 _ITEM_KEPT = frozenset(("type", "id", "order_item", "reservations"))
 
 
 @dataclass
 class ShipmentPart:
-    """One shipment. It may have up to MOST_PACKAGES packages; the store says how many of them it has now."""
+    """One shipment. It may have up to MOST_PACKAGES packages; the store knows how many it has now."""
 
     shipment: dict[str, Any]
     items: list[dict[str, Any]]
@@ -44,7 +44,7 @@ class ShipmentPart:
     made: list[PackagePart] = field(default_factory=list)
 
     def packages(self, shown: int) -> list[PackagePart]:
-        """The first so many packages, made when asked for: most are never seen."""
+        """Return the first `shown` packages, made on demand, since most are never requested."""
         made = self.made  # another sandbox may be at it too
         more = [package_part(Dice(*self.dice_key, k), k, self.packed) for k in range(len(made), shown)]
         self.made = made = [*made, *more]
@@ -63,7 +63,7 @@ class Family:
 
 @lru_cache(_KEPT_FAMILIES)
 def make_family(seed: int, index: int, head: Head) -> Family:
-    """The family with a number and its head, the same each time."""
+    """Return the family with a number and head; it is the same each time."""
     dice = Dice(seed, "family", index)
     family = Family(order_part(dice, head), writes_ascii=dice.chance(0.3), leaves_out_nulls=dice.chance(0.3))
     for part in range(len(head.statuses)):
@@ -90,13 +90,13 @@ def _shipment_part(seed: int, index: int, head: Head, part: int, order: OrderPar
 
 
 def _match_products(shipment: dict[str, Any], items: list[dict[str, Any]]) -> None:
-    """The reference inside the shipment and the full object agree, also where chance took the product away."""
+    """Make the product reference in the shipment agree with the full object, also if chance removed the product."""
     for short, full in zip(shipment["items"], items, strict=True):
         short["product"] = full.get("product")
 
 
 def _items(dice: Dice, order: OrderPart, *, leaves_out: bool) -> list[dict[str, Any]]:
-    """One for most order items, or for all; the second shipment of an order carries the rest in part."""
+    """Return items for most order items, or all; the second shipment of an order carries part of the rest."""
     items: list[dict[str, Any]] = []
     for k, ordered in enumerate(order.items):
         if leaves_out and len(order.items) > 1 and dice.chance(0.08):

@@ -23,7 +23,7 @@ _PAIR = frozenset(("type", "id"))
 
 @dataclass
 class OrderPart:
-    """`owned` holds what belongs to this order alone, by the name of the reference: items, status_history ..."""
+    """An order. `owned` holds what belongs to it alone, by the name of the reference: items, status_history ..."""
 
     order: dict[str, Any]
     carrier: int
@@ -34,7 +34,7 @@ class OrderPart:
 
 
 def order_part(dice: Dice, head: Head) -> OrderPart:
-    """The order with everything it owns."""
+    """Return the order with everything it owns."""
     carrier = dice.low_first(len(texts.CARRIERS))
     if head.products:
         products: list[dict[str, Any] | None] = [reference(each.kind, each.id) for each in head.products]

@@ -1,4 +1,4 @@
-"""Packages of a shipment (specification 2.4). They are inline objects: no type, and mostly no id."""
+"""Packages of a shipment (specification 2.4). They are inline objects without a type, and mostly without an id."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,14 +13,14 @@ from wms_sandbox.slots import number, text
 
 @dataclass
 class PackagePart:
-    """A package with everything inside it. `items` of `package` are whole; the gallery is apart."""
+    """A package with everything inside it. `items` of `package` are complete; the gallery is separate."""
 
     package: dict[str, Any]
     gallery: GalleryPart | None
 
 
 def package_part(dice: Dice, k: int, items: list[dict[str, Any]]) -> PackagePart:
-    """The package at position k (from 0) of a shipment with these items."""
+    """Return the package at position k (from 0) of a shipment with these items."""
     gallery = gallery_part(dice, k + 1) if dice.chance(0.06) else None
     packed = [dice.pick(items) for _ in range(dice.weighted((4, 45, 35, 16)))] if items else []
     package: dict[str, Any] = {
@@ -59,7 +59,7 @@ def _optional(dice: Dice, k: int) -> dict[str, Any]:
 
 
 def _item(dice: Dice, item: dict[str, Any]) -> dict[str, Any]:
-    """Half of them say `order_item_quantity`, half `order_item_qty`."""
+    """Return a package item; half of them use `order_item_quantity`, half `order_item_qty`."""
     is_abroad = dice.chance(0.3)
     content: dict[str, Any] = {
         "sku": item["sku"],

@@ -1,6 +1,6 @@
-"""Broken answers, for tests to return from `Sandbox.intercept`: what a network does, and a service should not.
+"""Broken answers that tests return from `Sandbox.intercept`: what a network does, and a service should not.
 
-They end the connection under the server, so they work only on a socket served by uvicorn, as SandboxServer does.
+They close the connection below the server, so they work only on a socket served by uvicorn, as SandboxServer does.
 """
 
 import asyncio
@@ -15,32 +15,32 @@ from wms_sandbox.dice import Dice
 
 
 class Disconnect(Response):
-    """Ends the connection without an answer."""
+    """Closes the connection without an answer."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Aborts, then lets the server notice."""
+        """Abort the connection, then let the server notice."""
         await _abort(send)
 
 
 class AnswerLost(Disconnect):
-    """The request is served, and the connection ends instead of the answer: the caller cannot know what was done.
+    """Serves the request and closes the connection instead of answering, so the caller cannot know what was done.
 
-    The sandbox fills in the status of the answer that got lost, which is what its log of requests shows.
+    The sandbox fills in the status of the lost answer, which its log of requests shows.
     """
 
 
 class ProxyAnswer(Response):
-    """The request is served, and a proxy that waited too long answers in the service's place: no proof of anything."""
+    """Serves the request, but a proxy that waited too long answers in its place, which proves nothing."""
 
     def __init__(self, status_code: int = 504) -> None:
         super().__init__("<html><h1>Gateway Time-out</h1></html>", status_code, media_type="text/html")
 
 
 class Truncated(Response):
-    """Promises a whole body, sends half of it and ends the connection."""
+    """Announces a whole body, sends half of it and closes the connection."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Sends the head and the first half."""
+        """Send the head and the first half."""
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         half = bytes(self.body)[: len(self.body) // 2]
         await send({"type": "http.response.body", "body": half, "more_body": True})
@@ -49,7 +49,7 @@ class Truncated(Response):
 
 
 def some(share: float, fault: Response, seed: int = 1) -> Callable[[Request], Response | None]:
-    """For `Sandbox.intercept`: the fault for this share of the requests, spread by chance, the same ones each time."""
+    """Return an `intercept` that gives the fault for this share of requests, at random but the same ones each time."""
     dice = Dice(seed, "fault")
     return lambda request: fault if dice.chance(share) else None
 

@@ -1,4 +1,4 @@
-"""How a service may treat field selection otherwise than the specification says (4.4 leaves its names open)."""
+"""Ways in which a service may treat field selection differently from the specification (4.4 leaves its names open)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ Parameters = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True)
 class FieldTreatment:
-    """Tests set one on a sandbox.
+    """A treatment that tests set on a sandbox.
 
     `refused` are parameters (`fields:order.brand`) and values (`fields:order=carrier`) that are answered with 400,
-    which tells the offending one by its `key`, in its `message` or not at all. With `ignored` every parameter of field
-    selection is passed over; with `drops_included` pages come without `included`.
+    which gives the offending one in its `key`, in its `message` or not at all. With `ignored` all field selection
+    parameters are ignored; with `drops_included` pages come without `included`.
     """
 
     refused: frozenset[str] = frozenset()
@@ -26,7 +26,7 @@ class FieldTreatment:
     drops_included: bool = False
 
     def refusal(self, parameters: Parameters) -> JSONResponse | None:
-        """The 400 for the first parameter that is refused."""
+        """Return the 400 for the first refused parameter; None if there is none."""
         for name, text in parameters:
             if name in self.refused:
                 return self._told(name, f"Unknown parameter {name}.")
@@ -41,5 +41,5 @@ class FieldTreatment:
         return bad_request(reason if self.told == "message" else "The supplied parameters are invalid.")
 
     def heard(self, parameters: Parameters) -> Parameters:
-        """The parameters that the service looks at."""
+        """Return the parameters that the service does not ignore."""
         return [one for one in parameters if one[0].split(":")[0] != "fields"] if self.ignored else parameters

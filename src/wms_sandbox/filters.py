@@ -31,7 +31,7 @@ _FILTER = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_.]*)\s*([:{\[])(.*)", re.DOTALL)
 
 @dataclass(frozen=True)
 class Condition:
-    """One comparison. Times are milliseconds since 1970, `in` a tuple, `null` a bool, `regex` a checked pattern."""
+    """One comparison. Times are milliseconds since 1970, `in` is a tuple, `null` a bool, `regex` a checked pattern."""
 
     operator: str
     value: Any
@@ -46,7 +46,7 @@ class Filter:
 
 
 def parse_filter(text: str) -> Filter:
-    """One `filter` parameter; raises ParameterError with the offending key (`filter.<field>.<operator>`)."""
+    """Parse one `filter` parameter. Raises ParameterError with the offending key (`filter.<field>.<operator>`)."""
     found = _FILTER.fullmatch(text)
     if found is None:
         raise ParameterError("filter", f"Cannot read {text!r}: write field:value, field{{...}} or field[{{...}},...].")
@@ -114,7 +114,10 @@ def _integer(operand: object, key: str) -> int:
 
 
 def _moment(operand: object, key: str) -> int:
-    """Milliseconds; finer digits are cut off. A date is its midnight, a time without an offset is UTC."""
+    """Return a time in milliseconds; finer digits are cut off.
+
+    A date means midnight; a time without an offset is UTC.
+    """
     try:
         if not isinstance(operand, str) or not re.match(r"\s*\d{4}-\d\d-\d\d", operand):
             raise ValueError

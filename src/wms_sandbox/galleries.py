@@ -1,4 +1,4 @@
-"""Photo galleries of shipments and packages (specification 2.4): the Gallery, and its items as objects of their own."""
+"""Photo galleries of shipments and packages (specification 2.4): the Gallery, and its items as separate objects."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +20,7 @@ class GalleryPart:
 
 
 def gallery_part(dice: Dice, owner: int) -> GalleryPart:
-    """The gallery of a shipment (owner 0) or of its package (owner 1 and up)."""
+    """Return the gallery of a shipment (owner 0) or of its package (owner 1 and up)."""
     items = [_photo(dice, owner * PHOTOS + k) for k in range(dice.whole(0, PHOTOS))]
     gallery: dict[str, Any] = {
         "type": "Gallery",

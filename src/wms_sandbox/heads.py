@@ -33,9 +33,10 @@ class Newcomer:
 
 @dataclass(frozen=True)
 class Head:
-    """`retailer_id` may point nowhere. `statuses` and `packages` have an entry for each shipment of the family.
+    """The head of a family. `statuses` and `packages` have an entry for each of its shipments.
 
-    `products` are those of the order where the family was made for them; otherwise there are none, and chance decides.
+    `retailer_id` may refer to no existing retailer. `products` are those of the order if the family was made for them;
+    otherwise it is empty, and chance decides.
     """
 
     is_pair: bool
@@ -48,12 +49,12 @@ class Head:
     products: tuple[OrderedProduct, ...] = ()
 
     def is_packed(self, part: int) -> bool:
-        """Whether a shipment of the family has a `packed_at` to begin with."""
+        """Return whether a shipment of the family has a `packed_at` from the start."""
         return texts.SHIPMENT_STATUSES[self.statuses[part]] in ("packed", "shipped")
 
 
 def family_head(seed: int, family: int) -> Head:
-    """The head of one family, without the rest of it."""
+    """Return the head of one family, without making the rest."""
     dice = Dice(seed, "head", family)
     is_pair = family % PAIR_SHARE == 0
     parts = range(2 if is_pair else 1)
@@ -62,7 +63,7 @@ def family_head(seed: int, family: int) -> Head:
     if dice.chance(0.5):
         retailer = (
             identities.NOWHERE + family
-            if dice.chance(0.005)  # well below the one in a hundred at which a check warns
+            if dice.chance(0.005)  # well below the 1 % at which a check warns
             else identities.retailer_id(dice.low_first(identities.RETAILERS))
         )
     statuses = tuple(dice.weighted(_STATUS_WEIGHTS) for _ in parts)
@@ -72,7 +73,7 @@ def family_head(seed: int, family: int) -> Head:
 
 
 def newcomer_head(seed: int, family: int, newcomer: Newcomer) -> Head:
-    """The head of a family of one shipment that is made for a newcomer."""
+    """Return the head of a family with one shipment that is made for a newcomer."""
     head = family_head(seed, family)
     return replace(
         head,

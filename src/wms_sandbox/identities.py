@@ -1,6 +1,6 @@
-"""Who the shared objects are: how many of each kind, their ids by position, and which belongs to which.
+"""The identities of shared objects: how many of each kind, their ids by position, and which belongs to which.
 
-A position counts the objects of a kind from 0. All six product kinds share one row of positions and ids.
+A position counts the objects of a kind from 0. All six product kinds share one sequence of positions and ids.
 """
 
 from typing import Any
@@ -11,29 +11,29 @@ from wms_sandbox.kinds import PRODUCT_KINDS
 RETAILERS, TOP_RETAILERS, MIDDLE_RETAILERS = 300, 12, 60
 MERCHANTS, BRANDS, WAREHOUSES, LOCATIONS, BILLING_GROUPS, PRODUCTS, PACKAGINGS = 24, 60, 6, 300, 12, 400, 30
 LOT_TYPES, REGULATIONS = 4, 90
-"""Kinds that are referred to by id alone: 1 to so many."""
+"""Kinds that exist only as references: their ids go from 1 to this number."""
 
 NOWHERE = 999_999_000
-"""Ids from here on are referred to, but no object has them."""
+"""References use ids from here on, but no object has them."""
 
 
 def reference(kind: str, identity: object) -> dict[str, Any]:
-    """What stands for an object elsewhere."""
+    """Return the reference to an object."""
     return {"type": kind, "id": identity}
 
 
 def retailer_id(position: int) -> int:
-    """By position."""
+    """Return the id of the retailer at a position."""
     return 101 + 3 * position
 
 
 def retailer_code(position: int) -> str:
-    """By position."""
+    """Return the code of the retailer at a position."""
     return f"RET-{position:04}"
 
 
 def retailer_parent(position: int) -> int | None:
-    """The position of the parent: tops have none, middles a top, the rest mostly a middle."""
+    """Return the parent's position: top retailers have none, middle ones a top one, the rest mostly a middle one."""
     if position < TOP_RETAILERS:
         return None
     if position < MIDDLE_RETAILERS:
@@ -42,48 +42,48 @@ def retailer_parent(position: int) -> int | None:
 
 
 def merchant_id(position: int) -> int:
-    """By position."""
+    """Return the id of the merchant at a position."""
     return 11 + position
 
 
 def brand_id(position: int) -> int:
-    """By position."""
+    """Return the id of the brand at a position."""
     return 2_000 + 7 * position
 
 
 def location_id(position: int) -> int:
-    """By position."""
+    """Return the id of the ship-to location at a position."""
     return 2_147_483_500 + position
 
 
 def location_retailer(position: int) -> int:
-    """The position of the retailer that a location belongs to."""
+    """Return the position of the retailer that a location belongs to."""
     return position * 7 % RETAILERS
 
 
 def product_kind(position: int) -> str:
-    """Most are products; behind them stand the packaging kinds, PACKAGINGS of each."""
+    """Return the kind at a position: first the products, then PACKAGINGS items of each packaging kind."""
     return PRODUCT_KINDS[0] if position < PRODUCTS else PRODUCT_KINDS[1 + (position - PRODUCTS) // PACKAGINGS]
 
 
 def product_id(position: int) -> int:
-    """By position."""
+    """Return the id of the product at a position."""
     return 2_147_483_000 + 2 * position
 
 
 def product_reference(position: int) -> dict[str, Any]:
-    """By position, whatever its kind."""
+    """Return a reference to the product at a position, whatever its kind."""
     return reference(product_kind(position), product_id(position))
 
 
 def packaging_reference(dice: Dice, kind: str) -> dict[str, Any]:
-    """A reference to some packaging item of a kind."""
+    """Return a reference to a random packaging item of a kind."""
     offset = (PRODUCT_KINDS.index(kind) - 1) * PACKAGINGS + dice.low_first(PACKAGINGS)
     return product_reference(PRODUCTS + offset)
 
 
 def sku(position: int) -> str:
-    """Some look like numbers, some carry quotes and blanks."""
+    """Return the SKU at a position; some look like numbers, some have quotes and spaces."""
     if position % 31 == 5:
         return f"{position:06}"
     if position % 37 == 4:
@@ -92,7 +92,7 @@ def sku(position: int) -> str:
 
 
 def positions() -> dict[tuple[str, int], int]:
-    """The positions of all shared objects, by kind and id."""
+    """Return the positions of all shared objects, by kind and id."""
     found: dict[tuple[str, int], int] = {}
     for kind, count, identity in (
         ("Retailer", RETAILERS, retailer_id),

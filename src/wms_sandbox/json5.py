@@ -1,7 +1,7 @@
-"""A parser of the JSON5 values that filters are written in (service-facts, "Filter grammar").
+"""Parse the JSON5 values in filters (service-facts, "Filter grammar").
 
-Objects with quoted or bare keys, arrays, strings in either quote, numbers, true, false, null, trailing commas.
-Comments, hexadecimal numbers and Infinity are JSON5 too, but no filter needs them: they are refused.
+Accepts objects with quoted or bare keys, arrays, strings in either quote, numbers, true, false, null, trailing commas.
+Comments, hexadecimal numbers and Infinity are JSON5 too, but no filter needs them, so they are refused.
 """
 
 import re
@@ -19,7 +19,7 @@ class Json5Error(ValueError):
 
 
 def parse(text: str) -> object:
-    """One JSON5 value that takes up the whole text."""
+    """Parse one JSON5 value that takes up the whole text. Raises Json5Error."""
     reader = _Reader(text)
     value = reader.value()
     if reader.peek():
@@ -36,7 +36,7 @@ class _Reader:
         raise Json5Error(f"{what} at character {self._at + 1}")
 
     def peek(self) -> str:
-        """The next character that is not white space, or an empty string at the end."""
+        """Return the next character that is not white space, or an empty string at the end."""
         self._at = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
         return self._text[self._at : self._at + 1]
 

@@ -1,13 +1,12 @@
-"""The objects' field tables (specification 2.2 to 2.5) and what may be selected of them (4.5). Data only.
+"""The objects' field tables (specification 2.2 to 2.5) and the fields that can be selected (4.5). Data only.
 
-`basic` is what an object shows when nothing, or `basic`, was asked for; `optional` fields come only when asked for by
-name or by `all`. `type` and `id` always come. `offered` are the values that the selection parameter takes: where 4.5
-lists a kind, exactly its list; where it does not (`listed=False`), `basic`, `all` and its whole field table.
+`basic` fields are shown if nothing, or `basic`, is requested; `optional` fields come only if requested by name or by
+`all`. `type` and `id` always come. `offered` are the values that the selection parameter accepts: exactly the list of
+4.5 if it lists the kind; otherwise (`listed=False`) `basic`, `all` and the whole field table.
 
-Choices where the specification leaves a gap: only fields it marks optional are optional, plus `items` of a Gallery
-(4.5 lists it apart from `basic`) and `address_id` and `order_id`, which 4.5 alone names. `user` of a status history
-selects `requester`. Products offer only `all`, `created_at`, `updated_at` (2.3): those two are optional, the rest
-always comes.
+Choices for gaps in the specification: only fields that it marks optional are optional, plus `items` of a Gallery (4.5
+lists it apart from `basic`) and `address_id` and `order_id`, which only 4.5 names. `user` of a status history selects
+`requester`. Products offer only `all`, `created_at`, `updated_at` (2.3): those two are optional, the rest always comes.
 """
 
 from dataclasses import dataclass, field
@@ -27,18 +26,18 @@ class Kind:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """All of them, as `all` shows."""
+        """Return all fields, as `all` shows them."""
         return self.basic + self.optional
 
     @property
     def values(self) -> tuple[str, ...]:
-        """What the field-selection parameter of this kind accepts."""
+        """Return the values that the field selection parameter of this kind accepts."""
         own = () if self.listed else ("type", "id")
         return self.offered or ("basic", "all", *own, *self.fields)
 
 
 def names(text: str) -> tuple[str, ...]:
-    """The words of a text: long lists of names are easier to read without quotes and commas."""
+    """Return the words of a text: long lists of names are easier to read without quotes and commas."""
     return tuple(text.split())
 
 
@@ -210,7 +209,7 @@ PATHS: dict[str, str] = {
     "order.mark_for_location": "RetailerShipToLocation",
     "order.mark_for_location.retailer": "Retailer",
 }
-"""Where a reference stands, counted from the shipment, and the kind it points to."""
+"""The path of each reference, starting at the shipment, and the kind it points to."""
 
 CONDITIONAL = ("shipping_address", "original_address", "address_candidates", "status_history", "instructions")
 """Fields of an Order that are absent unless their own path is selected."""

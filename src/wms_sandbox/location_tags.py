@@ -1,4 +1,4 @@
-"""Location tags (specification 2.1): created, softly deleted, never changed otherwise."""
+"""Location tags (specification 2.1): created, soft-deleted, never changed otherwise."""
 
 import re
 from typing import Any
@@ -14,18 +14,18 @@ KIND = Kind(
     optional=names("created_at updated_at"),
     offered=names("basic all name description color sort_order is_deleted created_at updated_at"),
 )
-"""Choice where the specification is silent: without `fields`, everything comes that is not marked optional."""
+"""Choice for a gap in the specification: without `fields`, all fields not marked optional come."""
 
 _HTML_TAG = re.compile(r"<!--.*?-->|<[A-Za-z/!?][^>]*>", re.DOTALL)
 
 
 def clean_name(name: str) -> str:
-    """As it is stored: without HTML tags and surrounding whitespace."""
+    """Return the name as it is stored: without HTML tags and surrounding whitespace."""
     return _HTML_TAG.sub("", name).strip()
 
 
 class LocationTags:
-    """All tags, the oldest first. Names are unique among those that are not deleted."""
+    """All tags, oldest first. Names are unique among those that are not deleted."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -33,11 +33,11 @@ class LocationTags:
         self._live_names: set[str] = set()
 
     def all(self) -> list[dict[str, Any]]:
-        """Copies."""
+        """Return copies of all tags."""
         return [dict(tag) for tag in self._tags]
 
     def create(self, body: dict[str, Any]) -> dict[str, Any]:
-        """A tag from a checked body with a clean name; raises ParameterError when a live tag has the name."""
+        """Create a tag from a checked body with a clean name. Raises ParameterError if a live tag has the name."""
         name = body["name"]
         if name in self._live_names:
             raise ParameterError("name", f"The name {name!r} is already in use.")
@@ -58,7 +58,7 @@ class LocationTags:
         return tag
 
     def delete(self, identity: int) -> None:
-        """Softly: the tag stays, and its name is free again. Raises LookupError without such a live tag."""
+        """Soft-delete a tag: it stays, and its name is free again. Raises LookupError if there is no such live tag."""
         tag = self._tags[identity - 1] if 0 < identity <= len(self._tags) else None
         if tag is None or tag["is_deleted"]:
             raise LookupError(f"there is no live location tag with id {identity}")

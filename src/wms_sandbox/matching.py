@@ -1,7 +1,7 @@
-"""Filters applied to the store: which shipments meet them, and in which order they are listed.
+"""Apply filters to the store: which shipments match, and in which order they are listed.
 
-Numbers and times are compared as whole columns; texts are made only for the shipments that are left. Comparing a
-missing value is false, as in SQL. A tracking number matches when that of any package does.
+Numbers and times are compared as whole columns; texts are made only for the shipments that are left. Comparing a null
+value gives false, as in SQL. A tracking number matches if that of any package does.
 """
 
 import re
@@ -37,7 +37,7 @@ _TEXT_TESTS: dict[str, Callable[[str, str], bool]] = {
 
 
 class Matcher:
-    """Remembers recent results, so that the pages of one listing cost one evaluation."""
+    """Caches recent results, so that the pages of one listing cost one evaluation."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -46,7 +46,7 @@ class Matcher:
         self._version = -1
 
     def matches(self, filters: tuple[Filter, ...]) -> Indexes:
-        """The indexes of the shipments that meet all filters, ascending."""
+        """Return the indexes of the shipments that meet all filters, ascending."""
         if self._version != self._store.version:
             self._results.clear()
             self._version = self._store.version
@@ -82,7 +82,7 @@ class Matcher:
         return compared & ~is_null
 
     def _text_meets(self, field: str, condition: Condition, at: Indexes) -> Mask:
-        """By portions, so that the texts of a million shipments are never held at once."""
+        """Compare texts in portions, so that the texts of a million shipments are never in memory at once."""
         met: list[bool] = []
         for start in range(0, len(at), _PORTION):
             texts = self._texts(field, at[start : start + _PORTION])
@@ -100,7 +100,7 @@ class Matcher:
         return values, values == NO_TIME
 
     def _texts(self, field: str, at: Indexes) -> list[list[str]]:
-        """What each shipment has in a field, as shown; nothing where it is null."""
+        """Return the values of each shipment in a field, as shown; empty if it is null."""
         if field == "unique_id":
             return [[f"{value:010}"] for value in unique_number(self._store.ids[at]).tolist()]
         if field in ("tracking_number", "alt_tracking_number"):
@@ -111,7 +111,7 @@ class Matcher:
         return [[] if missing else [write(value, index)] for value, missing, index in known]
 
     def first_sorted(self, at: Indexes, keys: Sequence[SortKey], limit: int) -> Indexes:
-        """The first of `at` in the order of the keys; equal ones by id, nulls as the lowest."""
+        """Return the first of `at` in the order of the keys; ties by id, nulls lowest."""
         columns = [self._sort_column(key, at) for key in keys]
         return at[np.lexsort([at, *reversed(columns)])[:limit]]
 

@@ -1,4 +1,4 @@
-"""Small values that many objects carry (specification 2.0): times, money, weights, sizes, titles, custom fields."""
+"""Small values that many objects have (specification 2.0): times, money, weights, sizes, titles, custom fields."""
 
 from typing import Any
 
@@ -7,14 +7,14 @@ from wms_sandbox.dice import Dice
 
 
 def stamp(dice: Dice, year_from: int = 2019, year_to: int = 2024) -> str:
-    """A time of the past; some with a fraction, some with an offset."""
+    """Return a time in the past; some have a fraction, some an offset."""
     ending = ("Z", "Z", "Z", "Z", "Z", "Z", ".5Z", ".123456Z", "+00:00")[dice.whole(0, 8)]
     day = f"{dice.whole(year_from, year_to)}-{dice.whole(1, 12):02}-{dice.whole(1, 28):02}"
     return f"{day}T{dice.whole(0, 23):02}:{dice.whole(0, 59):02}:{dice.whole(0, 59):02}{ending}"
 
 
 def custom_fields(dice: Dice) -> dict[str, Any]:
-    """All shapes of a custom field (2.0); often none at all."""
+    """Return custom fields of all shapes (2.0); often none at all."""
     if dice.chance(0.35):
         return {}
     every: dict[str, Any] = {
@@ -29,20 +29,20 @@ def custom_fields(dice: Dice) -> dict[str, Any]:
 
 
 def money(dice: Dice, high: float) -> dict[str, Any]:
-    """Up to `high`: whole amounts, cents, and sometimes four digits."""
+    """Return an amount up to `high`: whole, with cents, and sometimes with four digits."""
     amount: float = dice.whole(0, int(high)) if dice.chance(0.2) else dice.decimal(0, high, dice.pick((2, 2, 2, 4)))
     return {"amount": amount, "currency": dice.pick(("USD", "USD", "USD", "EUR", "JPY"))}
 
 
 def weight(dice: Dice, high: float) -> dict[str, Any]:
-    """Pounds; rarely without a value, or a tiny one."""
+    """Return a weight in pounds; rarely without a value, or a tiny one."""
     if dice.chance(0.02):
         return {"value": dice.pick((None, 0, 0.00001, 1e-7)), "unit": "lb"}
     return {"value": dice.decimal(0.01, high, dice.pick((1, 2, 4))), "unit": "lb"}
 
 
 def dimensions(dice: Dice) -> dict[str, Any]:
-    """Inches."""
+    """Return dimensions in inches."""
     return {
         "length": dice.whole(1, 40),
         "width": dice.decimal(0.5, 30, 2),
@@ -52,10 +52,10 @@ def dimensions(dice: Dice) -> dict[str, Any]:
 
 
 def volume(dice: Dice) -> dict[str, Any]:
-    """Cubic inches."""
+    """Return a volume in cubic inches."""
     return {"value": dice.decimal(1, 9000, 3), "unit": "in^3"}
 
 
 def title(dice: Dice) -> str:
-    """A product or brand name, sometimes an ugly one."""
+    """Return a product or brand name, sometimes a difficult one."""
     return dice.pick(texts.UGLY) if dice.chance(0.1) else f"{dice.pick(texts.WORDS)} {dice.pick(texts.THINGS)}"

@@ -33,7 +33,7 @@ _SMALL_CODES = range(1, 1000)
 
 
 class MerchantApi:
-    """The endpoint. `sessions` knows who may use it."""
+    """The endpoint. `sessions` decides who may use it."""
 
     def __init__(self, config: SandboxConfig, sessions: Sessions, methods: Methods, lock: threading.Lock) -> None:
         self._config = config
@@ -42,7 +42,7 @@ class MerchantApi:
         self._lock = lock
 
     async def answer(self, request: Request) -> Response:
-        """One request."""
+        """Answer one request."""
         try:
             content = await read_body(request)
         except TooLarge:
@@ -96,7 +96,7 @@ class MerchantApi:
 
 
 def _read(content: bytes) -> dict[str, Any]:
-    """The envelope, whose version may be the number 2.0 or the string."""
+    """Return the envelope, whose version may be the number 2.0 or the string."""
     try:
         envelope = parse(content)
     except Unparsable as error:

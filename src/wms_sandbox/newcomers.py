@@ -1,7 +1,7 @@
-"""Created retailers and products on their way into shipments: each waits for a new shipment that refers to it.
+"""Created retailers and products that wait for a new shipment to refer to them.
 
 A new shipment takes one retailer and as many products as an order has room for. It gets a family of its own, so that
-what was compiled for other families stays as it is.
+everything compiled for other families stays valid.
 """
 
 from collections import deque
@@ -12,23 +12,23 @@ from wms_sandbox.slots import ORDER_ITEMS
 
 
 class Newcomers:
-    """Those that no shipment refers to yet, the oldest first."""
+    """The created objects that no shipment refers to yet, oldest first."""
 
     def __init__(self) -> None:
         self._retailers: deque[int] = deque()
         self._products: deque[OrderedProduct] = deque()
 
     def add_retailer(self, retailer: dict[str, Any]) -> None:
-        """An archived one cannot be assigned to new orders and never shows up."""
+        """Queue a retailer; an archived one cannot be assigned to new orders and is ignored."""
         if retailer["status"] != "archived":
             self._retailers.append(retailer["id"])
 
     def add_product(self, product: dict[str, Any]) -> None:
-        """Of any kind."""
+        """Queue a product of any kind."""
         self._products.append(OrderedProduct(product["sku"], product["type"], product["id"]))
 
     def take(self, most: int) -> list[Newcomer]:
-        """What so many new shipments refer to at most, one entry a shipment; it waits no longer."""
+        """Return and remove what up to `most` new shipments refer to, one entry per shipment."""
         taken: list[Newcomer] = []
         while len(taken) < most and (self._retailers or self._products):
             retailer = self._retailers.popleft() if self._retailers else None

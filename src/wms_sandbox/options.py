@@ -61,7 +61,7 @@ _METHODS = [f"{carrier[0]}_{carrier[1]}" for carrier in texts.CARRIERS]
 
 
 def option_object(dice: Dice, kind: str) -> dict[str, Any]:
-    """The options of one packaging item under their own name, such as `{"infill_options": {...}}`."""
+    """Return the options of one packaging item under their own name, such as `{"infill_options": {...}}`."""
     name, fields = OPTIONS[kind]
     options = {field: _MAKERS.get(field, _flag)(dice) for field in fields}
     dice.roughen(options, frozenset())

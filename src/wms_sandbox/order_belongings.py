@@ -1,4 +1,4 @@
-"""What belongs to one order alone (specification 2.5): addresses, candidates, instructions, status history."""
+"""Objects that belong to one order alone (specification 2.5): addresses, candidates, instructions, status history."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from wms_sandbox.identities import reference
 from wms_sandbox.slots import number, text
 
 ADDED_HISTORY = 2
-"""How many entries of the history appear only after the order has changed."""
+"""The number of history entries that appear only after the order has changed."""
 
 _PAIR = frozenset(("type", "id"))
 
 
 def address(dice: Dice, k: int) -> dict[str, Any]:
-    """An OrderAddress: the shipping address (k 0) or the original one (k 1)."""
+    """Return an OrderAddress: the shipping address (k 0) or the original one (k 1)."""
     city, region, postcode, country = dice.pick(texts.CITIES)
     street = [f"{dice.whole(1, 9999)} {dice.pick(texts.WORDS)} St", dice.pick(("Apt 4", "", 'c/o "X" #5'))]
     made: dict[str, Any] = {
@@ -38,7 +38,7 @@ def address(dice: Dice, k: int) -> dict[str, Any]:
 
 
 def candidate(dice: Dice, k: int) -> dict[str, Any]:
-    """An OrderAddressCandidate."""
+    """Return an OrderAddressCandidate."""
     city, region, postcode, country = dice.pick(texts.CITIES)
     made: dict[str, Any] = {
         "type": "OrderAddressCandidate",
@@ -56,7 +56,7 @@ def candidate(dice: Dice, k: int) -> dict[str, Any]:
 
 
 def instruction(dice: Dice, k: int) -> dict[str, Any]:
-    """An OrderInstruction."""
+    """Return an OrderInstruction."""
     made: dict[str, Any] = {
         "type": "OrderInstruction",
         "id": number(f"oinstr{k}"),
@@ -73,7 +73,7 @@ def instruction(dice: Dice, k: int) -> dict[str, Any]:
 
 
 def history(dice: Dice) -> list[dict[str, Any]]:
-    """Up to five entries, and behind them those that wait for a change."""
+    """Return up to five entries, followed by those that appear after changes."""
     shown = dice.weighted((3, 12, 25, 25, 20, 15))
     times = ["ocreated", "o1", "o2", "o3", "o3"][:shown] + ["oupdated"] * ADDED_HISTORY
     return [_history_entry(dice, k, time) for k, time in enumerate(times)]

@@ -17,7 +17,7 @@ from wms_sandbox.compiled import Compiled, compiled_order, compiled_shipment
 from wms_sandbox.kinds import INCLUDED_ORDER
 from wms_sandbox.matching import Matcher
 from wms_sandbox.order_belongings import ADDED_HISTORY
-from wms_sandbox.paging import Page, find_page
+from wms_sandbox.paging import PageRows, find_page
 from wms_sandbox.pools import Pools
 from wms_sandbox.query import ListQuery
 from wms_sandbox.selection import Selection
@@ -29,11 +29,11 @@ from wms_sandbox.templates import Row
 _KEPT_SELECTIONS = 12
 
 Objects = tuple[list[bytes], dict[str, list[bytes]]]
-"""The collection, and what is included by kind."""
+"""The collection, and the included objects by kind."""
 
 
 class View:
-    """All shipments under one selection; what was compiled is kept."""
+    """All shipments under one selection; compiled objects are cached."""
 
     def __init__(self, store: Store, pools: Pools, selection: Selection) -> None:
         self._store = store
@@ -44,7 +44,7 @@ class View:
         self._shows_orders = selection.reaches("order")
 
     def objects(self, at: Indexes) -> Objects:
-        """The shipments at these indexes, and each object around them once."""
+        """Return the shipments at these indexes, and each object around them once."""
         collection: list[bytes] = []
         included: dict[str, list[bytes]] = {}
         codes: set[int] = set()
@@ -64,13 +64,13 @@ class View:
         return collection, included | self._shared.write(codes)
 
     def _keys(self, at: Indexes) -> Iterable[tuple[int, int, int]]:
-        """Family, which of its shipments, packages shown."""
+        """Yield each shipment's family, which of the family's shipments it is, and the number of packages shown."""
         store = self._store
         columns = (store.family[at], store.part[at], store.shown[at])
         return zip(*(column.tolist() for column in columns), strict=True)
 
     def _orders_of(self, at: Indexes) -> Iterable[tuple[int, int]]:
-        """The order of each shipment by its first shipment's index, and how far its history has grown."""
+        """Yield each shipment's order, as the index of its first shipment, with the number of added history entries."""
         firsts = self._store.order_first[at]
         added = np.minimum(self._store.order_step[firsts], ADDED_HISTORY)
         return zip(firsts.tolist(), added.tolist(), strict=True)
@@ -103,7 +103,7 @@ class Pages:
         self._views: OrderedDict[Selection, View] = OrderedDict()
 
     def write(self, path: str, query: ListQuery) -> list[bytes]:
-        """The envelope in pieces, to be joined."""
+        """Return the envelope in pieces, to be joined."""
         page = find_page(self._store, self._matcher, query)
         collection, included = self._view(query.selection).objects(page.rows)
         pieces = [b'{"collection":[', *_listed(collection), b'],"included":{']
@@ -124,13 +124,13 @@ class Pages:
 
 
 def _listed(things: list[bytes]) -> list[bytes]:
-    """The things with commas between them, not yet joined: a page of megabytes is copied once."""
+    """Return the objects with commas between them, not yet joined, so that a page of megabytes is copied only once."""
     pieces = [b","] * max(0, 2 * len(things) - 1)
     pieces[::2] = things
     return pieces
 
 
-def _ending(path: str, query: ListQuery, page: Page) -> dict[str, object]:
+def _ending(path: str, query: ListQuery, page: PageRows) -> dict[str, object]:
     meta: dict[str, object] = {
         "processing_time": round(0.004 + 0.00005 * len(page.rows), 6),
         "cursor_start": page.next_cursor,
@@ -147,7 +147,7 @@ def _ending(path: str, query: ListQuery, page: Page) -> dict[str, object]:
 
 
 def _neighbour(path: str, query: ListQuery, name: str, cursor: int | None) -> str | None:
-    """The same query at another cursor, relative to the root."""
+    """Return the URL of the same query at another cursor, relative to the root."""
     if cursor is None:
         return None
     kept = [item for item in query.parameters if item[0] not in ("cursor_start", "cursor_end")]

@@ -1,12 +1,12 @@
-"""Which rows a page holds, and what its neighbours are (specification 4.6).
+"""Find the rows of a page and its neighbours (specification 4.6).
 
-With sort=id or -id, `cursor_start` is the id that the page begins at (inclusive) and `cursor_end` the id that a page
-read backwards ends before (exclusive); both follow the sort's direction. Choices where the specification is silent:
+With sort=id or -id, `cursor_start` is the id at which the page starts (inclusive) and `cursor_end` the id before which
+a page read backwards ends (exclusive); both follow the sort direction. Choices for gaps in the specification:
 
-- `has_more` of a page read backwards tells whether an earlier page remains; its `next` leads forwards again, to the
-  page that begins at the cursor it was asked for, and is null only when nothing stands there.
-- A listing in another order has one page only. When more match, `has_more` is true and `next` is given, as rule 2
-  demands, but following it answers 400, since cursors do not work there: nobody takes a part for the whole.
+- `has_more` of a page read backwards says whether an earlier page remains; its `next` leads forwards again, to the
+  page that starts at the requested cursor, and is null only if nothing is there.
+- A listing in another order has one page only. If more shipments match, `has_more` is true and `next` is given, as rule
+  2 demands, but following it answers 400, since cursors do not work there. So nobody takes a part for the whole.
 """
 
 from dataclasses import dataclass
@@ -19,8 +19,11 @@ from wms_sandbox.store import Indexes, Store
 
 
 @dataclass(frozen=True)
-class Page:
-    """`rows` are indexes of the store in the order shown; the cursors are those of the neighbours, None without one."""
+class PageRows:
+    """One page.
+
+    `rows` are indexes of the store in the order shown; the cursors are those of the neighbours, or None.
+    """
 
     rows: Indexes
     has_more: bool
@@ -29,19 +32,19 @@ class Page:
     count: int
 
 
-def find_page(store: Store, matcher: Matcher, query: ListQuery) -> Page:
-    """The page that a query asks for."""
+def find_page(store: Store, matcher: Matcher, query: ListQuery) -> PageRows:
+    """Return the page that a query asks for."""
     matched = matcher.matches(query.filters)
     if query.is_by_id:
         return _page_by_id(store, matched, query)
     rows = matcher.first_sorted(matched, query.sort, query.limit + 1)
     has_more = len(rows) > query.limit
     next_cursor = int(store.ids[rows[-1]]) if has_more else None
-    return Page(rows[: query.limit], has_more, next_cursor, None, len(matched))
+    return PageRows(rows[: query.limit], has_more, next_cursor, None, len(matched))
 
 
-def _page_by_id(store: Store, matched: Indexes, query: ListQuery) -> Page:
-    """Positions count along the direction of the sort: 0 is the first match of the whole listing."""
+def _page_by_id(store: Store, matched: Indexes, query: ListQuery) -> PageRows:
+    """Return a page by position; positions count in the sort direction, and 0 is the first match of all."""
     total = len(matched)
     if query.cursor_end is not None:
         stop = _position(store, matched, query, query.cursor_end)
@@ -57,7 +60,7 @@ def _page_by_id(store: Store, matched: Indexes, query: ListQuery) -> Page:
     previous_cursor = None
     if start > 0:
         previous_cursor = _id_at(store, matched, query, start) if start < total else query.cursor_start
-    return Page(rows, has_more, next_cursor, previous_cursor, total)
+    return PageRows(rows, has_more, next_cursor, previous_cursor, total)
 
 
 def _id_at(store: Store, matched: Indexes, query: ListQuery, position: int) -> int | None:
@@ -67,7 +70,7 @@ def _id_at(store: Store, matched: Indexes, query: ListQuery, position: int) -> i
 
 
 def _position(store: Store, matched: Indexes, query: ListQuery, cursor: int) -> int:
-    """Where the listing stands at a cursor: the number of matches before it."""
+    """Return the position of a cursor: the number of matches before it."""
     if not query.is_descending:
         return int(np.searchsorted(matched, int(np.searchsorted(store.ids, cursor, "left")), "left"))
     below = int(np.searchsorted(matched, int(np.searchsorted(store.ids, cursor, "right")), "left"))

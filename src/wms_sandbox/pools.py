@@ -1,7 +1,7 @@
 """Objects that many shipments share: products and packaging, retailers, merchants, brands, warehouses, locations.
 
-Each is a function of the seed and its position, made when needed. A retailer also depends on its revision, since
-`advance` renames retailers. Retailers nest three deep. Ids of locations and products cross 2^31.
+Each is a function of the seed and its position and is made on demand. A retailer also depends on its revision, since
+`advance` renames retailers. Retailers nest three levels deep. Ids of locations and products exceed 2^31.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ _KEPT = frozenset({"type", "id", "code", "name", "status", "sku", "label", "reta
 
 
 class Pools:
-    """The shared objects of one seed, whole: selecting fields is not done here."""
+    """The shared objects of one seed, with all fields: fields are selected elsewhere."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
@@ -48,25 +48,25 @@ class Pools:
         self._made: dict[tuple[str, int, int], dict[str, Any]] = {}
 
     def position(self, kind: str, identity: int) -> int | None:
-        """Where the object with an id stands in its pool; None when there is no such object."""
+        """Return the position of the object with an id; None if there is none."""
         return self._positions.get((kind, identity))
 
     def add(self, position: int, thing: dict[str, Any]) -> None:
-        """Another object, at a position behind those of its pool."""
+        """Add an object, at a position after those of its pool."""
         self._positions[thing["type"], thing["id"]] = position
         self._made[thing["type"], position, 0] = thing
 
     def find(self, kind: str, identity: int) -> dict[str, Any] | None:
-        """The object with an id, as it was made; None when there is no such object."""
+        """Return the object with an id, as it was made; None if there is none."""
         position = self.position(kind, identity)
         return None if position is None else self.make(kind, position)
 
     def all(self, kind: str) -> list[dict[str, Any]]:
-        """Every object of a kind, as it was made."""
+        """Return every object of a kind, as it was made."""
         return [self.make(kind, position) for (each, _), position in self._positions.items() if each == kind]
 
     def make(self, kind: str, position: int, revision: int = 0) -> dict[str, Any]:
-        """The whole object of a kind at a position, not to be changed."""
+        """Return the whole object of a kind at a position; do not change it."""
         key = (kind, position, revision)
         if key not in self._made:
             self._made[key] = self._make(kind, position)
@@ -75,7 +75,7 @@ class Pools:
         return self._made[key]
 
     def _make(self, kind: str, position: int) -> dict[str, Any]:
-        """Every other one lacks a value in turn, so that all are missed somewhere."""
+        """Make an object; every second one lacks a value, each in turn, so that every field is absent somewhere."""
         dice = Dice(self._seed, kind, position)
         thing = self._makers[kind](dice, position)
         dice.roughen(thing, _KEPT)

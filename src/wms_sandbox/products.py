@@ -19,7 +19,7 @@ from wms_sandbox.options import option_object
 
 
 def product(dice: Dice, position: int) -> dict[str, Any]:
-    """The product or packaging item at a position."""
+    """Return the product or packaging item at a position."""
     kind = product_kind(position)
     shared: dict[str, Any] = {
         "type": kind,

@@ -1,6 +1,6 @@
-"""The query parameters of a listing (specification 4.4): text to a `ListQuery`, or the error that names the parameter.
+"""Parse the query parameters of a listing (specification 4.4): a `ListQuery`, or the error that names the parameter.
 
-A parameter that the specification does not name is refused, and so is a single-valued one given twice.
+A parameter that the specification does not name is refused, and so is a single-valued one that is given twice.
 """
 
 import re
@@ -28,7 +28,7 @@ class SortKey:
 
 @dataclass(frozen=True)
 class ListQuery:
-    """A listing as asked for. `parameters` are kept as they came, for `next` and `previous`."""
+    """A requested listing. `parameters` are kept as received, for `next` and `previous`."""
 
     parameters: tuple[tuple[str, str], ...]
     filters: tuple[Filter, ...]
@@ -41,17 +41,17 @@ class ListQuery:
 
     @property
     def is_by_id(self) -> bool:
-        """Only these listings can be walked with cursors."""
+        """Return whether it is sorted by id; only such listings can be walked with cursors."""
         return len(self.sort) == 1 and self.sort[0].field == "id"
 
     @property
     def is_descending(self) -> bool:
-        """Whether the first key falls."""
+        """Return whether the first sort key is descending."""
         return self.sort[0].descending
 
 
 def read_query(parameters: Sequence[tuple[str, str]]) -> ListQuery:
-    """Raises ParameterError for the first parameter that the service would refuse."""
+    """Parse the parameters. Raises ParameterError for the first one that the service would refuse."""
     check_names(parameters, _KNOWN, "fields:")
     single = {name: value for name, value in parameters if name != "filter"}
     query = ListQuery(
@@ -69,7 +69,7 @@ def read_query(parameters: Sequence[tuple[str, str]]) -> ListQuery:
 
 
 def check_names(parameters: Sequence[tuple[str, str]], known: Sequence[str], prefix: str | None = None) -> None:
-    """Raises ParameterError for a parameter that is neither known nor has the prefix, or comes twice."""
+    """Raise ParameterError for a parameter that is neither known nor has the prefix, or is given twice."""
     for name, times in Counter(name for name, _ in parameters).items():
         if name not in known and not (prefix and name.startswith(prefix)):
             raise ParameterError(name, "Unknown parameter.")

@@ -1,4 +1,4 @@
-"""Retailers that callers create (specification 2.2), beside those of the pool."""
+"""Retailers that callers create (specification 2.2), in addition to those of the pool."""
 
 from typing import Any
 
@@ -20,11 +20,11 @@ _DEFAULTS: dict[str, Any] = {
     "routing_guide_notes": None,
     "custom_fields": {},
 }
-"""What a retailer has when its body does not say: not shown in the specification."""
+"""Defaults for fields that a body does not set; the specification does not show them."""
 
 
 class Retailers:
-    """The created ones, the oldest first. A code is used once for ever, also by an archived retailer."""
+    """The created retailers, oldest first. A code can be used only once, even if its retailer is archived."""
 
     def __init__(self, pools: Pools, newcomers: Newcomers, clock: Clock) -> None:
         self._pools = pools
@@ -34,7 +34,7 @@ class Retailers:
         self.created: list[dict[str, Any]] = []
 
     def create(self, body: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        """A retailer from a checked body, with warnings."""
+        """Create a retailer from a checked body. Return it with warnings."""
         position = RETAILERS + len(self.created)
         moment = self._clock.timestamp()
         identity = {"type": "Retailer", "id": retailer_id(position), "code": body["code"], "name": body.get("name")}
@@ -46,7 +46,7 @@ class Retailers:
         return retailer, _warnings(retailer)
 
     def conflicts(self, body: dict[str, Any]) -> list[ParameterError]:
-        """What of a checked body does not go together with the retailers there are."""
+        """Return the offences of a checked body against existing retailers."""
         found: list[ParameterError] = []
         if body["code"] in self._codes:
             found.append(ParameterError("code", f"The code {body['code']!r} is already in use."))

@@ -1,6 +1,6 @@
 """The inner methods of `call`, over the same data as listings and creates.
 
-The specification shows none of their results; these are those that the vendor's public documentation describes.
+The specification shows none of their results; these follow the vendor's public documentation.
 """
 
 import json
@@ -19,7 +19,7 @@ _SHIPMENT = (("fields", "all"), ("fields:items", "all"), ("fields:packages", "al
 
 
 class Methods:
-    """Each takes the array of arguments and gives the result, or raises RpcError."""
+    """The inner methods: each takes the array of arguments and returns the result, or raises RpcError."""
 
     def __init__(self, pools: Pools, pages: Pages) -> None:
         self._pools = pools
@@ -34,7 +34,7 @@ class Methods:
         }
 
     def call(self, name: str, arguments: list[Any]) -> Any:  # noqa: ANN401 - any JSON value
-        """What the named method gives."""
+        """Call the named method. Return its result."""
         if name not in self._methods:
             raise unknown_method(name)
         return self._methods[name](arguments)
@@ -51,7 +51,7 @@ class Methods:
         raise not_found(f"Product {sku}")
 
     def _list_retailers(self, arguments: list[Any]) -> dict[str, Any]:
-        """Archived ones are hidden unless a filter asks for a status (specification 2.2)."""
+        """Return retailers; archived ones are hidden unless a filter asks for a status (specification 2.2)."""
         search = Search.read(arguments)
         found = search.matches([_retailer(each) for each in self._pools.all("Retailer")])
         if "status" not in search.filters:
@@ -67,7 +67,7 @@ class Methods:
         ]
 
     def _list_stores(self, arguments: list[Any]) -> list[Row]:
-        """Brands, under their old name."""
+        """Return the brands, under their old name."""
         return [
             {
                 "store_id": each["id"],
@@ -99,7 +99,7 @@ def _only_text(arguments: list[Any], name: str) -> str:
 
 
 def _product(product: Row) -> Row:
-    """Flat, as the Merchant API shows a product; a packaging item has less of it."""
+    """Return a product in flat form, as the Merchant API shows it; a packaging item has fewer fields."""
     weight = product.get("weight") or {}
     return {
         "product_id": product["id"],

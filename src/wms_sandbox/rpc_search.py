@@ -19,7 +19,7 @@ Test = Callable[[Any, Any], bool]
 
 
 def _comparing(compare: Test) -> Test:
-    """Nothing is smaller or greater than null."""
+    """Return the comparison with null compared to nothing: neither smaller nor greater."""
     return lambda value, other: value is not None and bool(compare(value, other))
 
 
@@ -41,7 +41,7 @@ _OPTIONS = ("sort_field", "sort_dir", "limit", "page")
 
 @dataclass(frozen=True)
 class Search:
-    """A search as asked for."""
+    """The parameters of a search."""
 
     filters: Row
     options: Row
@@ -49,7 +49,7 @@ class Search:
 
     @classmethod
     def read(cls, arguments: list[Any]) -> "Search":
-        """From the arguments of a search method, each of which may be null or left out."""
+        """Parse the arguments of a search method, each of which may be null or left out."""
         filters, options, fields = [*arguments, None, None, None][:3]
         if len(arguments) > 3 or not isinstance(filters or {}, dict) or not isinstance(options or {}, dict):
             raise invalid_params("(filters, options, fields) are expected: an object, an object, an array.")
@@ -61,7 +61,7 @@ class Search:
         return cls(filters or {}, options or {}, fields)
 
     def matches(self, rows: list[Row]) -> list[Row]:
-        """The rows that meet all filters, sorted."""
+        """Return the rows that meet all filters, sorted."""
         tests = [(name, *each) for name, condition in self.filters.items() for each in _conditions(name, condition)]
         order = self.options.get("sort_field", next(iter(rows[0])))
         for name in (*self.filters, order):
@@ -75,7 +75,7 @@ class Search:
         return found
 
     def page(self, found: list[Row], default_limit: int | None = None) -> list[Row]:
-        """The part of what was found that `limit` and `page` ask for, with the fields asked for."""
+        """Return the part that `limit` and `page` ask for, with the requested fields."""
         limit = self.limit(default_limit) or max(1, len(found))
         start = limit * (_positive(self.options, "page", 1) - 1)
         part = found[start : start + limit]
@@ -84,7 +84,7 @@ class Search:
         return [{name: row[name] for name in self.fields if name in row} for row in part]
 
     def limit(self, default: int | None = None) -> int | None:
-        """Rows a page; None: all."""
+        """Return the number of rows per page; None for all."""
         return _positive(self.options, "limit", default) if "limit" in self.options else default
 
 

@@ -37,11 +37,11 @@ class Selection:
         return self._hash
 
     def fields(self, path: str) -> frozenset[str] | None:
-        """The selected fields at a path, or None when the path was not selected."""
+        """Return the selected fields at a path, or None if the path was not selected."""
         return self._by_path.get(path)
 
     def reaches(self, path: str) -> bool:
-        """Whether the objects at a path are part of the response."""
+        """Return whether the objects at a path are part of the response."""
         return path in self._reached
 
     @cached_property
@@ -49,7 +49,7 @@ class Selection:
         return frozenset(path for path in self._by_path if path != ROOT and self._shows(path))
 
     def _shows(self, path: str) -> bool:
-        """Whether the reference at a path stands in the response."""
+        """Return whether the reference at a path is in the response."""
         parent, _, reference = path.rpartition(".")
         shown = self._by_path.get(parent, _UNSELECTED.get(parent, frozenset()))
         if reference not in shown | _INLINE.get(parent, frozenset()):
@@ -58,7 +58,7 @@ class Selection:
 
 
 def read_selection(parameters: Iterable[tuple[str, str]]) -> Selection:
-    """The selection of a request's `fields` and `fields:...` parameters; others are passed over."""
+    """Parse the `fields` and `fields:...` parameters of a request; others are ignored."""
     shown: dict[str, frozenset[str]] = {ROOT: resolve(KINDS["Shipment"], ["basic"], "fields")}
     for name, text in parameters:
         if name == "fields":
@@ -73,7 +73,7 @@ def read_selection(parameters: Iterable[tuple[str, str]]) -> Selection:
 
 
 def resolve(kind: Kind, names: list[str], parameter: str) -> frozenset[str]:
-    """The fields that names and groups select; raises ParameterError for a name that the kind does not offer."""
+    """Return the fields that names and groups select. Raises ParameterError for a name that the kind does not offer."""
     unknown = [name for name in names if name not in kind.values]
     if unknown:
         raise ParameterError(parameter, f"Unknown value {unknown[0]!r}. Known: {', '.join(kind.values)}.")

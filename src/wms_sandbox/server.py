@@ -1,4 +1,4 @@
-"""The sandbox on a socket: in a thread for tests and demos, or in the foreground for `python -m wms_sandbox`."""
+"""Serve the sandbox on a socket: in a thread for tests and demos, or in the foreground for `python -m wms_sandbox`."""
 
 import contextlib
 import socket
@@ -17,10 +17,10 @@ _KEEP_ALIVE_SECONDS = 30
 
 
 class SandboxServer:
-    """Runs a sandbox on a free port of the loopback address while the context lasts.
+    """Runs a sandbox on a free port of the loopback address inside a `with` block.
 
-    `base_url` is what a client is given as the instance, without a path. Another `sandbox` may take the place of the
-    first one, at the same address.
+    `base_url` is the address of the instance for clients, without a path. Another `sandbox` may replace the first one
+    at the same address.
     """
 
     def __init__(self, sandbox: Sandbox, port: int = 0) -> None:
@@ -49,7 +49,7 @@ class SandboxServer:
 
 
 class _QuietServer(uvicorn.Server):
-    """Leaves signals to the process it runs in when it is not the main thread."""
+    """Leaves signals to the process if it does not run in the main thread."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -61,7 +61,7 @@ class _QuietServer(uvicorn.Server):
 
 
 def listen(port: int) -> socket.socket:
-    """Listens at once: a client may connect before the server has started and is served when it has."""
+    """Listen at once: a client may connect before the server has started, and is served when it has."""
     listener = socket.socket()
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -74,7 +74,7 @@ def listen(port: int) -> socket.socket:
 
 
 def make_server(sandbox: ASGIApp) -> uvicorn.Server:
-    """A uvicorn server that leaves the `Date` header to the sandbox."""
+    """Return a uvicorn server that leaves the `Date` header to the sandbox."""
     config = uvicorn.Config(
         sandbox,
         interface="asgi3",

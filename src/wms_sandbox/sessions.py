@@ -1,4 +1,4 @@
-"""Who may use the Merchant API (specification 5.2): HTTP Basic, or a session that a login opened."""
+"""Authorise users of the Merchant API (specification 5.2): HTTP Basic, or a session opened by a login."""
 
 import base64
 import hashlib
@@ -8,7 +8,7 @@ from wms_sandbox.clock import Clock
 from wms_sandbox.config import SandboxConfig
 
 LIFETIME = 24 * 3_600_000
-"""Milliseconds from the login on."""
+"""Lifetime of a session in milliseconds after the login."""
 
 
 class Sessions:
@@ -21,24 +21,24 @@ class Sessions:
         self.logins = 0
 
     def open(self) -> str:
-        """A new session ID: 32 hexadecimal characters."""
+        """Open a session. Return its ID: 32 hexadecimal characters."""
         self.logins += 1
         session = hashlib.blake2b(f"{self._config.seed}:{self.logins}".encode(), digest_size=16).hexdigest()
         self._opened[session] = self._clock.now()
         return session
 
     def is_open(self, session: object) -> bool:
-        """Whether the session was opened less than 24 hours ago."""
+        """Return whether the session was opened less than 24 hours ago."""
         opened = self._opened.get(session) if isinstance(session, str) else None
         return opened is not None and self._clock.now() < opened + LIFETIME
 
     def knows(self, username: object, api_key: object) -> bool:
-        """Whether these are the credentials of the API user."""
+        """Return whether these are the credentials of the API user."""
         given, expected = f"{username}\n{api_key}", f"{self._config.merchant_username}\n{self._config.merchant_api_key}"
         return hmac.compare_digest(given.encode(), expected.encode())
 
     def accepts(self, authorization: str) -> bool:
-        """Whether an Authorization header carries the credentials the Basic way."""
+        """Return whether an Authorization header has the credentials, as HTTP Basic."""
         scheme, _, encoded = authorization.partition(" ")
         try:
             username, _, api_key = base64.b64decode(encoded, validate=True).decode().partition(":")

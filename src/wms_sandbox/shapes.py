@@ -1,7 +1,7 @@
 """Shapes that several request bodies share (specification 2.0 and 2.3), as JSON Schema 2020-12.
 
-The same values check the bodies (`checking`) and stand in the published description (`description`), so that the two
-cannot disagree. A shape takes no properties but its own and no nulls: what a caller does not know it leaves out.
+The same values check the bodies (`checking`) and make up the published description (`description`), so that the two
+cannot disagree. A shape accepts only its own properties and no nulls: callers leave out what they do not know.
 """
 
 from typing import Any
@@ -17,22 +17,22 @@ INTEGER: Schema = {"type": "integer"}
 
 
 def text(most: int, least: int = 0) -> Schema:
-    """A string of so many characters."""
+    """Return the schema of a string with this many characters."""
     return TEXT | {"maxLength": most} | ({"minLength": least} if least else {})
 
 
 def one_of(*values: str) -> Schema:
-    """One of these words."""
+    """Return the schema of one of these words."""
     return TEXT | {"enum": list(values)}
 
 
 def listing(items: Schema) -> Schema:
-    """An array."""
+    """Return the schema of an array."""
     return {"type": "array", "items": items}
 
 
 def closed(properties: dict[str, Schema], required: tuple[str, ...] = ()) -> Schema:
-    """An object with these properties and no others."""
+    """Return the schema of an object with these properties and no others."""
     return {
         "type": "object",
         "properties": properties,
@@ -42,12 +42,12 @@ def closed(properties: dict[str, Schema], required: tuple[str, ...] = ()) -> Sch
 
 
 def whole(properties: dict[str, Schema]) -> Schema:
-    """A closed object that lacks nothing."""
+    """Return the schema of a closed object with all properties required."""
     return closed(properties, tuple(properties))
 
 
 def reference_to(*kinds: str) -> Schema:
-    """`{type, id}` of one of these kinds."""
+    """Return the schema of `{type, id}` with one of these kinds."""
     return whole({"type": one_of(*kinds), "id": INTEGER})
 
 

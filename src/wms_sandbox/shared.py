@@ -1,7 +1,7 @@
-"""Shared objects on a page: each once under its kind, with the fields of every path that leads to it.
+"""Put each shared object on a page once, under its kind, with the fields of every path that leads to it.
 
-References are followed further where the selection does (a retailer's parent, a location's retailer, a merchant's
-brands). A reference to what does not exist includes nothing.
+References are followed further if the selection does so (a retailer's parent, a location's retailer, a merchant's
+brands). A reference to an object that does not exist includes nothing.
 """
 
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ class SharedObjects:
         self._wanted: list[Wanted] = []
 
     def codes(self, references: References) -> frozenset[int]:
-        """Short names for what the references lead to, for a page to collect."""
+        """Return short codes for the objects that the references lead to, which a page collects."""
         found: set[int] = set()
         for path, kind, identity in references:
             found.update(self._follow(path, kind, identity))
@@ -60,7 +60,7 @@ class SharedObjects:
         return code
 
     def write(self, codes: Iterable[int]) -> dict[str, list[bytes]]:
-        """The objects by kind, in the order of their pools."""
+        """Return the objects by kind, in the order of their pools."""
         fields: dict[tuple[str, int], frozenset[str]] = {}
         for kind, position, shown in (self._wanted[code] for code in codes):
             known = fields.get((kind, position))

@@ -1,10 +1,10 @@
-"""What differs between two shipments of one family: numbers and times, as columns for a whole page at once.
+"""The differences between two shipments of one family: numbers and times, as columns for a whole page at once.
 
-Objects are written with marks where such a value belongs: `{{#name}}` alone in a string stands for a bare JSON value,
-`{{name}}` inside a string for text. `templates` turns the marks into %-slots; `slot_rows` has what fills them.
+Objects are written with marks for such values: `{{#name}}` alone in a string stands for a bare JSON value, `{{name}}`
+inside a string for text. `templates` turns the marks into %-slots; `slot_rows` returns the values that fill them.
 
-Times come without their ending, so that a family can put `Z`, a fraction or `+00:00` behind them; `created`,
-`updated` and `packed` are whole JSON values, because filters must see exactly what is shown.
+Times come without their ending, so that a family can append `Z`, a fraction or `+00:00`; `created`, `updated` and
+`packed` are whole JSON values, because filters must see exactly what is shown.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from wms_sandbox.clock import as_datetime
 from wms_sandbox.store import DAY, NO_TIME, Indexes, Store
 
 ALTERNATIVE = 7 * 10**12
-"""What the digits of an alternative tracking number are ahead of the first one's."""
+"""The difference between the digits of an alternative tracking number and of the first one."""
 
 ITEMS, PACKAGES, GALLERY_ITEMS, ORDER_ITEMS, HISTORY = 5, 5, 12, 5, 8
 
@@ -36,19 +36,19 @@ _ORDER_BLOCKS: dict[str, tuple[int, int, int]] = {
     "ocand": (80_000_000, 4, 3),
     "oinstr": (90_000_000, 4, 3),
 }
-"""Name: first id, distance between neighbours, how many there are. Ids rise to just below 2^53."""
+"""Name: first id, distance between neighbours, number of ids. Ids go up to just below 2^53."""
 
 _TIMES = ("s1", "s2", "s3", "ocreated", "o1", "o2", "o3", "oupdated")
 _DATES = ("tdate", "odate")
 
 
 def number(name: str) -> str:
-    """A mark for a bare JSON value."""
+    """Return a mark for a bare JSON value."""
     return f"{{{{#{name}}}}}"
 
 
 def text(name: str) -> str:
-    """A mark inside a string."""
+    """Return a mark inside a string."""
     return f"{{{{{name}}}}}"
 
 
@@ -84,23 +84,23 @@ FORMATS = (
 
 
 def unique_number(ids: Indexes) -> Indexes:
-    """The digits of a shipment's `unique_id`: scattered, each once, often with leading zeros."""
+    """Return the digits of a shipment's `unique_id`: scattered, unique, often with leading zeros."""
     return ids * 7919 % 10**10
 
 
 def order_id(firsts: Indexes) -> Indexes:
-    """The ids of orders known by the indexes of their first shipments."""
+    """Return the ids of orders, given the indexes of their first shipments."""
     start, distance, _ = _ORDER_BLOCKS["oid"]
     return start + firsts * distance
 
 
 def tracking_number(ids: Indexes, revisions: Indexes, package: int) -> Indexes:
-    """The digits behind a tracking number's prefix; another revision has another number."""
+    """Return the digits after a tracking number's prefix; another revision has another number."""
     return 10**10 + ids * 1000 + package * 100 + revisions % 100
 
 
 def slot_rows(store: Store, at: Indexes) -> list[tuple[object, ...]]:
-    """A tuple for each shipment in `at`, in the order of NAMES."""
+    """Return a tuple for each shipment in `at`, in the order of NAMES."""
     first = store.order_first[at].astype(np.int64)
     ids, revisions = store.ids[at], store.revision[at].astype(np.int64)
     columns: list[Sequence[object]] = [ids.tolist(), unique_number(ids).tolist()]
@@ -120,7 +120,7 @@ def slot_rows(store: Store, at: Indexes) -> list[tuple[object, ...]]:
 
 
 def _words(words: Sequence[str], numbers: Indexes) -> list[bytes]:
-    """The words at these numbers, counted round and round."""
+    """Return the words at these numbers, modulo the number of words."""
     encoded = [word.encode() for word in words]
     return [encoded[number] for number in (numbers % len(encoded)).tolist()]
 
@@ -154,7 +154,10 @@ def _time_columns(store: Store, at: Indexes, first: Indexes) -> list[list[bytes]
 
 
 def _second_texts(milliseconds: Indexes, *, quoted: bool = False) -> NDArray[np.bytes_]:
-    """`2024-01-31T10:00:00`, cut to whole seconds; quoted with a Z behind it. Put together from tables of digits."""
+    """Return times as `2024-01-31T10:00:00`, cut to whole seconds; `quoted` adds quotes and a Z.
+
+    Uses tables of digits.
+    """
     days, seconds = np.divmod(milliseconds // 1000, 86_400)
     first_day = int(days.min()) if len(days) else 0
     calendar = np.arange(first_day, int(days.max()) + 1 if len(days) else 1).astype("datetime64[D]").astype("S10")
@@ -169,7 +172,7 @@ def _second_texts(milliseconds: Indexes, *, quoted: bool = False) -> NDArray[np.
 
 
 def _clock_digits() -> NDArray[np.uint8]:
-    """`00:00:00` to `23:59:59`, a row a second."""
+    """Return `00:00:00` to `23:59:59`, one row per second."""
     lines = np.array([f"{s // 3600:02}:{s // 60 % 60:02}:{s % 60:02}" for s in range(86_400)], "S8")
     return lines.view(np.uint8).reshape(-1, 8)
 
@@ -178,7 +181,7 @@ _CLOCK = _clock_digits()
 
 
 def _json_times(milliseconds: Indexes, at: Indexes) -> list[bytes]:
-    """Quoted times: mostly with a Z, some with a fraction, some with +00:00; null where there is none."""
+    """Return quoted times: mostly with a Z, some with a fraction, some with +00:00; null if there is none."""
     is_null = milliseconds == NO_TIME
     latest = milliseconds.max(initial=0)
     quoted: list[bytes] = _second_texts(np.where(is_null, latest, milliseconds), quoted=True).tolist()
@@ -189,7 +192,7 @@ def _json_times(milliseconds: Indexes, at: Indexes) -> list[bytes]:
 
 
 def time_json(milliseconds: int, at: int) -> bytes:
-    """One time of the shipment at an index, exactly as it is shown."""
+    """Return one time of the shipment at an index, exactly as it is shown."""
     if milliseconds == NO_TIME:
         return b"null"
     fraction = f".{milliseconds % 1000:03}" if milliseconds % 1000 else ""

@@ -1,8 +1,9 @@
-"""The columns of all shipments: what filters and sorting need, and what has changed. No more is kept of them.
+"""The columns of all shipments: what filters and sorting need, and what has changed. Nothing else is stored of them.
 
-A shipment is its index; its id rises with it. An order has no row of its own: it is known by the index of its first
-shipment (`order_first`). About 60 bytes a shipment. Everything a shipment shows follows from its family, its index and
-the counters here (`step`, `shown`, `revision` and the order's), so a change is a few numbers and not a copy.
+A shipment is identified by its index; its id rises with it. An order has no row of its own but is identified by the
+index of its first shipment (`order_first`). A shipment takes about 60 bytes. Everything it shows follows from its
+family, its index and the counters here (`step`, `shown`, `revision` and the order's), so a change is a few numbers, not
+a copy.
 """
 
 from dataclasses import dataclass
@@ -18,12 +19,12 @@ DAY = 86_400_000
 Indexes = NDArray[np.int64]
 _FIRST_ID = 100_001
 _PAIRS = 0.08
-"""Share of shipments that begin a pair with one order."""
+"""Share of shipments that start a pair with a common order."""
 
 
 @dataclass
-class Batch:
-    """Shipments to append: families, which of the family's shipments, index of the order's first, and their times."""
+class NewShipments:
+    """Shipments to append: family, which of its shipments, index of the order's first shipment, and times."""
 
     family: NDArray[np.int32]
     part: NDArray[np.int8]
@@ -33,7 +34,10 @@ class Batch:
 
 
 class Store:
-    """Arrays of one length, one entry a shipment, deleted ones too. `version` counts the changes, for caches."""
+    """Arrays of the same length, one entry per shipment, deleted ones included.
+
+    `version` counts the changes, for caches.
+    """
 
     def __init__(self, config: SandboxConfig, anchor: int) -> None:
         self.seed = config.seed
@@ -44,7 +48,7 @@ class Store:
         self.retailer_revision: dict[int, int] = {}
         self._make_empty()
         generator = np.random.default_rng([config.seed, 0])
-        self.append(generator, self._first_batch(generator, config, anchor))
+        self.append(generator, self._first_shipments(generator, config, anchor))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -56,7 +60,7 @@ class Store:
         self._packed = np.array([[head.is_packed(0), head.is_packed(-1)] for head in self.heads])
 
     def add_families(self, newcomers: list[Newcomer]) -> NDArray[np.int32]:
-        """A family of one shipment for each newcomer; gives their numbers."""
+        """Add a family of one shipment for each newcomer. Return their numbers."""
         start = len(self.heads)
         self.heads += [newcomer_head(self.seed, start + k, newcomer) for k, newcomer in enumerate(newcomers)]
         self._index_heads()
@@ -79,8 +83,8 @@ class Store:
         self.order_step = np.empty(0, np.int8)
         self.order_revision = np.empty(0, np.int16)
 
-    def _first_batch(self, generator: np.random.Generator, config: SandboxConfig, anchor: int) -> Batch:
-        """Created over the days before the anchor, roughly in the order of ids; updated minutes to 20 days later."""
+    def _first_shipments(self, generator: np.random.Generator, config: SandboxConfig, anchor: int) -> NewShipments:
+        """Return shipments created in the days before the anchor, roughly by id, updated minutes to 20 days later."""
         count = config.shipments
         start, span = anchor - config.days * DAY, config.days * DAY
         gap = span / max(count, 1)
@@ -90,12 +94,12 @@ class Store:
         late = created + lag > anchor
         lag = np.where(late, (generator.uniform(0.5, 1, count) * (anchor - created)).astype(np.int64), lag)
         family, part, first = self.assign(generator, count)
-        return Batch(family, part, first, _coarse(created), np.maximum(_coarse(created + lag), _coarse(created)))
+        return NewShipments(family, part, first, _coarse(created), np.maximum(_coarse(created + lag), _coarse(created)))
 
     def assign(
         self, generator: np.random.Generator, count: int
     ) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.int32]]:
-        """Families for the next `count` shipments: every family once while there is room, then at random."""
+        """Choose families for the next `count` shipments: every family once while there is room, then at random."""
         begins = generator.random(count) < _PAIRS
         begins[-1:] = False
         begins[1:] &= ~begins[:-1]
@@ -111,35 +115,35 @@ class Store:
         first = np.arange(len(self), len(self) + count, dtype=np.int32) - second
         return family, second.astype(np.int8), first
 
-    def append(self, generator: np.random.Generator, batch: Batch) -> None:
-        """Adds shipments behind the others, their ids rising."""
-        old, count = len(self), len(batch.family)
+    def append(self, generator: np.random.Generator, new: NewShipments) -> None:
+        """Append shipments with rising ids."""
+        old, count = len(self), len(new.family)
         index = np.arange(old, old + count, dtype=np.int64)
         ids = _FIRST_ID + 3 * index + index * 2_654_435_761 % 4_294_967_296 % 3
         sub_second = generator.random(count) < 0.02
-        updated = np.where(sub_second & (batch.updated > batch.created + 1000), batch.updated - 750, batch.updated)
-        packed = batch.created + (updated - batch.created) // 2000 * 1000
-        packed = np.where(self._packed[batch.family, batch.part], packed, NO_TIME)
+        updated = np.where(sub_second & (new.updated > new.created + 1000), new.updated - 750, new.updated)
+        packed = new.created + (updated - new.created) // 2000 * 1000
+        packed = np.where(self._packed[new.family, new.part], packed, NO_TIME)
         self.ids = np.concatenate([self.ids, ids])
-        self.created = np.concatenate([self.created, batch.created])
+        self.created = np.concatenate([self.created, new.created])
         self.updated = np.concatenate([self.updated, updated])
         self.packed = np.concatenate([self.packed, packed])
-        self.lag = np.concatenate([self.lag, ((updated - batch.created) // 1000).astype(np.int32)])
-        self.family = np.concatenate([self.family, batch.family])
-        self.part = np.concatenate([self.part, batch.part])
-        self.shown = np.concatenate([self.shown, self._packages[batch.family, batch.part]])
-        self.order_first = np.concatenate([self.order_first, batch.order_first])
+        self.lag = np.concatenate([self.lag, ((updated - new.created) // 1000).astype(np.int32)])
+        self.family = np.concatenate([self.family, new.family])
+        self.part = np.concatenate([self.part, new.part])
+        self.shown = np.concatenate([self.shown, self._packages[new.family, new.part]])
+        self.order_first = np.concatenate([self.order_first, new.order_first])
         self.order_updated = np.concatenate([self.order_updated, updated])
         for name in ("deleted", "step", "revision", "order_step", "order_revision"):
             column = getattr(self, name)
             setattr(self, name, np.concatenate([column, np.zeros(count, column.dtype)]))
 
     def living(self) -> Indexes:
-        """The shipments that are not deleted."""
+        """Return the shipments that are not deleted."""
         return np.nonzero(~self.deleted)[0].astype(np.int64)
 
     def delete(self, ids: list[int], *, deleted: bool) -> None:
-        """Takes shipments away, or shows them again as they were. Raises LookupError for an id that never was."""
+        """Delete shipments, or restore them as they were. Raises LookupError for an unknown id."""
         at = np.searchsorted(self.ids, np.array(ids, np.int64))
         if (at == len(self)).any() or (self.ids[at] != ids).any():
             raise LookupError(f"not all of {ids} are shipments")
@@ -147,26 +151,26 @@ class Store:
         self.version += 1
 
     def statuses(self, at: Indexes) -> Indexes:
-        """How far the statuses of these shipments have come, to be taken modulo the number of statuses."""
+        """Return how many steps these shipments' statuses have advanced, to be taken modulo the number of statuses."""
         return self._statuses[self.family[at], self.part[at]].astype(np.int64) + self.step[at]
 
     def order_states(self, firsts: Indexes) -> tuple[Indexes, Indexes]:
-        """The same for the state and the status of orders."""
+        """Return the same for the state and the status of orders."""
         both = self._order_states[self.family[firsts]] + self.order_step[firsts][:, None]
         return both[:, 0], both[:, 1]
 
     def retailer_ids(self) -> NDArray[np.int64]:
-        """Of every shipment; 0 where it has none."""
+        """Return the retailer id of every shipment; 0 if it has none."""
         by_family = np.array([head.retailer_id or 0 for head in self.heads], np.int64)
         return by_family[self.family]
 
     def merchants(self) -> NDArray[np.int64]:
-        """The merchant of every shipment's order, by position in its pool, which is the order of ids."""
+        """Return the merchant of every shipment's order, by position in its pool, which is the order of ids."""
         return np.array([head.merchant for head in self.heads], np.int64)[self.family]
 
 
 def _coarse(milliseconds: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Whole seconds, as most times are."""
+    """Return times rounded to whole seconds, as most times are."""
     return milliseconds // 1000 * 1000
 
 

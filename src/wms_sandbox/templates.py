@@ -1,8 +1,8 @@
-"""Objects serialised beforehand: a family's JSON, compiled once for a selection, filled with numbers for each shipment.
+"""Objects serialised in advance: a family's JSON, compiled once for a selection, then filled with numbers per shipment.
 
-Selecting fields and writing JSON costs about a millisecond for a family; filling a template costs microseconds. So a
-page costs what its bytes cost, and benchmarks measure who reads them. Texts are written in both ways a service
-might: some families with `\\u` escapes and `\\/`, the rest as plain UTF-8.
+Selecting fields and writing JSON takes about a millisecond for a family; filling a template takes microseconds. So
+serving a page costs little more than its bytes, and benchmarks measure the reader. Texts are written in both ways a
+service might use: some families with `\\u` escapes and `\\/`, the others as plain UTF-8.
 """
 
 import json
@@ -21,13 +21,13 @@ Row = tuple[object, ...]
 
 @dataclass(frozen=True)
 class Template:
-    """Bytes with %-slots, and what picks their values out of a row."""
+    """Bytes with %-slots, and a function that picks their values from a row."""
 
     body: bytes
     values: Callable[[Row], Any]
 
     def fill(self, row: Row) -> bytes:
-        """The JSON of one shipment."""
+        """Return the JSON of one shipment."""
         filled: bytes = self.body % self.values(row)
         return filled
 
@@ -37,7 +37,7 @@ def _nothing(row: Row) -> Row:
 
 
 def compile_json(things: Iterable[dict[str, Any]], *, writes_ascii: bool) -> Template:
-    """One template for several objects, with commas between them."""
+    """Return one template for several objects, with commas between them."""
     text = ",".join(write_json(thing, writes_ascii=writes_ascii) for thing in things)
     positions: list[int] = []
 
@@ -51,6 +51,6 @@ def compile_json(things: Iterable[dict[str, Any]], *, writes_ascii: bool) -> Tem
 
 
 def write_json(thing: dict[str, Any], *, writes_ascii: bool) -> str:
-    """One object, compact."""
+    """Return one object as compact JSON."""
     text = json.dumps(thing, ensure_ascii=writes_ascii, separators=(",", ":"))
     return text.replace("/", "\\/") if writes_ascii else text

@@ -1,6 +1,6 @@
 """Strings as people and other systems type them, and the vocabularies of the service (service-facts, "Values seen")."""
 
-# ruff: noqa: RUF001 - letters that look alike are the point
+# ruff: noqa: RUF001 - ambiguous letters are intended
 
 from wms_sandbox.kinds import names
 
@@ -54,7 +54,7 @@ CITIES = (
 COUNTRIES = ("US", "CN", "DE", "VN", "MX", "IN", "PT", "TR")
 
 SHIPMENT_STATUSES = names("new picking picked packing packed shipped canceled voided quarantine_hold")
-"""The last one is in no documentation."""
+"""The last one is not documented."""
 
 ORDER_STATES = ("new", "processing", "complete", "canceled", "holded", "archived_by_script")
 ORDER_STATUSES = (

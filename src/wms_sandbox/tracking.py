@@ -12,10 +12,10 @@ from wms_sandbox.store import Indexes, Store
 _PIECES = re.compile(r"(.*)\{\{\w+\}\}(.*)", re.DOTALL)
 
 Pieces = tuple[str, str] | None
-"""What stands before the number and behind it; None where a package has no number."""
+"""The text before and after the number; None if a package has no number."""
 
 _FIELDS = {"tracking_number": ("tracking_ref", 0), "alt_tracking_number": ("alt_tracking_number", ALTERNATIVE)}
-"""A filter's field: the field of the package, and what is added to its digits."""
+"""By filter field: the field of the package, and the number added to its digits."""
 
 
 class TrackingNumbers:
@@ -26,7 +26,7 @@ class TrackingNumbers:
         self._pieces: dict[tuple[int, int, str], list[Pieces]] = {}
 
     def of(self, at: Indexes, field: str) -> list[list[str]]:
-        """For each shipment the numbers that a filter's field means."""
+        """Return for each shipment the numbers that a filter's field refers to."""
         store, (name, shift) = self._store, _FIELDS[field]
         ids, revisions = store.ids[at], store.revision[at].astype(np.int64)
         digits = [(tracking_number(ids, revisions, k) + shift).tolist() for k in range(MOST_PACKAGES)]

@@ -124,20 +124,20 @@ DECIMALS = "re:(__(value|amount|length|width|height)|quantity|percent|divisor|co
 
 
 class Repetitions:
-    """Lets the objects of one kind through that have not been seen like this."""
+    """Filters out objects of one kind that were already seen in the same form."""
 
     def __init__(self) -> None:
         self._seen: dict[int, dict[str, Any]] = {}
 
     def without(self, objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Those that are new or differ from what was seen."""
+        """Return the objects that are new or differ from what was seen."""
         fresh = [one for one in objects if self._seen.get(one["id"]) != one]
         self._seen.update((one["id"], one) for one in fresh)
         return fresh
 
 
 class Listing:
-    """The pages of one window, one after the other, over a connection that is kept alive."""
+    """The pages of one window, in order, over a connection that is kept alive."""
 
     def __init__(self) -> None:
         self._base_url = os.environ["WMS_BASE_URL"]
@@ -147,12 +147,12 @@ class Listing:
         self._session.headers["Accept-Encoding"] = "gzip"
 
     def count(self, after: datetime, before: datetime) -> int:
-        """How many shipments match."""
+        """Return the number of matching shipments."""
         params = [("filter", _within(after, before)), ("sort", "id"), ("limit", "1"), ("count", "1")]
         return int(json.loadb(self._get(LISTING, params))["meta"]["count"])
 
     def pages(self, after: datetime, before: datetime) -> Iterator[dict[str, Any]]:
-        """Decoded pages."""
+        """Yield decoded pages."""
         limit = ("limit", os.environ["WMS_PAGE_SIZE"])
         params = [("filter", _within(after, before)), ("sort", "id"), limit, *self._selection]
         target = LISTING
@@ -171,7 +171,7 @@ def _within(after: datetime, before: datetime) -> str:
 
 @dlt.source(max_table_nesting=NESTING)
 def shipping() -> Iterator[Any]:
-    """Shipments and everything that comes with them."""
+    """Return shipments and everything that comes with them."""
     listing = Listing()
 
     start_date = datetime.fromisoformat(os.environ["WMS_START_DATE"]).replace(tzinfo=UTC)
@@ -218,7 +218,7 @@ def _resource(name: str, kind: str, select: Any) -> Any:  # noqa: ANN401 - dlt's
 
 
 def main(result: Path) -> None:
-    """One run of the pipeline; the seconds of its steps go to `result`."""
+    """Run the pipeline once. Write the seconds of its steps to `result`."""
     folder = Path(os.environ["WMS_DATA_DIR"])
     folder.mkdir(parents=True, exist_ok=True)
     pipeline = dlt.pipeline(

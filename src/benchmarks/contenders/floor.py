@@ -1,9 +1,8 @@
 """The floor: download the pages, land them compressed, decode them once into the types of `sql/types`. Nothing else.
 
-No state, no sync to disk, no guards, no rows: what any program that reads these pages into typed values has to pay. The
-windows are slices of time with about ten pages each, like the product's, four requests at a time. The decoded pages
-are reduced to a count as they come, so memory holds only those in the works; counting a column is enough to have it
-decoded whole.
+No state, no sync to disk, no guards, no rows: the minimum for any program that reads these pages into typed values. The
+windows are slices of time with about ten pages each, like the product's, read four at a time. The decoded pages are
+reduced to a count immediately, so memory holds only those in progress; counting a column makes DuckDB decode it whole.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ class _Envelope(msgspec.Struct):
 
 
 def main(result: Path) -> None:
-    """One pass over everything; its phases go to `result`."""
+    """Run once over everything. Write the phases to `result`."""
     started = monotonic()
     files = download(Path(os.environ["WMS_DATA_DIR"]))
     read = monotonic() - started
@@ -71,7 +70,7 @@ def main(result: Path) -> None:
 
 
 def download(folder: Path) -> list[str]:
-    """Every page to a file as it came; the files."""
+    """Download every page to a file as received. Return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     start = datetime.fromisoformat(os.environ["WMS_START_DATE"]).replace(tzinfo=UTC)
     whole = Interval(start, datetime.now(UTC))
@@ -84,7 +83,7 @@ def download(folder: Path) -> list[str]:
 
 
 def decode(files: list[str]) -> int:
-    """How many shipments the files hold, by decoding all that is in them."""
+    """Return the number of shipments in the files, by decoding everything in them."""
     with duckdb.connect(config={"threads": "2", "preserve_insertion_order": "false"}) as connection:
         connection.execute("set timezone = 'UTC'")
         for path in sql_files.listed("types"):

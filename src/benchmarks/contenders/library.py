@@ -18,7 +18,7 @@ RUN = "benchmark"
 
 
 def main(result: Path) -> None:
-    """One sync; its phases go to `result`."""
+    """Run one sync. Write its phases to `result`."""
     settings = Settings.load()
     layout = settings.layout
     url = settings.database_url
