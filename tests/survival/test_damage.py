@@ -265,7 +265,7 @@ def test_a_damaged_page_of_old_fails_a_rebuild_by_name_and_the_next_sync_reads_i
     do_harm("altered", page)
     with pytest.raises(RawPagesDamagedError, match="run `wms-sync sync`") as error:
         rebuild(bench.settings, bench.store, run_id="test", say=say)
-    assert error.value.reasons == (f"{window}/{page.name}: its SHA-256 is not the one of what was received",)
+    assert error.value.reasons == (f"{window}/{page.name}: its SHA-256 differs from that of the received page",)
     assert bench.layout.published.read_bytes() == published
     night(bench)
     assert rebuild(bench.settings, bench.store, run_id="test", say=say).published
