@@ -242,7 +242,7 @@ DEVIATIONS += [
         "field selection is ignored",
         treats(FieldTreatment(ignored=True)),
         ends=3,
-        says=("objects of kind Order", "objects of kind Warehouse", "check     warn: Of each kind"),
+        says=("objects of kind Order", "objects of kind Warehouse", "check     warn: For each kind"),
         lacks=EVERYTHING_INCLUDED,
     ),
     Deviation(

@@ -1,7 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: order_items
--- description: At most 1 % of the order items refer to a product that the service did not send (kind Product, asked for by fields:order.items.product).
+-- description: At most 1 % of the order items refer to a product that the service did not send (kind Product, requested by fields:order.items.product).
 -- notes: a few dangling references are normal; many mean that field selection no longer includes the kind
 with referring as (
     select

@@ -1,7 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
--- description: At most 1 % of the shipments refer to a order that the service did not send (kind Order, asked for by fields:order).
+-- description: At most 1 % of the shipments refer to an order that the service did not send (kind Order, requested by fields:order).
 -- notes: a few dangling references are normal; many mean that field selection no longer includes the kind
 with referring as (
     select

@@ -1,7 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
--- description: At most 1 % of the shipments refer to a retailer that the service did not send (kind Retailer, asked for by fields:retailer).
+-- description: At most 1 % of the shipments refer to a retailer that the service did not send (kind Retailer, requested by fields:retailer).
 -- notes: a few dangling references are normal; many mean that field selection no longer includes the kind
 with referring as (
     select

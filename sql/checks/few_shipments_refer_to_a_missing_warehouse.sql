@@ -1,7 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
--- description: At most 1 % of the shipments refer to a warehouse that the service did not send (kind Warehouse, asked for by fields:warehouse).
+-- description: At most 1 % of the shipments refer to a warehouse that the service did not send (kind Warehouse, requested by fields:warehouse).
 -- notes: a few dangling references are normal; many mean that field selection no longer includes the kind
 with referring as (
     select

@@ -32,12 +32,12 @@ def persons() -> Section:
         title=f"Looking for persons in a page of {len(plain) / 1e6:.1f} MB",
         rows=[
             {"page": "only its envelope is read", "CPU ms": alone},
-            {"page": "nobody in it", "CPU ms": watched},
+            {"page": "no person on it", "CPU ms": watched},
             {
                 "page": "custom fields that have an email",
                 "CPU ms": _milliseconds(partial(read_envelope, kept, watched=True)),
             },
-            {"page": "somebody in it, taken out", "CPU ms": _milliseconds(partial(without_persons, found))},
+            {"page": "a person on it, removed", "CPU ms": _milliseconds(partial(without_persons, found))},
         ],
         figures=[Figure("looking", watched - alone, "ms", MILLISECONDS_HOPED)],
     )

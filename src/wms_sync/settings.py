@@ -130,7 +130,7 @@ class Settings(BaseSettings):
 
     @property
     def layout(self) -> Layout:
-        """Where things live below the data folder."""
+        """Return the paths below the data folder."""
         return Layout(self.data_dir)
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
 INT64 = range(-(2**63), 2**63)
-"""What a BIGINT and the state store hold."""
+"""The range of a BIGINT and of the state store."""
 LARGEST_ID = INT64[-1]
 
 

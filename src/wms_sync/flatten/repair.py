@@ -39,8 +39,8 @@ def repair(content: bytes, shape: Shape) -> Repaired:
     """Repair one page as described at the top of this module."""
     parsed = Parsed().read(content)
     walk = _Walk(parsed.odd, parsed.misfits)
-    mended = walk.page(parsed.document, shape) if parsed.document is not None or not parsed.misfits else None
-    return Repaired(walk.misfits, list(walk.drift.values()), walk.removed, mended)
+    repaired = walk.page(parsed.document, shape) if parsed.document is not None or not parsed.misfits else None
+    return Repaired(walk.misfits, list(walk.drift.values()), walk.removed, repaired)
 
 
 def as_json(document: dict[str, Any]) -> bytes:
@@ -81,11 +81,11 @@ class _Walk:
             return None
         for key in sorted(document.keys() - ENVELOPE):
             self._unknown("Page", key, document[key])
-        mended = {"collection": self._many(records, shape.collection, _PAGE, (_ROOT, "collection"))}
-        self.removed = len(records) - len(mended["collection"])
+        repaired = {"collection": self._many(records, shape.collection, _PAGE, (_ROOT, "collection"))}
+        self.removed = len(records) - len(repaired["collection"])
         if document.get("included") is not None:
-            mended["included"] = self._included(document["included"], shape)
-        return mended
+            repaired["included"] = self._included(document["included"], shape)
+        return repaired
 
     def _included(self, included: Any, shape: Shape) -> Any:  # noqa: ANN401 - any JSON
         path = _INCLUDED
@@ -93,14 +93,14 @@ class _Walk:
             if included != []:
                 self._misfit(_PAGE, path, included, "an object was expected")
             return None
-        mended: dict[str, Any] = {}
+        repaired: dict[str, Any] = {}
         for kind, objects in included.items():
             node = shape.included.get(kind)
             if node is None:
                 self._unknown("included", kind, objects)
             else:
-                self._put(mended, kind, objects, node, _PAGE, path)
-        return mended
+                self._put(repaired, kind, objects, node, _PAGE, path)
+        return repaired
 
     def _put(self, holder: Any, key: Any, value: Any, node: Node, owner: _Owner, path: _Path) -> None:  # noqa: ANN401
         if value is None or means_null(value, node.type if isinstance(node, ValueNode) else _NO_VALUE):
@@ -117,27 +117,27 @@ class _Walk:
             self._misfit(owner, (path, key), value, "a list was expected")
 
     def _many(self, values: list[Any], node: ListNode, owner: _Owner, path: _Path) -> list[Any]:
-        mended: list[Any] = []
+        repaired: list[Any] = []
         if isinstance(node.element, ValueNode):
-            mended = [None] * len(values)
+            repaired = [None] * len(values)
             for index, value in enumerate(values):
-                self._put(mended, index, value, node.element, owner, path)
+                self._put(repaired, index, value, node.element, owner, path)
         elif isinstance(node.element, ObjectNode):
-            mended = self._things(values, node.element, owner, path)
-        return mended
+            repaired = self._things(values, node.element, owner, path)
+        return repaired
 
     def _things(self, values: list[Any], node: ObjectNode, owner: _Owner, path: _Path) -> list[Any]:
-        mended: list[Any] = []
+        repaired: list[Any] = []
         firsts = self.products if path[0] is _INCLUDED and path[1] in PRODUCTS else {}
         for index, value in enumerate(values):
             found = self._thing(value, node, owner, (path, index), in_list=True)
             if found is _MISFIT:
                 continue
             if not node.keyed or firsts.setdefault(found["id"], value) is value:
-                mended.append(found)
+                repaired.append(found)
             elif path[0] is not _INCLUDED or not _same_again(value, firsts[found["id"]], values):
                 self._misfit(_Owner(node.name, found["id"]), (path, index), value, _TWICE)
-        return mended
+        return repaired
 
     def _thing(self, value: Any, node: ObjectNode, owner: _Owner, path: _Path, *, in_list: bool = False) -> Any:  # noqa: ANN401
         if node.is_measure and (measured := self._measured(value, node)) is not None:
@@ -152,14 +152,14 @@ class _Walk:
         if node.keyed and owner.id is None:
             self._misfit(owner, path, value, "its id is no whole number: the object was removed")
             return _MISFIT
-        mended: dict[str, Any] = {}
+        repaired: dict[str, Any] = {}
         fields = node.fields
         for key in value:
             if key in fields:
-                self._put(mended, key, value[key], fields[key], owner, path)
+                self._put(repaired, key, value[key], fields[key], owner, path)
             else:
                 self._unknown(node.name, key, value[key])
-        return mended
+        return repaired
 
     def _measured(self, value: Any, node: ObjectNode) -> dict[str, Any] | None:  # noqa: ANN401 - any JSON
         """Return a bare number as a measure without a unit; None if the value is not a number."""

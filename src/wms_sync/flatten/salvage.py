@@ -45,12 +45,12 @@ def _kept(
         if index in bad:
             here, found = f"{path}[{index}]", list[Misfit]()
             id_ = one.get("id")
-            mended = _mended(one, lambda value: reads([value]), kind, here, found)
-            if mended is None or mended.get("id") != id_:
+            repaired = _readable(one, lambda value: reads([value]), kind, here, found)
+            if repaired is None or repaired.get("id") != id_:
                 misfits.append(Misfit(kind, None, here, shown(one, kind, kind), _WHY))
                 continue
             misfits += [Misfit(kind, id_, misfit.path, misfit.text, misfit.why) for misfit in found]
-            kept.append(mended)
+            kept.append(repaired)
         else:
             kept.append(one)
     return kept
@@ -72,17 +72,17 @@ def _within(key: str, reads: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda one: reads({key: one})
 
 
-def _mended(value: Any, reads: Callable[[Any], bool], kind: str, path: str, misfits: list[Misfit]) -> Any:  # noqa: ANN401 - any JSON
+def _readable(value: Any, reads: Callable[[Any], bool], kind: str, path: str, misfits: list[Misfit]) -> Any:  # noqa: ANN401 - any JSON
     """Return the value with null for each part that cannot be read."""
     if reads(value):
         return value
     if isinstance(value, dict) and reads({}):
         return {
-            key: _mended(inner, _within(key, reads), kind, f"{path}.{key}", misfits) for key, inner in value.items()
+            key: _readable(inner, _within(key, reads), kind, f"{path}.{key}", misfits) for key, inner in value.items()
         }
     if isinstance(value, list) and reads([]):
         return [
-            _mended(inner, lambda one: reads([one]), kind, f"{path}[{index}]", misfits)
+            _readable(inner, lambda one: reads([one]), kind, f"{path}[{index}]", misfits)
             for index, inner in enumerate(value)
         ]
     misfits.append(Misfit(kind, None, path, shown(value, kind, path.rpartition(".")[2]), _WHY))
