@@ -94,7 +94,7 @@ def test_after_a_first_sync_every_table_equals_the_service(bench, sandbox):
 
 def test_after_changes_every_table_equals_the_service_again(bench, sandbox):
     first_synced(bench, sandbox)
-    for _ in range(2):
+    for _ in range(3):
         sandbox.sandbox.advance(seconds=7200, changed=60, new=20, packages_added=15, packages_removed=15, orders=20)
         sandbox.sandbox.advance(seconds=10)
         synced(bench)
