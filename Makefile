@@ -17,9 +17,10 @@ $(STAMP): pyproject.toml .requirements/dev.txt
 demo: $(STAMP)
 	$(BIN)/wms-sync demo
 
-# three at a time, file by file: on two cores one of them always waits for a process, a clock or a poll
+# Three at a time, file by file: on two cores one of them always waits for a process, a clock or a poll. In the order of
+# the folders: by number of tests, the few that start processes and wait would all come last.
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 3 --dist loadfile
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 # the full counts of kills and seeds; each seed is in the name of its test, each kill is printed. SOAK="-k kills" chooses
 soak: $(STAMP)
