@@ -143,9 +143,11 @@ class Refresh:
         while not merged.is_complete:
             with database.open_for_writing(path, memory_limit=limit, called=shown) as connection:
                 merged.merge_into(connection)
-                absent = absent_kinds(connection) if merged.windows else ()
-                rows = database.row_counts(connection)
-        results = run_checks(partial(database.open_for_checks, path, memory_limit=limit))
+        open_file = partial(database.open_for_checks, path, memory_limit=limit)
+        results = run_checks(open_file)
+        with open_file() as connection:
+            absent = absent_kinds(connection) if merged.windows else ()
+            rows = database.row_counts(connection)
         # a log that a kill left belongs to the file that is replaced; the new file has what the log held
         self._turn.take_away(self._layout.working_log)
         self._turn.put_in_place(path, self._layout.working_database)
