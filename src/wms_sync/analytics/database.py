@@ -186,6 +186,12 @@ def replace_rows(connection: duckdb.DuckDBPyConnection, table: str, present: Ite
     connection.unregister("present_rows")
 
 
+def has_ops_table(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
+    """Return whether the file has this table of ``ops``; the next load adds it to a file of an older release."""
+    query = "select 1 from duckdb_tables() where schema_name = 'ops' and table_name = ?"
+    return connection.execute(query, [table]).fetchone() is not None
+
+
 def row_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """Return the number of rows of each table, by ``Table.slug``."""
     counted = {}

@@ -91,12 +91,6 @@ def absent_kinds(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
     )
 
 
-def counts_included_kinds(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Return whether the file was published by a release that counts included kinds."""
-    query = "select 1 from duckdb_tables() where schema_name = 'ops' and table_name = 'included_kinds'"
-    return connection.execute(query).fetchone() is not None
-
-
 def _files(group: WindowGroup, parquet: Path, slug: str) -> list[str]:
     return [file for _, flattened in group for file in flattened.files(parquet, slug)]
 

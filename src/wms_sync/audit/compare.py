@@ -18,10 +18,9 @@ from types import SimpleNamespace
 import duckdb
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import published, records, replace_rows
+from wms_sync.analytics.database import has_ops_table, published, records, replace_rows
 from wms_sync.analytics.merge import WindowGroup
 from wms_sync.analytics.narrowing import Narrowing, narrowing
-from wms_sync.audit.missing_shipments import has_missing_shipments
 from wms_sync.catalogue import Table, literal, quote, table, tables
 from wms_sync.flatten.window import FlattenedWindow
 from wms_sync.layout import Layout
@@ -175,7 +174,7 @@ def restore_audits(layout: Layout, audits: Audits) -> None:
     if not layout.published.exists():
         return
     with published(layout) as connection:
-        if not has_missing_shipments(connection):
+        if not has_ops_table(connection, "missing_shipments"):
             return
         known = records(connection.execute("select * exclude (missing) from ops.audits"))
         proven = records(connection.execute("select * from ops.missing_shipments"))

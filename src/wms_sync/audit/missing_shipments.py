@@ -40,9 +40,3 @@ def mark_missing(connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
     if proven:
         replace_rows(connection, "missing_shipments", proven)
         connection.execute(sql_files.read("audit/mark.sql"))
-
-
-def has_missing_shipments(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Return whether the file has ``ops.missing_shipments``; the next load adds it to one of an older release."""
-    query = "select 1 from duckdb_tables() where schema_name = 'ops' and table_name = 'missing_shipments'"
-    return connection.execute(query).fetchone() is not None

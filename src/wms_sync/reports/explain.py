@@ -14,9 +14,8 @@ from typing import Any
 import duckdb
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import published, records
+from wms_sync.analytics.database import has_ops_table, published, records
 from wms_sync.analytics.errors import UnknownShipmentError
-from wms_sync.audit.missing_shipments import has_missing_shipments
 from wms_sync.intervals import Interval, subtract
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
@@ -186,7 +185,7 @@ class _Explaining:
         )
 
     def _missing(self, shipment: int) -> tuple[Absence, ...]:
-        if not has_missing_shipments(self._connection):
+        if not has_ops_table(self._connection, "missing_shipments"):
             return ()
         return tuple(Absence(**row) for row in self._rows("missing", id=shipment))
 

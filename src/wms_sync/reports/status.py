@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import published, records, row_counts
+from wms_sync.analytics.database import has_ops_table, published, records, row_counts
 from wms_sync.analytics.errors import AnotherServiceError
 from wms_sync.analytics.foreign_log import log_notice
-from wms_sync.analytics.included import absent_kinds, counts_included_kinds
-from wms_sync.audit.missing_shipments import has_missing_shipments
+from wms_sync.analytics.included import absent_kinds
 from wms_sync.durable import accessing
 from wms_sync.extract.clocks import what_is_off
 from wms_sync.extract.field_selection import refused_now
@@ -174,12 +173,12 @@ class _Published:
             last = tuple(records(connection.execute(sql_files.read("queries/last_loads.sql"))))
             audits = (
                 connection.execute(sql_files.read("queries/last_audit.sql"))
-                if has_missing_shipments(connection)
+                if has_ops_table(connection, "missing_shipments")
                 else None
             )
             audit = next((LastAudit(**row) for row in records(audits)), None) if audits else None
             rows = row_counts(connection)
-            absent = absent_kinds(connection) if counts_included_kinds(connection) else ()
+            absent = absent_kinds(connection) if has_ops_table(connection, "included_kinds") else ()
         return cls(at, rows, last, audit, rows["ops_quarantine"], rows["ops_schema_drift"], absent)
 
 
