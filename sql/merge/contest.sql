@@ -13,7 +13,7 @@ with occurrences as (
         incoming.{key} as key,
         incoming._window_id,
         incoming._page,
-        coalesce(incoming.{newer}, incoming._extracted_at) as version,
+        {version} as version,
         incoming._extracted_at,
         loads.reason in ('audit', 'backfill') as looked
     from read_parquet($files) as incoming
@@ -41,7 +41,7 @@ incoming as (
 stored as (
     select
         existing.{key} as key,
-        coalesce(existing.{newer}, existing._extracted_at) as version,
+        {version} as version,
         existing._extracted_at,
         coalesce(loads.reason in ('audit', 'backfill'), false) as looked,
         existing._window_id,

@@ -5,18 +5,18 @@
 create or replace temp table late as
 with incoming as (
     select
-        {key} as key,
+        {root_key} as key,
         _window_id,
         _page
     from read_parquet($files)
     qualify row_number() over (
-        partition by {key}
-        order by coalesce({newer}, _extracted_at) desc, _extracted_at desc, _window_id desc, _page desc
+        partition by {root_key}
+        order by {version} desc, _extracted_at desc, _window_id desc, _page desc
     ) = 1
 )
 
 select incoming.*
 from incoming
 inner join {table} as existing
-    on incoming.key = existing.{key}
+    on incoming.key = existing.{root_key}
 where existing._window_id in (select unnest($narrow))

@@ -9,7 +9,7 @@ with seen as (
         {key} as key,
         _window_id,
         _page,
-        coalesce({newer}, _extracted_at) as version,
+        {version} as version,
         _extracted_at
     from read_parquet($files, union_by_name = true)
     where _extracted_at >= $first_read and {key} in (select contest.key from contest where contest.outcome = 'doubtful')
@@ -18,7 +18,7 @@ with seen as (
         {key},
         _window_id,
         _page,
-        coalesce({newer}, _extracted_at),
+        {version},
         _extracted_at
     from {table}
     where {key} in (select contest.key from contest where contest.outcome = 'doubtful')

@@ -100,6 +100,11 @@ class Table(Relation):
     newer: str | None
 
     @property
+    def version(self) -> str:
+        """Return the SQL expression that ranks versions: ``newer``; the time of extraction for a version without it."""
+        return f"coalesce({quote(self.newer)}, _extracted_at)" if self.newer else "_extracted_at"
+
+    @property
     def is_root(self) -> bool:
         """Return whether the rows are not parts of another table's rows."""
         return self.root == self.name

@@ -220,7 +220,7 @@ def _transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
 
 def _about(root: Table, statement: str) -> str:
     return sql_files.read(f"merge/{statement}.sql").format(
-        table=root.qualified, key=quote(root.root_key), newer=quote(root.newer or "_extracted_at")
+        table=root.qualified, key=quote(root.root_key), version=root.version
     )
 
 

@@ -158,10 +158,8 @@ class Filling:
 
     def _keep_late(self, files: Files, windows: Sequence[str]) -> bool:
         """Copy aside the late rows of objects whose stored version is of these windows; return whether any exist."""
-        late = sql_files.read("merge/late.sql").format(
-            table=self._root.qualified, key=quote(self._root.root_key), newer=quote(self._root.newer or "_extracted_at")
-        )
-        found = self._connection.execute(late, {"files": files[self._root.slug], "narrow": windows}).fetchone()
+        given = {"files": files[self._root.slug], "narrow": windows}
+        found = self._execute("late", self._root, given, version=self._root.version).fetchone()
         if not found or not found[0]:
             return False
         for member in self._family:
@@ -212,11 +210,11 @@ class Filling:
 
     def _execute(
         self, name: str, member: Table, values: Mapping[str, object] | None = None, /, **identifiers: str
-    ) -> None:
+    ) -> duckdb.DuckDBPyConnection:
         statement = sql_files.read(f"merge/{name}.sql").format(
             table=member.qualified, kept=_kept(member), root_key=quote(member.root_key), **identifiers
         )
-        self._connection.execute(statement, values or {})
+        return self._connection.execute(statement, values or {})
 
 
 def _below(member: Table) -> str:
