@@ -1,6 +1,6 @@
 -- grain: one row per window: how many of the objects of a kind that its rows refer to came with it
 -- source: the Parquet files of the referring table and of the referenced kind
--- notes: names in braces are identifiers from the catalogue, {came} is the query for the objects that came; columns that older files lack are null
+-- notes: names in braces are identifiers from the catalogue or queries for rows in files
 insert into ops.included_kinds
 with referring as (
     select
@@ -8,9 +8,7 @@ with referring as (
         {reference} as id,
         count(*) as referring
     from (
-        select * from {table} where false
-        union all by name
-        select * from read_parquet($files, union_by_name = true)
+        {referring}
     )
     where {reference} is not null and _window_id in (select unnest($windows))
     group by all

@@ -14,9 +14,10 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import records
+from wms_sync.analytics.files import rows_in_files
 from wms_sync.analytics.merge import WindowGroup
 from wms_sync.api.selection import PREFIX, parameters
-from wms_sync.catalogue import literal, quote, table
+from wms_sync.catalogue import quote, table
 
 CHECK = "most_of_what_is_referred_to_came_with_the_latest_load"
 
@@ -59,15 +60,16 @@ def count_included(connection: duckdb.DuckDBPyConnection, parquet: Path, pending
     connection.execute("delete from ops.included_kinds where window_id in (select unnest(?))", [windows])
     for kind in KINDS:
         asked = [one for one in pending if PREFIX + kind.path not in one[0].lost]
-        files = _files(asked, parquet, kind.referring)
+        files, came = _files(asked, parquet, kind.referring), _files(asked, parquet, kind.table)
         if files:
             statement = sql_files.read("merge/included_kind.sql").format(
-                table=table(kind.referring).qualified,
+                referring=rows_in_files(table(kind.referring)),
                 reference=quote(kind.reference),
-                came=_came(kind, _files(asked, parquet, kind.table)),
+                came=_came(kind, came),
             )
             values = {"files": files, "windows": [window.id for window, _ in asked], "kind": kind.name}
-            connection.execute(statement, values | {"parameter": PREFIX + kind.path})
+            values |= {"parameter": PREFIX + kind.path} | ({"came": came} if came else {})
+            connection.execute(statement, values)
 
 
 def not_given(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:
@@ -99,9 +101,5 @@ def _came(kind: _Kind, files: list[str]) -> str:
     of = table(kind.table)
     if not files:
         return f"select _window_id, id from {of.qualified} where false"
-    listed = ", ".join(map(literal, files))
-    return (
-        f"select distinct _window_id, id from (select * from {of.qualified} where false "
-        f"union all by name select * from read_parquet([{listed}], union_by_name = true)) "
-        f"where {quote(kind.proof)} is not null"
-    )
+    rows = rows_in_files(of, "came")
+    return f"select distinct _window_id, id from (\n{rows}) where {quote(kind.proof)} is not null"

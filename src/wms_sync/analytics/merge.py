@@ -21,6 +21,7 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics.errors import CountsDisagreeError
+from wms_sync.analytics.files import chosen_rows
 from wms_sync.analytics.narrowing import Filling, narrowing
 from wms_sync.catalogue import Table, quote, tables
 from wms_sync.flatten.window import FlattenedWindow, flattened_window, is_flattened
@@ -147,8 +148,8 @@ class Merger:
         self._connection.execute(sql_files.read("merge/delete.sql").format(table=table.qualified, root_key=root_key))
         if not files:
             return 0
-        columns = ", ".join(quote(column) for column in table.column_names)
-        statement = sql_files.read("merge/insert.sql").format(table=table.qualified, columns=columns, root_key=root_key)
+        columns = ", ".join(map(quote, table.column_names))
+        statement = f"insert into {table.qualified} ({columns}) {chosen_rows(table, 'winners')}"
         return _changed(self._connection.execute(statement, {"files": files}))
 
     def _append(self, table: Table, group: WindowGroup) -> int:

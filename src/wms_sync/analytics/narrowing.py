@@ -17,6 +17,7 @@ from functools import cache
 import duckdb
 
 from wms_sync import sql_files
+from wms_sync.analytics.files import chosen_rows
 from wms_sync.api.selection import Kind, Parameter, expanded, parameters
 from wms_sync.catalogue import Table, quote, table
 
@@ -164,8 +165,9 @@ class Filling:
             return False
         for member in self._family:
             if files[member.slug]:
-                columns = ", ".join(map(quote, member.column_names))
-                self._execute("older_rows", member, {"files": files[member.slug]}, columns=columns)
+                rows = chosen_rows(member, "late")
+                copied = f"create or replace temp table {_kept(member)} as {rows}"
+                self._connection.execute(copied, {"files": files[member.slug]})
             else:
                 empty = f"create or replace temp table {_kept(member)} as from {member.qualified} limit 0"
                 self._connection.execute(empty)
