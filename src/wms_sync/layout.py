@@ -130,6 +130,11 @@ class Layout:
         return self.root / "forgotten-orders.json"
 
     @property
+    def clocks(self) -> Path:
+        """What was seen of the service's clock, for the day on which the state store is lost."""
+        return self.root / "clocks.json"
+
+    @property
     def rejects(self) -> Path:
         """Files of rows that could not be pushed, with reasons."""
         return self.root / "rejects"

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from pipelines.coverage import CLOCKS, results
-from tests.conftest import CONFIG, Bench
+from tests.conftest import CONFIG, Bench, opened_store
 from tests.test_sync import assert_equal, say
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
-from wms_sync.extract.clocks import OBSERVED
+from wms_sync.extract.clocks import OBSERVED, what_is_off
 from wms_sync.extract.plan import MARGIN
 from wms_sync.extract.read import ReadReport
 from wms_sync.load.refresh import refresh
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status
-from wms_sync.state.store import StateStore, Window
+from wms_sync.state.store import COVERAGE_WITHDRAWN, StateStore, Window
+from wms_sync.upkeep.recovery import recover
 
 HOUR = timedelta(hours=1)
 TOLERANCE = timedelta(minutes=5)
@@ -116,9 +119,47 @@ def test_a_machine_that_is_far_behind_says_that_nothing_is_left_to_read(bench, s
     assert read(bench).warnings
 
 
-def test_what_changes_after_the_clock_went_back_is_read(bench, sandbox, service):
+def lost(_: Bench) -> None:
+    """Nothing is."""
+
+
+def lost_state(bench: Bench) -> None:
+    for path in bench.layout.root.glob("state.db*"):
+        path.unlink()
+
+
+def old_state(bench: Bench) -> None:
+    lost_state(bench)
+    shutil.copy(bench.layout.root / "copy.db", bench.layout.root / "state.db")
+
+
+def lost_file(bench: Bench) -> None:
+    bench.layout.clocks.unlink()
+
+
+def damaged_file(bench: Bench) -> None:
+    bench.layout.clocks.write_bytes(bench.layout.clocks.read_bytes()[:-30] + b"\xff")
+
+
+@pytest.mark.parametrize(
+    ("lose", "said"),
+    [
+        (lost, []),
+        (lost_state, ["restored in the state store what clocks.json says", "restored 2 windows"]),
+        (old_state, ["restored in the state store what clocks.json says", "restored 1 windows"]),
+        (lost_file, []),
+        (damaged_file, ["clocks.json is damaged"]),
+    ],
+)
+def test_what_changes_after_the_clock_went_back_is_read(bench, sandbox, service, lose, said):
     """It bears times that were covered before, and so does what changes until the clock is where it was."""
+    recover(bench.settings, bench.store, say)
     read(bench)
+    with (
+        closing(sqlite3.connect(bench.layout.state)) as state,
+        closing(sqlite3.connect(bench.layout.root / "copy.db")) as copy,
+    ):
+        state.backup(copy)
     service.clock.advance(-7_200_000)
     service.advance(seconds=120, changed=20)
     service.clock.advance(10_000)
@@ -126,11 +167,23 @@ def test_what_changes_after_the_clock_went_back_is_read(bench, sandbox, service)
     assert "gone back by 1:5" in report.warnings[0]
     assert "Nothing can be read" in report.warnings[0]
     assert bench.store.covered()[-1].end == report.horizon
+    seen = what_is_off(bench.store, TOLERANCE)
+    bench.store.close()
+    lose(bench)
+    bench = Bench(bench.settings, opened_store(bench.settings))
+    told: list[str] = []
+    recover(bench.settings, bench.store, told.append)
+    assert [line for line in told if not any(one in line for one in said)] == []
+    assert len(told) == len(said)
+    assert bench.store.covered()[-1].end == report.horizon
+    assert what_is_off(bench.store, TOLERANCE) == seen is not None
+    assert COVERAGE_WITHDRAWN in bench.layout.clocks.read_text()
     service.advance(seconds=3600, changed=20)
     service.advance(seconds=3 * 3600)
     read(bench)
     loaded(bench)
     assert_equal(bench, sandbox)
+    bench.store.close()
 
 
 def test_a_clock_that_went_back_is_noticed_also_when_it_has_passed_where_it_was(bench, sandbox, service):

@@ -2,19 +2,23 @@
 
 The horizon is the lowest time that any answer allows, so coverage never exceeds what both clocks have reached. If that
 keeps something from being read, or the service's clock went back, the read warns. The difference between the clocks is
-remembered for ``status``, the check and the next sync.
+remembered for ``status``, the check and the next sync: in the state store, and in ``clocks.json`` for the day on which
+the state store is lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+
+import msgspec
 
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.clock import Heard
 from wms_sync.extract.plan import MARGIN, NO_TIME, horizon
-from wms_sync.state.store import StateStore
+from wms_sync.layout import Layout
+from wms_sync.state.store import COVERAGE_WITHDRAWN, Observation, StateStore
 
 OBSERVED = "service_clock_ahead_seconds"
 UNDATED = "no Date"
@@ -99,19 +103,43 @@ def served_later(api: GlobalApi, store: StateStore) -> None:
         api.clock.not_before(latest + timedelta(seconds=1))
 
 
-def remember(store: StateStore, clocks: Clocks) -> None:
+def remember(layout: Layout, store: StateStore, clocks: Clocks) -> None:
     """Remember the largest and the smallest difference between the clocks, in whole seconds.
 
     Call it at the end of a sync, when the changes hidden by a clock that went back have been read. Coverage of times
-    that the service's clock will repeat is removed.
+    that the service's clock will repeat is withdrawn.
     """
     heard = clocks.heard
-    if clocks.comes_again is not None:
-        store.withdraw_coverage(clocks.comes_again)
     if heard.least is None or heard.most is None:
-        store.observe(OBSERVED, 0, UNDATED)
+        seen = [Observation.of_now(OBSERVED, 0, UNDATED)]
     else:
-        store.observe(OBSERVED, round(heard.most.total_seconds()), str(round(heard.least.total_seconds())))
+        most, least = round(heard.most.total_seconds()), round(heard.least.total_seconds())
+        seen = [Observation.of_now(OBSERVED, most, str(least))]
+    if clocks.comes_again is not None:
+        since = int(clocks.comes_again.timestamp())
+        seen.append(Observation.of_now(COVERAGE_WITHDRAWN, since, "seconds since 1970"))
+    # the file first: a kill between the two must not leave what only the state store knows
+    _write(store, layout, _by_name(store) | {one.name: one for one in seen})
+    store.record(seen)
+
+
+def reconcile(layout: Layout, store: StateStore, say: Callable[[str], object]) -> None:
+    """Bring the state store and ``clocks.json`` to the newer of what they have. The caller holds the writer's lock."""
+    known = _by_name(store)
+    try:
+        listed = {one.name: one for one in msgspec.json.decode(layout.clocks.read_bytes(), type=list[Observation])}
+    except FileNotFoundError:
+        listed = {}
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        listed = {}
+        say(f"{layout.clocks} is damaged: written again from the state store")
+    newest = {one.name: one for one in sorted((*listed.values(), *known.values()), key=lambda one: one.observed_at)}
+    newer = [one for one in newest.values() if one != known.get(one.name)]
+    if newer:
+        store.record(newer)
+        say(f"restored in the state store what {layout.clocks.name} says of the service's clock")
+    if newest != listed:
+        _write(store, layout, newest)
 
 
 def remembered(store: StateStore) -> timedelta | None:
@@ -132,6 +160,16 @@ def what_is_off(store: StateStore, tolerance: timedelta) -> str | None:
     if abs(furthest) <= tolerance:
         return None
     return f"{when} the service's clock was {apart(furthest)} this machine's: one of them is wrong. Correct it."
+
+
+def _by_name(store: StateStore) -> dict[str, Observation]:
+    seen = map(store.observation, (OBSERVED, COVERAGE_WITHDRAWN))
+    return {one.name: one for one in seen if one is not None}
+
+
+def _write(store: StateStore, layout: Layout, seen: dict[str, Observation]) -> None:
+    listed = [asdict(one) for one in seen.values()]
+    store.turn.write_whole(layout.clocks, msgspec.json.format(msgspec.json.encode(listed), indent=1))
 
 
 def apart(ahead: timedelta) -> str:

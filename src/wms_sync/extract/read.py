@@ -112,7 +112,7 @@ class Reading:
         needed = union((*needed, *self._narrow(start, clocks.horizon)))
         known = count if len(needed) == 1 and needed[0].start == since else None
         report = self._read("sync", needed, known, clocks, started)
-        remember(self._store, clocks)
+        remember(self._settings.layout, self._store, clocks)
         return report
 
     def backfill(self, start: datetime, end: datetime) -> ReadReport:

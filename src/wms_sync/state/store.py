@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Self
 
-from sqlalchemy import Row, and_, func, or_, select, update
+from sqlalchemy import and_, func, or_, select, update
 
 from wms_sync.intervals import Interval, interval, subtract, union
 from wms_sync.settings import TOLERANCE
@@ -93,6 +93,21 @@ class Window:
     def interval(self) -> Interval:
         """Return ``[from_at, to_at)``."""
         return Interval(self.from_at, self.to_at)
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One row of ``observations``: a number that a run saw or decided, and when."""
+
+    name: str
+    value: int
+    about: str
+    observed_at: datetime
+
+    @classmethod
+    def of_now(cls, name: str, value: int, about: str) -> Self:
+        """Return an observation that is made now."""
+        return cls(name, value, about, datetime.now(UTC))
 
 
 @dataclass(frozen=True)
@@ -197,10 +212,11 @@ class StateStore(Guarded):
             records, size = connection.execute(query).one()
         return int(records or 0), int(size or 0)
 
-    def observation(self, name: str) -> Row[Any] | None:
-        """Return a recorded number with its ``value``, ``about`` and ``observed_at``; None if there is none."""
+    def observation(self, name: str) -> Observation | None:
+        """Return what was recorded under this name; None if nothing was."""
         with self._engine.connect() as connection:
-            return connection.execute(select(observations).where(observations.c.name == name)).one_or_none()
+            row = connection.execute(select(observations).where(observations.c.name == name)).one_or_none()
+        return None if row is None else Observation(**row._mapping)
 
     def warnings(self) -> tuple[str, ...]:
         """Return the warnings of the last sync and of the reads after it."""
@@ -270,17 +286,16 @@ class StateStore(Guarded):
         """Give the window up: its interval is no longer covered and is read again in another window."""
         self._update(window_id, state="abandoned")
 
-    def withdraw_coverage(self, moment: datetime) -> None:
-        """Withdraw the coverage of all time after this moment: the service's clock was set back and passes it again."""
-        self.observe(COVERAGE_WITHDRAWN, int(moment.timestamp()), "seconds since 1970")
-
     def observe(self, name: str, value: int, about: str) -> None:
-        """Record a number, in place of the previous one of that name."""
+        """Record a number as of now, in place of the previous one of that name."""
+        self.record((Observation.of_now(name, value, about),))
+
+    def record(self, seen: Iterable[Observation]) -> None:
+        """Record observations, each in place of the previous one of its name."""
         with self._transaction() as connection:
-            connection.execute(observations.delete().where(observations.c.name == name))
-            connection.execute(
-                observations.insert().values(name=name, value=value, about=about, observed_at=datetime.now(UTC))
-            )
+            for one in seen:
+                connection.execute(observations.delete().where(observations.c.name == one.name))
+                connection.execute(observations.insert().values(**vars(one)))
 
     def delete_observation(self, name: str) -> None:
         """Delete a recorded number."""
@@ -332,7 +347,7 @@ class StateStore(Guarded):
             connection.execute(update(windows).where(windows.c.id == window_id).values(**values))
 
 
-def _trusted_end(end: datetime, begun: datetime, tolerance: timedelta, withdrawn: Row[Any] | None) -> datetime:
+def _trusted_end(end: datetime, begun: datetime, tolerance: timedelta, withdrawn: Observation | None) -> datetime:
     trusted = end if end - begun <= tolerance else min(end, begun)
     if withdrawn is not None and begun < withdrawn.observed_at:
         trusted = min(trusted, datetime.fromtimestamp(withdrawn.value, UTC))

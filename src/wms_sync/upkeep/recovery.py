@@ -2,10 +2,10 @@
 
 A state store that was deleted or restored from an old copy is completed without any request to the service: windows
 come from the manifests beside the raw pages and from the receipts in the published file; creates, audits and missing
-shipments from their copies in the published file; forgotten orders from ``forgotten-orders.json``. Then an interrupted
-``forget`` is finished, before pages are checked, because it may have left a page that differs from its record. A window
-with a damaged page loses its coverage, so that it is read again. So does a window of which an earlier release lost
-records, unless the raw pages still have them.
+shipments from their copies in the published file; forgotten orders from ``forgotten-orders.json``; what was seen of the
+service's clock from ``clocks.json``. Then an interrupted ``forget`` is finished, before pages are checked, because it
+may have left a page that differs from its record. A window with a damaged page loses its coverage, so that it is read
+again. So does a window of which an earlier release lost records, unless the raw pages still have them.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from wms_sync.analytics.errors import AnotherServiceError
 from wms_sync.analytics.foreign_log import report_foreign_log
 from wms_sync.analytics.push_ledger import restore_push_ledger
 from wms_sync.audit.compare import restore_audits
+from wms_sync.extract import clocks
 from wms_sync.extract.raw import read_manifest
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.window import is_flattened, refuse_damaged
@@ -44,6 +45,7 @@ def recover(settings: Settings, store: StateStore, say: Say) -> None:
     behind = _is_behind(layout, known, unknown)
     # windows last: once they are restored, nothing shows any more that the state store was lost
     reconcile_lists(layout, store, say, behind=behind)
+    clocks.reconcile(layout, store, say)
     if behind:
         with Audits(settings.database_url, store.turn) as audits:
             restore_audits(layout, audits)
