@@ -9,7 +9,6 @@ from typing import Any
 import dagster as dg
 
 from pipelines import tables
-from pipelines.failures import step_failures
 from pipelines.master_data import push_name
 from pipelines.operation import Operation
 from wms_sync.load.refresh import rebuild as rebuild_report
@@ -55,8 +54,8 @@ def rebuild_tables(
     context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]
 ) -> Iterator[tables.TableEvent]:
     """Make the tables again, check and publish them; the tables' assets record it as their newest materialisation."""
-    with step_failures(), operation.locked_store("rebuild", context.log, context.run_id) as store:
-        report = rebuild_report(operation.settings, store, run_id=context.run_id, say=operation.say(context.log))
+    with operation.step("rebuild", context.log, context.run_id) as run:
+        report = rebuild_report(run)
     operation.refreshed = report
     yield from tables.table_events(report)
 

@@ -14,6 +14,7 @@ import dagster as dg
 from pydantic import Field
 
 from pipelines import metadata
+from pipelines.logs import logging_to
 from pipelines.operation import Operation
 from pipelines.stopping import Stopping
 from wms_sync.errors import WmsSyncError
@@ -171,17 +172,14 @@ def _handle_one(
 
     def planned(plan: Plan) -> None:
         _refuse_another(plan, file)
-        for line in (*plan.notes, plan.summary):
-            operation.say(context.log)(line)
         stopping.listen()
 
-    with Stopping() as stopping:
+    with Stopping() as stopping, logging_to(context.log):
         return push_file(
             operation.settings,
             kind,
             path,
             run_id=context.run.run_id,
-            say=operation.say(context.log),
             resend=resend,
             again=file.again,
             planned=planned,

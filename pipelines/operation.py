@@ -1,7 +1,8 @@
 """The resource of every step: settings, watchers of progress, and the reports of the run's steps.
 
 It is a plain object and not configurable in the UI: settings come from the environment only, and no secret becomes run
-configuration. Runs that Dagster launches show progress in the log; the command line passes its own watcher.
+configuration. Runs that Dagster launches show progress in the log; the command line passes its own watcher. What the
+library logs is in the log of Dagster's run, whoever started it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import Generic, TypeVar
 
-from wms_sync.errors import OutOfMemory
+from pipelines.failures import step_failures
+from pipelines.logs import logging_to
 from wms_sync.extract.progress import Progress, Watcher
 from wms_sync.extract.read import ReadReport
 from wms_sync.load.refresh import RefreshReport
@@ -21,12 +23,10 @@ from wms_sync.master_data.push.file import PushReport
 from wms_sync.master_data.push.outcomes import PushProgress
 from wms_sync.master_data.push.outcomes import Watcher as PushWatcher
 from wms_sync.settings import Settings
-from wms_sync.state.store import StateStore
-from wms_sync.state.turns import taking_turn
-from wms_sync.upkeep.recovery import recover
+from wms_sync.state.run import Run
+from wms_sync.upkeep.recovery import begin
 
 LINE_SECONDS = 10.0
-Say = Callable[[str], None]
 T = TypeVar("T")
 
 
@@ -39,7 +39,6 @@ class Operation:
         *,
         watcher: Watcher | None = None,
         push_watcher: PushWatcher | None = None,
-        say: Say | None = None,
     ) -> None:
         self.settings = settings
         self.read: ReadReport | None = None
@@ -47,7 +46,6 @@ class Operation:
         self.handled: list[Plan | PushReport] = []
         self._watcher = watcher
         self._push_watcher = push_watcher
-        self._say = say
 
     def watcher(self, log: logging.Logger) -> Watcher:
         """Return the watcher of a read: the one that was passed in, else one that writes lines to the log."""
@@ -57,24 +55,14 @@ class Operation:
         """Return the watcher of a push, likewise."""
         return self._push_watcher or PlainLines(log.info, push_line)
 
-    def say(self, log: logging.Logger) -> Say:
-        """Return where messages go: the function that was passed in, else the log."""
-        return self._say or log.info
-
-    def warn(self, log: logging.Logger) -> Say:
-        """Return where warnings go, likewise."""
-        return self._say or log.warning
-
     @contextmanager
-    def locked_store(self, purpose: str, log: logging.Logger, run_id: str | None = None) -> Iterator[StateStore]:
-        """Hold the writer's turn inside the block; yield the state store, repaired from what is on disk."""
-        url, layout = self.settings.database_url, self.settings.layout
-        with taking_turn(url, layout, purpose, self.say(log), run_id=run_id) as turn, StateStore(url, turn) as store:
-            try:
-                recover(self.settings, store, self.say(log))
-                yield store
-            except MemoryError as error:
-                raise OutOfMemory from error
+    def step(self, purpose: str, log: logging.Logger, run_id: str) -> Iterator[Run]:
+        """Hold the writer's turn inside the block, which is a step of Dagster's run; yield the library's run.
+
+        Known errors end the step with their message.
+        """
+        with step_failures(), logging_to(log), begin(self.settings, purpose, run_id) as run:
+            yield run
 
 
 class PlainLines(Generic[T]):

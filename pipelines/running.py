@@ -21,7 +21,7 @@ from pipelines.days import DayRange
 from pipelines.dead_runs import mark_dead
 from pipelines.definitions import build
 from pipelines.instance import keeps_history, used_instance
-from pipelines.operation import Operation, Say
+from pipelines.operation import Operation
 from pipelines.shipment_pages import Mode, run_config
 from pipelines.stopping import sigterm_interrupts
 from wms_sync.errors import WmsSyncError
@@ -57,7 +57,6 @@ def run_sync(
     settings: Settings,
     *,
     watcher: Watcher | None = None,
-    say: Say | None = None,
     instance: dg.DagsterInstance | None = None,
 ) -> RunReport:
     """Run the nightly job now: read everything that is not covered, and load the tables."""
@@ -66,7 +65,7 @@ def run_sync(
     now = datetime.now(UTC)
     # a first sync may span years, and Dagster stores two events for each day: a second for two hundred days
     days = DayRange.since_cursor(settings, covered, now) if keeps_history(instance) else DayRange.today(now)
-    operation = Operation(settings, watcher=watcher, say=say)
+    operation = Operation(settings, watcher=watcher)
     return run_job(operation, jobs.SHIPMENTS, days=days, mode=Mode.SYNC, instance=instance)
 
 
@@ -76,17 +75,16 @@ def run_backfill(
     end: date,
     *,
     watcher: Watcher | None = None,
-    say: Say | None = None,
     instance: dg.DagsterInstance | None = None,
 ) -> RunReport:
     """Read the days of `[start, end)` again, and load the tables."""
-    operation = Operation(settings, watcher=watcher, say=say)
+    operation = Operation(settings, watcher=watcher)
     return run_job(operation, jobs.SHIPMENTS, days=DayRange.until(start, end), instance=instance)
 
 
-def run_rebuild(settings: Settings, *, say: Say | None = None, instance: dg.DagsterInstance | None = None) -> RunReport:
+def run_rebuild(settings: Settings, *, instance: dg.DagsterInstance | None = None) -> RunReport:
     """Make every table again from raw pages."""
-    return run_job(Operation(settings, say=say), jobs.REBUILD, instance=instance)
+    return run_job(Operation(settings), jobs.REBUILD, instance=instance)
 
 
 def run_push(
@@ -96,14 +94,13 @@ def run_push(
     *,
     resend: bool = False,
     watcher: PushWatcher | None = None,
-    say: Say | None = None,
     instance: dg.DagsterInstance | None = None,
 ) -> PushReport:
     """Push one file, whether or not `WMS_PUSH_ENABLED` is on. Once it sends, SIGINT and SIGTERM end it with a report.
 
     The report says what stopped a push: an error, a wrong header or an interrupt. Dagster's run is then marked failed.
     """
-    operation = Operation(settings.model_copy(update={"push_enabled": True}), push_watcher=watcher, say=say)
+    operation = Operation(settings.model_copy(update={"push_enabled": True}), push_watcher=watcher)
     config = master_data.run_config(kind, [master_data.GivenFile(path=str(path.absolute()))], resend=resend)
     try:
         run_job(operation, master_data.push_name(kind), config=config, instance=instance)

@@ -19,7 +19,6 @@ import dagster as dg
 
 from pipelines import metadata, tables
 from pipelines.days import PAGES, daily
-from pipelines.failures import step_failures
 from pipelines.operation import Operation
 from wms_sync.api.client import GlobalApi
 from wms_sync.audit.compare import stored_shipments
@@ -28,7 +27,7 @@ from wms_sync.extract.read import Reading, ReadReport
 from wms_sync.extract.warnings import Warnings
 from wms_sync.flatten.workers import Flattening
 from wms_sync.settings import Settings
-from wms_sync.state.store import StateStore
+from wms_sync.state.run import Run
 
 NAME = PAGES.path[-1]
 
@@ -54,8 +53,8 @@ def run_config(mode: Mode) -> dict[str, object]:
 @dg.op(out=dg.Out(dg.Nothing), description="Reads pages of list shipments into raw/shipments.")
 def read_pages(context: dg.OpExecutionContext, config: ReadConfig, operation: dg.ResourceParam[Operation]) -> None:
     """Read pages with one call of the library; its report becomes the metadata of each day."""
-    with step_failures(), operation.locked_store(_purpose(context, config), context.log, context.run_id) as store:
-        report = _read(context, config, operation, store)
+    with operation.step(_purpose(context, config), context.log, context.run_id) as run:
+        report = _read(context, config, operation, run)
     operation.read = report
 
 
@@ -94,17 +93,15 @@ def shipment_pages(settings: Settings) -> dg.AssetsDefinition:
     return shipment_pages
 
 
-def _read(context: dg.OpExecutionContext, config: ReadConfig, operation: Operation, store: StateStore) -> ReadReport:
-    settings, warnings = operation.settings, Warnings(operation.warn(context.log))
+def _read(context: dg.OpExecutionContext, config: ReadConfig, operation: Operation, run: Run) -> ReadReport:
+    settings, warnings = run.settings, Warnings()
     with (
-        GlobalApi.from_settings(settings, say=operation.say(context.log)) as api,
-        Flattening(settings, store) as ahead,
+        GlobalApi.from_settings(settings) as api,
+        Flattening(settings, run.store) as ahead,
     ):
         reading = Reading(
-            settings,
-            store,
+            run,
             api,
-            run_id=context.run_id,
             watcher=operation.watcher(context.log),
             landed=ahead.add,
             warnings=warnings,
@@ -112,12 +109,9 @@ def _read(context: dg.OpExecutionContext, config: ReadConfig, operation: Operati
         if config.mode is Mode.SYNC:
             report = reading.sync()
             SliceReader(
-                settings,
-                store,
+                run,
                 api,
-                run_id=context.run_id,
                 stored=partial(stored_shipments, settings),
-                say=operation.say(context.log),
                 landed=ahead.add,
                 warnings=warnings,
             ).read(report.horizon)

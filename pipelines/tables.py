@@ -14,7 +14,6 @@ import dagster as dg
 
 from pipelines import metadata
 from pipelines.days import PAGES
-from pipelines.failures import step_failures
 from pipelines.operation import Operation
 from wms_sync.analytics.checks import Check, CheckResult, checks
 from wms_sync.catalogue import Mart, Relation, marts, ops_tables, tables
@@ -96,8 +95,8 @@ def table_events(report: RefreshReport) -> Iterator[TableEvent]:
 
 def refresh_tables(context: dg.OpExecutionContext | dg.AssetExecutionContext, operation: Operation) -> RefreshReport:
     """Refresh the tables as the only writer; return the report."""
-    with step_failures(), operation.locked_store("loading the tables", context.log, context.run.run_id) as store:
-        report = refresh(operation.settings, store, run_id=context.run.run_id, say=operation.say(context.log))
+    with operation.step("loading the tables", context.log, context.run.run_id) as run:
+        report = refresh(run)
     operation.refreshed = report
     return report
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
 
+from pipelines.logs import Lines, handling
 from tests.beginnings import BEGINNINGS
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
@@ -22,6 +25,7 @@ from wms_sync.extract.read import Reading
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.queue import WRITER, Holder
+from wms_sync.state.run import Run
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import Turn
 
@@ -30,6 +34,9 @@ CONFIG = SandboxConfig(shipments=600, seed=5, days=20, now=NOW, families=60)
 FEWER = replace(CONFIG, shipments=240)
 """For what does not depend on how many there are."""
 IMPATIENT = RetryPolicy(attempts=4, total_seconds=5, first_wait=0.01, longest_wait=0.05)
+
+
+logging.getLogger("wms_sync").setLevel(logging.INFO)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -86,6 +93,14 @@ def asks_for_page(query: str) -> bool:
     return "fields" in query and "sort=id&limit=1&count=1&" not in query
 
 
+@contextmanager
+def logged() -> Iterator[list[str]]:
+    """What the library logs inside the block."""
+    messages: list[str] = []
+    with handling(Lines(lambda _, text: messages.append(text))):
+        yield messages
+
+
 def opened_store(settings: Settings) -> StateStore:
     """The state store, to be written in a turn that is taken for it."""
     return StateStore(settings.database_url, turn_at(settings.database_url, settings.data_dir))
@@ -102,11 +117,16 @@ class Bench:
     def layout(self) -> Layout:
         return self.settings.layout
 
+    @property
+    def run(self) -> Run:
+        """What a run of this installation hands on."""
+        return Run(self.settings, self.store, "test")
+
     def api(self) -> GlobalApi:
         return GlobalApi.from_settings(self.settings, policy=IMPATIENT)
 
     def reading(self, api: GlobalApi) -> Reading:
-        return Reading(self.settings, self.store, api, run_id="test")
+        return Reading(self.run, api)
 
     def begin_like(self, made: Path) -> None:
         """Take the place of a data folder, which nobody has open, with all that is in it."""

@@ -13,14 +13,11 @@ REBUILD = """
 import sys
 from pathlib import Path
 from wms_sync.load.refresh import rebuild
-from wms_sync.layout import Layout
 from wms_sync.settings import Settings
-from wms_sync.state.store import StateStore
-from wms_sync.state.turns import taking_turn
+from wms_sync.upkeep.recovery import begin
 settings = Settings.load(_env_file=None, data_dir=sys.argv[1])
-url, layout = settings.database_url, settings.layout
-with taking_turn(url, layout, "rebuild", print) as turn, StateStore(url, turn) as store:
-    assert rebuild(settings, store, run_id="test", say=print).published
+with begin(settings, "rebuild") as run:
+    assert rebuild(run).published
 """
 
 

@@ -26,12 +26,12 @@ from pipelines.instance import without_history
 from pipelines.running import run_sync
 from tests.conftest import CONFIG, Bench, asks_for_page, opened_store
 from tests.taught import rebuilt_elsewhere
-from tests.test_sync import say
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.flatten.page import RawPage
 from wms_sync.load.refresh import RefreshReport, refresh
 from wms_sync.settings import Settings
+from wms_sync.state.run import Run
 
 DOCUMENT = (Path(__file__).parents[1] / "docs" / "guarantees-content.md").read_text(encoding="utf-8")
 KEPT = "kept"
@@ -360,7 +360,7 @@ def loaded(tmp_path_factory) -> Iterator[Loaded]:
         bench = Bench(settings, opened_store(settings))
         with bench.api() as api:
             bench.reading(api).sync()
-        report = refresh(settings, bench.store, run_id="test", say=say)
+        report = refresh(Run(settings, bench.store, "test"))
         yield Loaded(service, bench, report, pages_by_case(bench))
         bench.store.close()
 

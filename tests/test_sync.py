@@ -35,14 +35,10 @@ def sandbox(server):
     return server
 
 
-def say(_: str) -> None:
-    """Nobody listens."""
-
-
 def synced(bench: Bench) -> tuple[ReadReport, RefreshReport]:
     with bench.api() as api:
         read = bench.reading(api).sync()
-    return read, refresh(bench.settings, bench.store, run_id="test", say=say)
+    return read, refresh(bench.run)
 
 
 def first_synced(bench: Bench, server: SandboxServer) -> tuple[ReadReport, RefreshReport]:
@@ -121,7 +117,7 @@ def test_a_late_backfill_never_overwrites_fresher_rows(bench, sandbox):
     sandbox.sandbox.advance(seconds=10)
     with bench.api() as api:
         bench.reading(api).sync()
-    late_first = refresh(bench.settings, bench.store, run_id="test", say=say)
+    late_first = refresh(bench.run)
     assert {window.id for window in early} <= set(late_first.windows)
     assert_equal(bench, sandbox)
 
@@ -138,7 +134,7 @@ def test_a_backfill_ends_in_the_tables_of_the_service_also_where_its_clock_was_p
     sandbox.sandbox.advance(seconds=10)
     with bench.api() as api:
         bench.reading(api).backfill(datetime(2026, 3, 11, tzinfo=UTC), NOW)
-    refresh(bench.settings, bench.store, run_id="test", say=say)
+    refresh(bench.run)
     assert_equal(bench, sandbox)
 
 
@@ -148,7 +144,7 @@ def test_a_rebuild_makes_the_same_tables_without_a_call_to_the_service(bench, sa
     sandbox.sandbox.advance(seconds=10)
     synced(bench)
     served = len(sandbox.sandbox.requests)
-    report = rebuild(bench.settings, bench.store, run_id="test", say=say)
+    report = rebuild(bench.run)
     assert len(sandbox.sandbox.requests) == served
     assert report.published
     assert_equal(bench, sandbox)
@@ -168,7 +164,7 @@ def test_without_any_database_the_receipts_decide_and_all_is_merged_again(bench,
     first_synced(bench, sandbox)
     bench.layout.working_database.unlink()
     bench.layout.published.unlink()
-    report = refresh(bench.settings, bench.store, run_id="test", say=say)
+    report = refresh(bench.run)
     assert len(report.windows) == len(bench.store.windows("loaded"))
     assert_equal(bench, sandbox)
 
@@ -219,8 +215,8 @@ def test_a_rebuild_is_not_disturbed_by_the_log_of_a_killed_writer(bench, sandbox
     first_synced(bench, sandbox)
     subprocess.run([sys.executable, "-c", KILLED, str(bench.layout.working_database)], check=False)
     assert bench.layout.working_database.with_name("analytics.duckdb.wal").exists()
-    assert rebuild(bench.settings, bench.store, run_id="test", say=say).published
-    refresh(bench.settings, bench.store, run_id="test", say=say)
+    assert rebuild(bench.run).published
+    refresh(bench.run)
     with published(bench) as connection:
         assert connection.execute("select count(*) from ops.loads where window_id = 'killed'").fetchall() == [(0,)]
     assert_equal(bench, sandbox)
@@ -236,7 +232,7 @@ def test_a_data_folder_may_have_any_name(bench, sandbox, settings_for, tmp_path)
     synced(bench)
     assert_equal(bench, sandbox)
     sandbox.sandbox.advance(seconds=3600, changed=30)
-    recover(bench.settings, bench.store, say)
+    recover(bench.run)
     with bench.api() as api:
         day = datetime(2026, 3, 25, tzinfo=UTC)
         bench.reading(api).backfill(day, day + timedelta(days=1))
@@ -244,8 +240,8 @@ def test_a_data_folder_may_have_any_name(bench, sandbox, settings_for, tmp_path)
         order = connection.execute("select order_id from pii.order_addresses order by 1 limit 1").fetchone()
         [(shipment,)] = connection.execute("select min(id) from shipments").fetchall()
     assert order is not None
-    assert forget(bench.settings, bench.store, order, say).pages
-    assert rebuild(bench.settings, bench.store, run_id="test", say=say).published
+    assert forget(bench.run, order).pages
+    assert rebuild(bench.run).published
     assert [one for one in examine(bench.settings) if one.verdict == "fail"] == []
     assert status(bench.settings, bench.store).rows["shipments"] == 240
     assert explain(bench.settings, bench.store, str(shipment)).versions

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
 
 import click
 
-from pipelines.operation import Operation
 from wms_sync.errors import SettingsError
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.forget import Forgotten, forget, orders_named
+from wms_sync.upkeep.recovery import begin
 
 
 def forget_orders(settings: Settings, names: Sequence[str]) -> None:
     """Forget the named orders and print what was removed. Without names, finish an interrupted one."""
     if not names and not _unfinished(settings):
         raise SettingsError("Name the orders to forget, by id, unique_id or order_ref.")
-    operation = Operation(settings, say=lambda line: click.echo(line, err=True))
-    with operation.locked_store("forget", logging.getLogger(__name__)) as store:
+    with begin(settings, "forget") as run:
         if names:
-            done = forget(settings, store, orders_named(settings, names, click.echo), click.echo)
+            done = forget(run, orders_named(settings, names))
             for line in _lines(done):
                 click.echo(line)
 

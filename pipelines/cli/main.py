@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 import click
 
+from pipelines.logs import Lines, handling
 from wms_sync.durable import keep_private
 from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.master_data.kinds.table import KINDS, kind_named
@@ -52,6 +53,8 @@ def main() -> None:
     """Sync shipments of a warehouse fulfillment service into Parquet and DuckDB, and push master data to it."""
     gc.set_threshold(100_000)  # looking for garbage among imported objects takes 0.1 to 0.2 s and finds none
     keep_private()
+    console = Lines(lambda _, text: click.echo(text, err=True))
+    click.get_current_context().with_resource(handling(console))
 
 
 @main.command()
@@ -123,7 +126,7 @@ def call(method: str, arguments: str) -> None:
     from wms_sync.api.merchant import MerchantApi
 
     given = _json_array(arguments)
-    with MerchantApi.from_settings(Settings.load(), say=lambda line: click.echo(line, err=True)) as api:
+    with MerchantApi.from_settings(Settings.load()) as api:
         result = api.call(method, given)
     click.echo(json.dumps(result, indent=2, ensure_ascii=False))
 

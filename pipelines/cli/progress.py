@@ -17,7 +17,6 @@ from wms_sync.extract.progress import Progress, Watcher
 from wms_sync.master_data.push.outcomes import PushProgress
 from wms_sync.master_data.push.outcomes import Watcher as PushWatcher
 
-Say = Callable[[str], None]
 T = TypeVar("T")
 
 
@@ -30,23 +29,21 @@ class _Shown:
     about: str
 
 
-def progress() -> AbstractContextManager[tuple[Watcher, Say]]:
-    """Yield a watcher for a read and a function for messages, made for a terminal or for plain standard error."""
+def progress() -> AbstractContextManager[Watcher]:
+    """Yield a watcher for a read, made for a terminal or for plain standard error."""
     return _watched("reading", line, _of_read)
 
 
-def push_progress() -> AbstractContextManager[tuple[PushWatcher, Say]]:
+def push_progress() -> AbstractContextManager[PushWatcher]:
     """Yield the same for a push."""
     return _watched("pushing", push_line, _of_push)
 
 
 @contextmanager
-def _watched(
-    what: str, line: Callable[[T], str], shown: Callable[[T, float], _Shown]
-) -> Iterator[tuple[Callable[[T], None], Say]]:
+def _watched(what: str, line: Callable[[T], str], shown: Callable[[T, float], _Shown]) -> Iterator[Callable[[T], None]]:
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
-        yield PlainLines(_line, line), _line
+        yield PlainLines(_line, line)
         return
     with _bar(console) as bar:
         task = bar.add_task(what, total=None, about="")
@@ -55,7 +52,7 @@ def _watched(
             found = shown(now, bar.tasks[task].elapsed or 0.001)
             bar.update(task, completed=found.done, total=found.total, about=found.about)
 
-        yield watch, bar.console.print
+        yield watch
 
 
 def _of_read(now: Progress, elapsed: float) -> _Shown:

@@ -26,23 +26,21 @@ INTERRUPTED = 130
 
 def run_sync(settings: Settings, *, instance: dg.DagsterInstance | None = None) -> int:
     """Run the nightly job now; return the exit code."""
-    with progress() as (watcher, say):
-        outcome = sync_job(settings, watcher=watcher, say=say, instance=instance)
+    with progress() as watcher:
+        outcome = sync_job(settings, watcher=watcher, instance=instance)
     return report(outcome)
 
 
 def run_backfill(settings: Settings, start: date, end: date) -> int:
     """Read whole days again; return the exit code."""
-    with progress() as (watcher, say):
-        outcome = backfill_job(settings, start, end, watcher=watcher, say=say)
+    with progress() as watcher:
+        outcome = backfill_job(settings, start, end, watcher=watcher)
     return report(outcome)
 
 
 def run_rebuild(settings: Settings) -> int:
     """Make every table again from raw pages; return the exit code."""
-    with progress() as (_, say):
-        outcome = rebuild_job(settings, say=say)
-    return report(outcome)
+    return report(rebuild_job(settings))
 
 
 def run_push(
@@ -55,8 +53,8 @@ def run_push(
     instance: dg.DagsterInstance | None = None,
 ) -> int:
     """Push one file; return the exit code. ``most`` rows of each outcome are printed, or all."""
-    with push_progress() as (watcher, say):
-        outcome = push_job(settings, kind, path, resend=resend, watcher=watcher, say=say, instance=instance)
+    with push_progress() as watcher:
+        outcome = push_job(settings, kind, path, resend=resend, watcher=watcher, instance=instance)
     for line in outcome.lines(most=most):
         click.echo(line)
     return INTERRUPTED if outcome.applied.interrupted else outcome.exit_code

@@ -6,12 +6,13 @@ import duckdb
 import pytest
 
 from tests.conftest import FEWER
-from tests.test_sync import assert_equal, first_synced, say
+from tests.test_sync import assert_equal, first_synced
 from wms_sandbox.app import Sandbox
 from wms_sync.analytics.errors import CountsDisagreeError
 from wms_sync.extract.read import Reading
 from wms_sync.flatten.workers import Flattening
 from wms_sync.load.refresh import rebuild, refresh
+from wms_sync.state.run import Run
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def flattened(bench, sandbox):
     sandbox.sandbox.advance(seconds=3600, changed=100, new=20)
     sandbox.sandbox.advance(seconds=10)
     with bench.api() as api, Flattening(bench.settings, bench.store) as ahead:
-        Reading(bench.settings, bench.store, api, run_id="test", landed=ahead.add).sync()
+        Reading(bench.run, api, landed=ahead.add).sync()
     (window,) = bench.store.windows("landed")
     return window.id
 
@@ -57,14 +58,14 @@ def test_rows_that_do_not_add_up_are_not_merged_and_a_rebuild_mends_them(bench, 
         whole = file.read_bytes()
         rewrite(file, select)
         with pytest.raises(CountsDisagreeError, match=says):
-            refresh(bench.settings, bench.store, run_id="test", say=say)
+            refresh(bench.run)
         assert [one.id for one in bench.store.windows("landed")] == [window]
         with duckdb.connect(bench.layout.published, read_only=True) as connection:
             assert connection.execute("select count(*) from shipments").fetchall() == [(240,)]
             assert connection.execute("select * from ops.loads where window_id = ?", [window]).fetchall() == []
         file.write_bytes(whole)
     rewrite(file, ONE_LESS)
-    assert rebuild(bench.settings, bench.store, run_id="again", say=say).rows["shipments"] == 260
+    assert rebuild(Run(bench.settings, bench.store, "again")).rows["shipments"] == 260
     with duckdb.connect(bench.layout.published, read_only=True) as connection:
         runs = connection.execute("select distinct run_id, load_run_id from ops.loads").fetchall()
     assert runs == [("test", "again")]

@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import CONFIG, NOW, Bench, opened_store
 from tests.extract.test_field_selection import a_day_passes, refuse
 from tests.oracle import differences, expected_tables
-from tests.test_sync import assert_equal, first_synced, published, say, synced
+from tests.test_sync import assert_equal, first_synced, published, synced
 from wms_sandbox.app import Sandbox
 from wms_sandbox.field_treatment import FieldTreatment
 from wms_sandbox.server import SandboxServer
@@ -103,7 +103,7 @@ def test_what_a_window_was_not_asked_for_stays_as_it_is(bench, sandbox, refused)
                 assert new is not None or old is None, (slug, key, column)
     refuse(sandbox)
     with_everything_left_out(bench, sandbox, after, lacking)
-    rebuilt = rebuild(bench.settings, bench.store, run_id="test", say=say)
+    rebuilt = rebuild(bench.run)
     assert rebuilt.published
     assert shown(bench) == after
     a_day_passes(bench)
@@ -195,7 +195,7 @@ def test_what_a_window_was_asked_for_and_not_given_stays_as_it_is(treatment, ben
         if value is not None and after[slug].get(key, {}).get(name) is None
     ]
     assert emptied == []
-    assert rebuild(bench.settings, bench.store, run_id="test", say=say).published
+    assert rebuild(bench.run).published
     with published(bench) as connection:
         assert dump(connection) == after
 

@@ -10,8 +10,8 @@ from functools import partial
 import pytest
 from starlette.responses import Response
 
-from tests.conftest import FEWER, NOW
-from tests.test_sync import assert_equal, first_synced, published, say, synced
+from tests.conftest import FEWER, NOW, logged
+from tests.test_sync import assert_equal, first_synced, published, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.audit.compare import stored_shipments
 from wms_sync.audit.slice import SliceReader
@@ -65,16 +65,15 @@ def night(bench, sandbox):
     """An hour later: a sync, the audit's slice, and the tables."""
     sandbox.sandbox.advance(seconds=3600)
     make_due(bench)
-    said: list[str] = []
     with bench.api() as api:
         report = bench.reading(api).sync()
-        slice_ = audit_reading(bench, api, say=said.append).read(report.horizon)
-    return slice_, refresh(bench.settings, bench.store, run_id="test", say=say), said
+        with logged() as said:
+            slice_ = audit_reading(bench, api).read(report.horizon)
+    return slice_, refresh(bench.run), said
 
 
-def audit_reading(bench, api, *, say=say) -> SliceReader:
-    stored = partial(stored_shipments, bench.settings)
-    return SliceReader(bench.settings, bench.store, api, run_id="test", stored=stored, say=say)
+def audit_reading(bench, api) -> SliceReader:
+    return SliceReader(bench.run, api, stored=partial(stored_shipments, bench.settings))
 
 
 def make_due(bench):
@@ -135,7 +134,7 @@ def test_changes_without_a_sign_and_late_commits_are_found_and_healed(bench, san
     assert found.settled_counted == (found.settled_in_tables or 0) + 1
     assert warned(refreshed) == {DIFFERS, COUNTS}
     assert_equal(bench, sandbox)
-    rebuild(bench.settings, bench.store, run_id="test", say=say)
+    rebuild(bench.run)
     assert last(bench) == found
     with published(bench) as connection:
         assert connection.execute("select changed, missed from ops.audits").fetchall() == [(3, 1)]
@@ -169,7 +168,7 @@ def test_what_moved_back_is_told_and_healed_by_an_audit_also_after_a_rebuild(ben
     verdicts = [version.verdict for version in explain(bench.settings, bench.store, str(moved[0])).versions]
     assert verdicts[0].startswith("void: the audit")
     assert verdicts[-1].startswith("in the table: the newest since the audit")
-    rebuild(bench.settings, bench.store, run_id="test", say=say)
+    rebuild(bench.run)
     assert last(bench) == found
     assert_equal(bench, sandbox)
 
@@ -180,10 +179,10 @@ def test_a_backfill_heals_what_moved_back_and_says_so(bench, sandbox):
         held.updated[[3, 4]] -= 86_400_000
         held.step[[3, 4]] += 1
     sandbox.sandbox.advance(seconds=3600)
-    said: list[str] = []
     with bench.api() as api:
         bench.reading(api).backfill(NOW - timedelta(days=30), NOW)
-    refresh(bench.settings, bench.store, run_id="test", say=said.append)
+    with logged() as said:
+        refresh(bench.run)
     assert_equal(bench, sandbox)
     assert any(line.startswith("2 rows of shipments went back") for line in said)
 
@@ -232,7 +231,7 @@ def test_a_slice_covers_no_time_and_is_read_once_a_night_of_what_is_not_new(benc
         bench.reading(api).backfill(NOW - 3 * day, NOW - 2 * day)
         reading = audit_reading(bench, api)
         assert reading.read(NOW) is None
-        refresh(bench.settings, bench.store, run_id="test", say=say)
+        refresh(bench.run)
         bench.settings = settings_for(sandbox, audit_pages=0)
         assert audit_reading(bench, api).read(NOW) is None
         assert reading.read(NOW) is not None

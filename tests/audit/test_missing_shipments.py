@@ -13,7 +13,7 @@ from pipelines.cli.views import status_lines
 from tests.audit.test_audit import COUNTS, DIFFERS, hide, last, night, one_page, store, warned
 from tests.conftest import CONFIG, opened_store
 from tests.oracle import expected_tables
-from tests.test_sync import first_synced, published, say, synced
+from tests.test_sync import first_synced, published, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.load.refresh import rebuild
 from wms_sync.reports.explain import explain, explanation_lines
@@ -72,7 +72,7 @@ def test_what_the_service_deleted_is_marked_once_and_all_else_equals_it_also_whe
         orders = connection.execute("select order_id from shipments where id = ? or id % 10 = 0", gone[:1]).fetchall()
     assert set(there) == set(expected_tables(sandbox)["shipments"])
 
-    assert forget(bench.settings, bench.store, [one for (one,) in orders if one], say).databases == 2
+    assert forget(bench.run, [one for (one,) in orders if one]).databases == 2
     assert marks(bench) == marked
     _, refreshed, _ = night(bench, sandbox)
     assert marks(bench) == marked
@@ -107,7 +107,7 @@ def test_what_comes_again_in_any_way_loses_its_mark(bench, sandbox, settings_for
     assert list(marks(bench)) == gone[:1]
     again = proven(bench)
     assert len(again) == 4
-    rebuild(bench.settings, bench.store, run_id="test", say=say)
+    rebuild(bench.run)
     assert list(marks(bench)) == gone[:1]
     assert proven(bench) == again
 
@@ -218,7 +218,7 @@ def test_that_most_are_gone_at_once_is_not_believed_unless_more_are_there(bench,
 
 def test_a_rebuild_and_a_lost_or_older_state_store_keep_the_marks(bench, sandbox, settings_for, tmp_path):
     one_page(bench, sandbox, settings_for)
-    recover(bench.settings, bench.store, say)
+    recover(bench.run)
     synced(bench)
     bench.store.close()
     shutil.copy(bench.settings.data_dir / "state.db", tmp_path / "backup.db")
@@ -233,8 +233,8 @@ def test_a_rebuild_and_a_lost_or_older_state_store_keep_the_marks(bench, sandbox
         if copy is not None:
             shutil.copy(copy, bench.settings.data_dir / "state.db")
         bench.store = opened_store(bench.settings)
-        recover(bench.settings, bench.store, say)
-        rebuild(bench.settings, bench.store, run_id="test", say=say)
+        recover(bench.run)
+        rebuild(bench.run)
         assert (marks(bench), proven(bench), last(bench)) == (marked, known, audited)
 
 

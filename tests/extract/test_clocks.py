@@ -13,8 +13,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pipelines.coverage import CLOCKS, results
-from tests.conftest import CONFIG, Bench, opened_store
-from tests.test_sync import assert_equal, say
+from tests.conftest import CONFIG, Bench, logged, opened_store
+from tests.test_sync import assert_equal
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.extract.clocks import OBSERVED, what_is_off
@@ -53,7 +53,7 @@ def read(bench: Bench) -> ReadReport:
 
 
 def loaded(bench: Bench) -> None:
-    assert refresh(bench.settings, bench.store, run_id="test", say=say).published
+    assert refresh(bench.run).published
 
 
 def wrong_once(by: timedelta) -> Callable[[datetime], datetime]:
@@ -153,7 +153,7 @@ def damaged_file(bench: Bench) -> None:
 )
 def test_what_changes_after_the_clock_went_back_is_read(bench, sandbox, service, lose, said):
     """It bears times that were covered before, and so does what changes until the clock is where it was."""
-    recover(bench.settings, bench.store, say)
+    recover(bench.run)
     read(bench)
     with (
         closing(sqlite3.connect(bench.layout.state)) as state,
@@ -171,8 +171,8 @@ def test_what_changes_after_the_clock_went_back_is_read(bench, sandbox, service,
     bench.store.close()
     lose(bench)
     bench = Bench(bench.settings, opened_store(bench.settings))
-    told: list[str] = []
-    recover(bench.settings, bench.store, told.append)
+    with logged() as told:
+        recover(bench.run)
     assert [line for line in told if not any(one in line for one in said)] == []
     assert len(told) == len(said)
     assert bench.store.covered()[-1].end == report.horizon

@@ -8,6 +8,7 @@ from typing import Literal
 
 import pytest
 
+from tests.conftest import logged
 from wms_sandbox.field_treatment import FieldTreatment
 from wms_sync.api.selection import Selection
 from wms_sync.errors import SettingsError
@@ -25,7 +26,7 @@ LOST = ("fields:order=carrier", "fields:packages.gallery.items")
 
 def read(bench, warnings: Warnings | None = None):
     with bench.api() as api:
-        return Reading(bench.settings, bench.store, api, run_id="test", warnings=warnings).sync()
+        return Reading(bench.run, api, warnings=warnings).sync()
 
 
 def refuse(sandbox, *refused: str, told: Told = "key") -> None:
@@ -131,8 +132,8 @@ def test_a_name_that_is_none_is_refused_with_those_that_are(bench):
 
 def test_all_that_is_refused_falls_back_to_names_and_loses_nothing(bench, sandbox):
     refuse(sandbox, "fields:retailer=all")
-    told: list[str] = []
-    report = read(bench, Warnings(told.append))
+    with logged() as told:
+        report = read(bench)
     assert report.warnings == ()
     assert "requested by name" in told[0]
     assert {window.lost for window in bench.store.windows("landed")} == {()}

@@ -13,13 +13,12 @@ from urllib.parse import parse_qs
 import pytest
 from starlette.responses import Response
 
-from tests.conftest import NOW, asks_for_page
+from tests.conftest import NOW, asks_for_page, logged
 from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sync.api.errors import PagingBroken, Rejected, ServiceFailed
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.plan import MARGIN
-from wms_sync.extract.read import PAGES_PER_WINDOW, Reading
-from wms_sync.extract.warnings import Warnings
+from wms_sync.extract.read import PAGES_PER_WINDOW
 from wms_sync.flatten.page import RawPage
 from wms_sync.state.store import Window
 
@@ -370,7 +369,6 @@ def test_pages_are_followed_in_whatever_shape_their_cursor_comes(bench, sandbox,
 
 def test_of_next_nothing_but_the_page_cursor_is_sent_anywhere(bench, sandbox):
     """Requests go to our own address with our own parameters, and that the service names another is told once."""
-    told: list[str] = []
     hosts = cycle(["wms.internal", sandbox.sandbox.config.token])
 
     def elsewhere(page):
@@ -381,8 +379,8 @@ def test_of_next_nothing_but_the_page_cursor_is_sent_anywhere(bench, sandbox):
         return page
 
     sandbox.sandbox.rewrite = elsewhere
-    with bench.api() as api:
-        Reading(bench.settings, bench.store, api, run_id="test", warnings=Warnings(told.append)).sync()
+    with bench.api() as api, logged() as told:
+        bench.reading(api).sync()
     assert len(landed_ids(bench)) == 600
     [said] = told
     assert "another host" in said

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pipelines.cli.runs import DONE_WITH_DOUBTS, report
 from pipelines.metadata import of_read
 from pipelines.running import RunReport
+from tests.conftest import logged
 from wms_sync.extract.read import Reading
 from wms_sync.extract.warnings import Warnings
 from wms_sync.reports.status import status
@@ -12,15 +13,15 @@ from wms_sync.reports.status import status
 
 def read_with(bench, warnings: Warnings):
     with bench.api() as api:
-        return Reading(bench.settings, bench.store, api, run_id="test", warnings=warnings).sync()
+        return Reading(bench.run, api, warnings=warnings).sync()
 
 
 def test_a_warning_is_told_once_and_ends_the_run_in_exit_3(bench, capsys):
-    told: list[str] = []
-    warnings = Warnings(told.append)
-    for _ in range(2):
-        warnings.warn("It is narrower.")
-        warnings.remark("It is odd.")
+    warnings = Warnings()
+    with logged() as told:
+        for _ in range(2):
+            warnings.warn("It is narrower.")
+            warnings.remark("It is odd.")
     read = read_with(bench, warnings)
     assert told == ["It is narrower.", "It is odd."]
     assert report(RunReport("run", read, None)) == DONE_WITH_DOUBTS

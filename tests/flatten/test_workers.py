@@ -8,18 +8,18 @@ from dataclasses import replace
 
 import pytest
 
-from tests.test_sync import say
 from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
 from wms_sync.api.body import packed
 from wms_sync.extract.read import Reading
 from wms_sync.flatten.window import is_flattened
 from wms_sync.flatten.workers import Flattening
 from wms_sync.load.refresh import refresh
+from wms_sync.state.run import Run
 
 
 def read_with_ahead(bench):
     with bench.api() as api, Flattening(bench.settings, bench.store) as ahead:
-        reading = Reading(bench.settings, bench.store, api, run_id="test", landed=ahead.add)
+        reading = Reading(bench.run, api, landed=ahead.add)
         return reading.sync()
 
 
@@ -27,7 +27,7 @@ def test_every_window_that_landed_is_flattened_when_the_read_ends(bench):
     report = read_with_ahead(bench)
     assert report.window_ids
     assert all(is_flattened(bench.layout, window) for window in report.window_ids)
-    assert refresh(bench.settings, bench.store, run_id="test", say=say).rows["shipments"] == 600
+    assert refresh(bench.run).rows["shipments"] == 600
 
 
 def test_trouble_ahead_is_told_by_the_refresh_and_nothing_is_lost(bench):
@@ -35,17 +35,17 @@ def test_trouble_ahead_is_told_by_the_refresh_and_nothing_is_lost(bench):
     bench.layout.parquet.write_text("in the way")
     read_with_ahead(bench)
     with pytest.raises(AnalyticsError, match="could not be refreshed"):
-        refresh(bench.settings, bench.store, run_id="test", say=say)
+        refresh(bench.run)
     bench.layout.parquet.unlink()
-    assert refresh(bench.settings, bench.store, run_id="test", say=say).rows["shipments"] == 600
+    assert refresh(bench.run).rows["shipments"] == 600
 
 
 def test_out_of_memory_names_the_setting(bench):
     read_with_ahead(bench)
     tight = bench.settings.model_copy(update={"memory_limit": "20MB"})  # less than can be set
     with pytest.raises(AnalyticsError, match="WMS_MEMORY_LIMIT"):
-        refresh(tight, bench.store, run_id="test", say=say)
-    assert refresh(bench.settings, bench.store, run_id="test", say=say).published
+        refresh(Run(tight, bench.store, "test"))
+    assert refresh(bench.run).published
 
 
 def read(bench) -> None:
@@ -69,7 +69,7 @@ def test_a_page_of_which_nothing_can_be_read_is_asked_for_again_and_then_taken_a
         read(bench)
         make_unreadable(bench)
         with suppress(RawPagesDamagedError):
-            report = refresh(bench.settings, bench.store, run_id="test", say=say)
+            report = refresh(bench.run)
     page = bench.settings.page_size
     assert len(bench.store.windows("abandoned")) == 1
     assert (report.rows["shipments"], report.quarantined) == (600 - page, 1 + page)

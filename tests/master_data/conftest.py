@@ -51,7 +51,7 @@ class Desk:
         return plan_file(self.settings, kind, path, **options)
 
     def push(self, kind: Kind, path: Path, **options: Any) -> PushReport:
-        given: dict[str, Any] = {"run_id": f"run{next(self._runs)}", "say": _say, "policy": IMPATIENT}
+        given: dict[str, Any] = {"run_id": f"run{next(self._runs)}", "policy": IMPATIENT}
         return push_file(self.settings, kind, path, **given | options)
 
     def entries(self) -> dict[str, Entry]:
@@ -73,10 +73,6 @@ class Desk:
         """The status of each POST of a create so far."""
         served = self.server.sandbox.requests
         return [one.status for one in served if one.method == "POST" and one.path.startswith("/api/global/v1/")]
-
-
-def _say(_: str) -> None:
-    """Nobody listens."""
 
 
 @pytest.fixture(scope="session")

@@ -39,7 +39,7 @@ POLICY = RetryPolicy(first_wait=0.01, longest_wait=0.05)
 def push(kind: str, path: Path, run_id: str) -> None:
     """What runs in a process of its own, with settings from its environment."""
     settings = Settings.load(_env_file=None)
-    push_file(settings, kind_named(kind), path, run_id=run_id, say=lambda _: None, policy=POLICY)
+    push_file(settings, kind_named(kind), path, run_id=run_id, policy=POLICY)
 
 
 class Trouble:

@@ -15,7 +15,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import IMPATIENT
+from tests.conftest import IMPATIENT, logged
 from tests.master_data.conftest import MERCHANT, Desk
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import AnswerLost, Disconnect, ProxyAnswer
@@ -662,7 +662,6 @@ def test_requests_run_side_by_side_but_no_more_than_allowed(desk):
 def test_pushes_of_one_kind_take_turns(desk):
     path = desk.file("name,color", *(f"tag {number},red1" for number in range(60)))
     started = threading.Event()
-    told: list[str] = []
     reports: list[PushReport] = []
 
     def first() -> None:
@@ -672,7 +671,8 @@ def test_pushes_of_one_kind_take_turns(desk):
     desk.server.sandbox.intercept = _slowly
     thread.start()
     started.wait()
-    second = desk.push(TAGS, path, say=told.append)
+    with logged() as told:
+        second = desk.push(TAGS, path)
     thread.join()
     assert told
     assert told[0].startswith(f"waiting for push of given.csv (process {os.getpid()} ")

@@ -7,13 +7,14 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.test_sync import say, synced
+from tests.test_sync import synced
 from wms_sandbox.faults import AnswerLost, Disconnect
 from wms_sync.load.refresh import refresh
 from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
 from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.retailers import RETAILERS
 from wms_sync.state.ledger import State
+from wms_sync.state.run import Run
 
 
 def published(bench) -> dict[str, tuple[str, int | None, bool]]:
@@ -66,10 +67,10 @@ def test_what_was_created_comes_back_with_shipments(pushed, old, bench):
     with bench.api() as api:
         bench.reading(api).sync()
     elsewhere = bench.settings.model_copy(update={"base_url": "https://other.example.com"})
-    refresh(elsewhere, bench.store, run_id="test", say=say)
+    refresh(Run(elsewhere, bench.store, "test"))
     assert all(entry.seen_at is None for entry in pushed.entries().values()), "that was sent to another instance"
 
-    refresh(bench.settings, bench.store, run_id="test", say=say)
+    refresh(bench.run)
     made = {one["code"]: one["id"] for one in service.retailers()}
     made |= {one["sku"]: one["id"] for one in service.products()}
     entries = pushed.entries()
@@ -80,6 +81,6 @@ def test_what_was_created_comes_back_with_shipments(pushed, old, bench):
     seen = {key: (entry.state.value, entry.remote_id, key in made) for key, entry in entries.items()}
     assert published(bench) == seen
 
-    refresh(bench.settings, bench.store, run_id="again", say=say)
+    refresh(Run(bench.settings, bench.store, "again"))
     assert published(bench) == seen
     assert pushed.entries() == entries, "seen once, seen for ever"

@@ -15,7 +15,7 @@ from wms_sync.api.client import GlobalApi
 from wms_sync.extract.read import Reading
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
-from wms_sync.state.turns import taking_turn
+from wms_sync.upkeep.recovery import begin
 
 PAGES = ["shipment_pages"]
 BACKFILL_TAG = "dagster/backfill"
@@ -96,13 +96,8 @@ class Days:
 
 def land_without_tables(settings: Settings, days: Days) -> None:
     """As a run does that is killed between its two steps."""
-    url = settings.database_url
-    with (
-        taking_turn(url, settings.layout, "elsewhere", print, run_id="elsewhere") as turn,
-        StateStore(url, turn) as store,
-        GlobalApi.from_settings(settings) as api,
-    ):
-        Reading(settings, store, api, run_id="elsewhere").backfill(days.start, days.end)
+    with begin(settings, "elsewhere", "elsewhere") as run, GlobalApi.from_settings(settings) as api:
+        Reading(run, api).backfill(days.start, days.end)
 
 
 def range_of(run: Run) -> tuple[str, str]:

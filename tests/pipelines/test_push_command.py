@@ -18,6 +18,7 @@ from starlette.responses import Response
 from pipelines.cli.push_views import plan_lines
 from pipelines.cli.views import status_lines
 from pipelines.instance import prepare_home
+from pipelines.logs import Lines, handling
 from pipelines.operation import push_line
 from pipelines.running import run_push
 from tests import processes
@@ -249,7 +250,8 @@ def test_two_pushes_of_a_kind_take_turns_and_the_second_says_for_whom_it_waits(
     with Command(["push", "retailers", str(first)], environment, tmp_path) as command:
         assert begun.wait(60)
         second = write("second.csv", "code,name", "s,S", "f0,F")
-        report = run_push(settings, RETAILERS, second, say=hear)
+        with handling(Lines(lambda _, line: hear(line))):
+            report = run_push(settings, RETAILERS, second)
         assert command.ended().returncode == 0
     assert any(line.startswith("waiting for push of first.csv (process") for line in heard), heard
     assert report.exit_code == 0

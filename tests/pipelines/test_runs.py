@@ -15,6 +15,7 @@ from pipelines.dead_runs import KILLED, mark_dead
 from pipelines.operation import Operation
 from pipelines.running import NotPublished, run_backfill, run_job, run_rebuild, run_sync
 from pipelines.shipment_pages import Mode, run_config
+from tests.conftest import logged
 from tests.pipelines.conftest import LATE_START, TOKEN
 from tests.processes import Command, Ended
 from wms_sandbox.server import SandboxServer
@@ -153,13 +154,14 @@ def test_without_a_service_the_run_fails_with_what_to_set(make_settings, instanc
 
 
 def test_the_one_who_started_it_hears_of_progress_and_of_each_step(settings, instance):
-    heard: list[str] = []
     seen: list[Progress] = []
-    operation = Operation(settings, watcher=seen.append, say=heard.append)
-    run_job(operation, jobs.SHIPMENTS, days=DAYS, instance=instance)
+    operation = Operation(settings, watcher=seen.append)
+    with logged() as heard:
+        done = run_job(operation, jobs.SHIPMENTS, days=DAYS, instance=instance)
     assert operation.read is not None
     assert seen[-1] == operation.read.progress
-    assert any("merged" in line for line in heard)
+    kept = [entry.user_message for entry in instance.all_logs(done.run_id)]
+    assert [line for line in heard if "merged" in line] == [line for line in kept if "merged" in line] != []
 
 
 @pytest.fixture

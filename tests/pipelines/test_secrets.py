@@ -156,12 +156,12 @@ def test_a_service_that_repeats_what_it_was_sent_makes_no_secret_public(careless
         except ApiError as error:
             told.extend([error, vars(error), "".join(traceback.format_exception(error))])
 
-    with GlobalApi.from_settings(settings, policy=IMPATIENT, say=told.append) as api:
+    with GlobalApi.from_settings(settings, policy=IMPATIENT) as api:
         attempt(lambda: Creates(api).create("/v1/inventory/location-tags", {"name": "fragile", "color": "red1"}))
         attempt(lambda: ShipmentListing(api, page_size=10, include_addresses=False).count(None, settings.start))
     for login in ("basic", "session"):
         by = settings.model_copy(update={"merchant_login": login})
-        with MerchantApi.from_settings(by, policy=IMPATIENT, say=told.append) as merchant:
+        with MerchantApi.from_settings(by, policy=IMPATIENT) as merchant:
             attempt(lambda: merchant.call("retailer.list"))
             attempt(lambda: merchant.call("retailer.change"))
     assert len(told) >= 6

@@ -54,7 +54,7 @@ def test_it_waits_for_a_run_that_begins_or_goes_on(follow, land, instance, setti
 
 def test_it_waits_for_a_writer_that_is_no_run_of_dagster(follow, land, settings):
     land(MARCH, MARCH + DAY)
-    with hold_lock(settings.layout, "a rebuild by hand", waiting=print):
+    with hold_lock(settings.layout, "a rebuild by hand"):
         assert "a rebuild by hand" in follow()
     assert isinstance(follow(), dg.RunRequest)
 

@@ -12,7 +12,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.conftest import NOW, asks_for_page
+from tests.conftest import NOW, asks_for_page, logged
 from tests.unpacked import files_holding
 from wms_sandbox.app import SHIPMENTS, Sandbox
 from wms_sandbox.config import SandboxConfig
@@ -49,7 +49,7 @@ def test_nothing_personal_lands_that_was_not_asked_for(bench, sandbox):
     sandbox.sandbox.rewrite = unasked
     with bench.api() as api:
         read = bench.reading(api).sync()
-    report = refresh(bench.settings, bench.store, run_id="test", say=lambda _: None)
+    report = refresh(bench.run)
     assert report.published
     assert read.progress.records == report.rows["shipments"] == SHIPMENTS_HELD
     assert not [name for name, rows in report.rows.items() if name.startswith("pii_") and rows]
@@ -109,7 +109,7 @@ def test_nothing_that_is_made_of_such_a_page_names_somebody(bench, sandbox):
     planting(sandbox, 2, *PLANTED)
     with bench.api() as api:
         bench.reading(api).sync()
-    report = refresh(bench.settings, bench.store, run_id="test", say=lambda _: None)
+    report = refresh(bench.run)
     assert report.published
     assert report.drift
     assert files_holding(bench.layout.root, NAME.encode(), STREET.encode()) == set()
@@ -137,7 +137,7 @@ def test_with_addresses_persons_lie_in_schema_pii_and_nowhere_else(sandbox, benc
     bench.settings = settings_for(sandbox, include_addresses=True)
     with bench.api() as api:
         bench.reading(api).sync()
-    report = refresh(bench.settings, bench.store, run_id="test", say=lambda _: None)
+    report = refresh(bench.run)
     assert report.quarantined
     assert report.drift
     with duckdb.connect(bench.layout.published, read_only=True) as connection:
@@ -153,8 +153,8 @@ def test_with_addresses_persons_lie_in_schema_pii_and_nowhere_else(sandbox, benc
     }
     assert all(folder.startswith("pii_") for folder in folders)
     bench.settings = settings_for(sandbox)
-    said: list[str] = []
-    rebuild(bench.settings, bench.store, run_id="test", say=said.append)
+    with logged() as said:
+        rebuild(bench.run)
     assert [line for line in said if line.startswith("schema pii is left empty, because WMS_INCLUDE_ADDRESSES is off")]
     with duckdb.connect(bench.layout.published, read_only=True) as connection:
         assert connection.execute("select count(*) from pii.order_addresses").fetchall() == [(0,)]

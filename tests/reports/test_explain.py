@@ -11,7 +11,7 @@ import pytest
 
 from pipelines.cli.views import status_lines
 from tests.conftest import FEWER, NOW
-from tests.test_sync import first_synced, say, synced
+from tests.test_sync import first_synced, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.analytics.errors import UnknownShipmentError
 from wms_sync.extract.read import Reading
@@ -22,6 +22,7 @@ from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.explain import Explanation, explain, explanation_lines
 from wms_sync.reports.status import status
+from wms_sync.state.run import Run
 from wms_sync.state.store import StateStore
 
 
@@ -78,10 +79,10 @@ def test_a_version_that_was_read_again_unchanged_gives_way_to_the_later_read(ben
     shipment, updated_at = one_row(bench, "select id, updated_at from shipments order by updated_at limit 1")
     sandbox.sandbox.advance(seconds=60)
     with bench.api() as api, Flattening(bench.settings, bench.store) as ahead:
-        reading = Reading(bench.settings, bench.store, api, run_id="again", landed=ahead.add)
+        reading = Reading(Run(bench.settings, bench.store, "again"), api, landed=ahead.add)
         reading.backfill(bench.settings.start, NOW)
     before = explained(bench, shipment)
-    refresh(bench.settings, bench.store, run_id="test", say=say)
+    refresh(bench.run)
 
     found = explained(bench, shipment)
 
@@ -187,7 +188,7 @@ def test_a_version_that_lost_only_for_a_garbled_updated_at_says_so(bench, sandbo
     sandbox.sandbox.advance(seconds=60)
     with bench.api() as api:
         bench.reading(api).backfill(bench.settings.start, NOW.replace(day=30) + timedelta(days=3))
-    again = refresh(bench.settings, bench.store, run_id="test", say=say)
+    again = refresh(bench.run)
     assert check not in {one.check.name for one in again.checks if not one.passed}
 
 
@@ -203,7 +204,7 @@ def test_a_gap_and_records_without_an_id_are_named_as_places_where_it_may_be(ben
     with bench.api() as api:
         bench.reading(api).backfill(early.start, early.end)
         bench.reading(api).backfill(late.start, late.end)
-    refresh(bench.settings, bench.store, run_id="test", say=say)
+    refresh(bench.run)
     with pytest.raises(UnknownShipmentError, match=r"Not covered: 2026-03-10 .*without a usable id"):
         explained(bench, "5")
 
@@ -262,7 +263,7 @@ def test_a_change_without_a_readable_updated_at_takes_effect(bench, sandbox):
     assert not [row for row in stored_versions(bench) if row[1] in changed and row[3] is None]
 
     kept = stored_versions(bench)
-    rebuild(bench.settings, bench.store, run_id="test", say=say)
+    rebuild(bench.run)
     assert stored_versions(bench) == kept
 
 

@@ -10,16 +10,18 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import logged
 from wms_sync.durable import Inaccessible
 from wms_sync.layout import Layout
 from wms_sync.state.queue import hold_lock, lock_holder
 
 HOLD = """
-import sys, time
+import logging, sys, time
 from pathlib import Path
 from wms_sync.layout import Layout
 from wms_sync.state.queue import hold_lock
-with hold_lock(Layout(Path(sys.argv[1])), sys.argv[2], waiting=lambda line: print(line, flush=True)):
+logging.basicConfig(stream=sys.stdout, level=logging.INFO, format="%(message)s")
+with hold_lock(Layout(Path(sys.argv[1])), sys.argv[2]):
     print("mine", flush=True)
     log = Path(sys.argv[1]) / "log"
     log.open("a").write(f"in {sys.argv[2]}\\n")
@@ -71,20 +73,21 @@ def test_a_killed_writer_holds_nobody_up(tmp_path):
         first.send_signal(signal.SIGKILL)
         first.wait()
     began = time.monotonic()
-    with hold_lock(Layout(tmp_path), "next", waiting=lambda _: None):
+    with hold_lock(Layout(tmp_path), "next"):
         assert lock_holder(Layout(tmp_path)) is not None
     assert time.monotonic() - began < 30
     assert not list((tmp_path / "work" / "queue" / "writer").iterdir())
 
 
 def test_another_thing_is_done_at_the_same_time(tmp_path):
-    with start(tmp_path, "the night", 60) as writing_tables:
+    with start(tmp_path, "the night", 60) as writing_tables, logged() as waiting:
         assert line(writing_tables) == "mine"
-        with hold_lock(Layout(tmp_path), "pushing", waiting=lambda told: pytest.fail(told), what="push-retailers"):
+        with hold_lock(Layout(tmp_path), "pushing", what="push-retailers"):
             pushing = lock_holder(Layout(tmp_path), what="push-retailers")
             assert pushing is not None
             assert pushing.purpose == "pushing"
             assert "the night" in str(lock_holder(Layout(tmp_path)))
+        assert waiting == []
         writing_tables.kill()
 
 
@@ -97,6 +100,6 @@ def test_what_cannot_be_used_is_named(tmp_path, in_the_way):
         path.mkdir(parents=True)
     with (
         pytest.raises(Inaccessible, match=f"^{path} cannot be used"),
-        hold_lock(Layout(tmp_path), "night", waiting=pytest.fail),
+        hold_lock(Layout(tmp_path), "night"),
     ):
         pass

@@ -135,7 +135,7 @@ def test_a_state_store_that_was_put_back_from_a_copy_does_not_take_another_for_i
 
 def test_what_an_overtaken_run_meets_is_told_as_that(url, tmp_path):
     def night() -> None:
-        with taking_turn(url, Layout(tmp_path), "the night", waiting=pytest.fail, run_id="one") as turn:
+        with taking_turn(url, Layout(tmp_path), "the night", run_id="one") as turn:
             overtake(url, tmp_path)
             turn.temporary("made").write_bytes(b"its folder is gone")
 
@@ -147,7 +147,7 @@ def test_what_an_overtaken_run_meets_is_told_as_that(url, tmp_path):
 def test_an_error_of_one_whose_turn_it_is_stays_what_it_is(url, tmp_path):
     with (
         pytest.raises(ValueError, match="mine"),
-        taking_turn(url, Layout(tmp_path), "the night", waiting=pytest.fail),
+        taking_turn(url, Layout(tmp_path), "the night"),
     ):
         raise ValueError("mine")
     assert list(Layout(tmp_path).turns.iterdir()) == []

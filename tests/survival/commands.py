@@ -24,53 +24,47 @@ from wms_sync.extract.read import Reading
 from wms_sync.load.refresh import rebuild as rebuild_tables
 from wms_sync.load.refresh import refresh
 from wms_sync.settings import Settings
-from wms_sync.state.store import StateStore
-from wms_sync.state.turns import taking_turn
+from wms_sync.state.run import Run
 from wms_sync.upkeep.forget import forget as forget_orders
-from wms_sync.upkeep.recovery import recover
+from wms_sync.upkeep.recovery import begin
 
 RUN = "model"
 Values = Mapping[str, Any]
 """Settings by their field names; they reach another process as they are."""
-Command = Callable[[Settings, StateStore], object]
+Command = Callable[[Run], object]
 
 
-def sync(settings: Settings, store: StateStore) -> None:
+def sync(run: Run) -> None:
     """A night: what is not covered, a slice of the audit where one is due, and the tables."""
-    with GlobalApi.from_settings(settings, policy=IMPATIENT) as api:
-        report = Reading(settings, store, api, run_id=RUN).sync()
-        stored = partial(stored_shipments, settings)
-        SliceReader(settings, store, api, run_id=RUN, stored=stored, say=_silent).read(report.horizon)
-    assert refresh(settings, store, run_id=RUN, say=_silent).published
+    with GlobalApi.from_settings(run.settings, policy=IMPATIENT) as api:
+        report = Reading(run, api).sync()
+        stored = partial(stored_shipments, run.settings)
+        SliceReader(run, api, stored=stored).read(report.horizon)
+    assert refresh(run).published
 
 
-def backfill(settings: Settings, store: StateStore, *, start: datetime, end: datetime) -> None:
+def backfill(run: Run, *, start: datetime, end: datetime) -> None:
     """Read a range again, and the tables."""
-    with GlobalApi.from_settings(settings, policy=IMPATIENT) as api:
-        Reading(settings, store, api, run_id=RUN).backfill(start, end)
-    assert refresh(settings, store, run_id=RUN, say=_silent).published
+    with GlobalApi.from_settings(run.settings, policy=IMPATIENT) as api:
+        Reading(run, api).backfill(start, end)
+    assert refresh(run).published
 
 
-def rebuild(settings: Settings, store: StateStore) -> None:
+def rebuild(run: Run) -> None:
     """Every table again from raw pages."""
-    assert rebuild_tables(settings, store, run_id=RUN, say=_silent).published
+    assert rebuild_tables(run).published
 
 
-def forget(settings: Settings, store: StateStore, *, order: int) -> None:
+def forget(run: Run, *, order: int) -> None:
     """Take what is personal of an order out of everything."""
-    forget_orders(settings, store, [order], _silent)
+    forget_orders(run, [order])
 
 
 def run(values: Values, command: Command) -> None:
     """Do it here. Raises what a run raises."""
     settings = Settings.load(_env_file=None, **values)
-    url = settings.database_url
-    with (
-        taking_turn(url, settings.layout, RUN, _silent, run_id=RUN) as turn,
-        StateStore(url, turn) as store,
-    ):
-        recover(settings, store, _silent)
-        command(settings, store)
+    with begin(settings, RUN, RUN) as begun:
+        command(begun)
 
 
 def run_and_kill(values: Values, command: Command, moment: int) -> bool:
@@ -88,7 +82,3 @@ def _doomed(values: Values, command: Command, moment: int) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     Moments(moment, die).watch()
     run(values, command)
-
-
-def _silent(_: str) -> None:
-    """Nobody listens."""

@@ -21,7 +21,7 @@ from tests.audit.test_missing_shipments import marks
 from tests.oracle import differences, expected_tables
 from tests.survival.conftest import SMALL
 from tests.survival.counts import MOVING_SERVICES
-from tests.test_sync import published, say
+from tests.test_sync import published
 from wms_sandbox.app import SHIPMENTS, Sandbox
 from wms_sync.api.errors import ApiError
 from wms_sync.extract.errors import ExtractError
@@ -119,12 +119,12 @@ def test_once_it_rests_one_more_sync_makes_every_table_equal(seed, bench, sandbo
         unrest.begin()
         read_once(bench)
         unrest.pass_time()
-    refresh(bench.settings, bench.store, run_id="test", say=say)
+    refresh(bench.run)
     unrest.begin()
     read_once(bench)
     unrest.rest()
     assert read_once(bench), "a sync of a service that rests failed"
-    refresh(bench.settings, bench.store, run_id="test", say=say)
+    refresh(bench.run)
     print(
         f"seed {seed}: {unrest.moves} changes during reads, {len(unrest.deleted)} shipments deleted, "
         f"{unrest.repeats} pages served twice"

@@ -19,10 +19,10 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import CONFIG, IMPATIENT, NOW, Bench, asks_for_page, opened_store
+from tests.conftest import CONFIG, IMPATIENT, NOW, Bench, asks_for_page, logged, opened_store
 from tests.survival.counts import FULL_DISKS
 from tests.survival.installation import Installation
-from tests.test_sync import assert_equal, begun, say, synced
+from tests.test_sync import assert_equal, begun, synced
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.errors import AnotherServiceError, RawPagesDamagedError
@@ -39,6 +39,7 @@ from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status
 from wms_sync.state.ledger import Entry, PushLedger, State
 from wms_sync.state.queue import hold_lock, lock_holder
+from wms_sync.state.run import Run
 from wms_sync.upkeep.recovery import recover
 
 ROOT = Path(__file__).parents[2]
@@ -63,20 +64,20 @@ def without_state(bench: Bench, put_back: Path | None = None) -> Bench:
 
 def night(bench: Bench) -> list[str]:
     """A sync as a run does it; what it said of mending."""
-    said: list[str] = []
-    recover(bench.settings, bench.store, said.append)
+    with logged() as said:
+        recover(bench.run)
     synced(bench)
     return said
 
 
 def rebuilt(bench: Bench) -> None:
     """A rebuild as a run does it."""
-    recover(bench.settings, bench.store, say)
-    rebuild(bench.settings, bench.store, run_id="test", say=say)
+    recover(bench.run)
+    rebuild(bench.run)
 
 
 def pushed(bench: Bench, path: Path) -> PushReport:
-    return push_file(bench.settings, PRODUCTS, path, run_id="test", say=say, policy=IMPATIENT)
+    return push_file(bench.settings, PRODUCTS, path, run_id="test", policy=IMPATIENT)
 
 
 def pages_asked(sandbox: SandboxServer) -> int:
@@ -130,11 +131,11 @@ def test_windows_whose_raw_pages_are_gone_come_back_from_their_receipts(bench, s
     assert bench.store.covered(("loaded",)) == covered
     assert_equal(bench, sandbox)
     with pytest.raises(RawPagesDamagedError, match="missing"):
-        rebuild(bench.settings, bench.store, run_id="test", say=say)
+        rebuild(bench.run)
     assert_equal(bench, sandbox)
     night(bench)
     assert pages_asked(sandbox) > 0
-    assert rebuild(bench.settings, bench.store, run_id="test", say=say).published
+    assert rebuild(bench.run).published
     assert_equal(bench, sandbox)
     bench.store.close()
 
@@ -159,7 +160,7 @@ def test_what_the_ledger_of_creates_knew_comes_back_too(bench):
         ledger.record([entry])
     night(bench)
     bench = without_state(bench)
-    recover(bench.settings, bench.store, say)
+    recover(bench.run)
     bench.store.close()
     with PushLedger(bench.settings.database_url) as ledger:
         assert ledger.all() == (entry,)
@@ -200,13 +201,13 @@ def test_a_data_folder_belongs_to_one_service_also_after_its_state_store_is_lost
     bench = without_state(bench)
     bench.settings = settings_for(sandbox, base_url="https://other.example.com")
     with pytest.raises(AnotherServiceError, match=rf"{sandbox.base_url}.*https://other\.example\.com.*WMS_DATA_DIR"):
-        recover(bench.settings, bench.store, say)
+        recover(bench.run)
     with pytest.raises(AnotherServiceError):
         plan_file(bench.settings, RETAILERS, bench.settings.data_dir / "by-the-tables-of-another.csv")
     assert "WMS_DATA_DIR" in "".join(status(bench.settings, bench.store).needs_a_hand)
     assert [one.verdict for one in examine(bench.settings) if one.subject == "service"] == ["fail"]
     for same in (None, "http://127.0.0.1:9", sandbox.base_url.replace("http", "HTTP")):
-        recover(settings_for(sandbox, base_url=same), bench.store, say)
+        recover(Run(settings_for(sandbox, base_url=same), bench.store, "test"))
     bench.store.close()
 
 
@@ -241,7 +242,7 @@ def read_half(bench: Bench, sandbox: SandboxServer) -> None:
 
 def test_pages_that_only_a_lost_state_store_knew_are_taken_away(bench, sandbox):
     """Nobody goes on with them, and no retention would ever find them."""
-    recover(bench.settings, bench.store, say)
+    recover(bench.run)
     read_half(bench, sandbox)
     bench = without_state(bench)
     assert "partly read" in night(bench)[-1]
@@ -264,11 +265,11 @@ def test_a_damaged_page_of_old_fails_a_rebuild_by_name_and_the_next_sync_reads_i
     window, page = a_page(bench, "loaded")
     do_harm("altered", page)
     with pytest.raises(RawPagesDamagedError, match="run `wms-sync sync`") as error:
-        rebuild(bench.settings, bench.store, run_id="test", say=say)
+        rebuild(bench.run)
     assert error.value.reasons == (f"{window}/{page.name}: its SHA-256 differs from that of the received page",)
     assert bench.layout.published.read_bytes() == published
     night(bench)
-    assert rebuild(bench.settings, bench.store, run_id="test", say=say).published
+    assert rebuild(bench.run).published
     assert_equal(bench, sandbox)
 
 
@@ -388,10 +389,10 @@ def test_what_dead_runs_left_behind_harms_nobody(bench, sandbox):
     sandbox.sandbox.advance(seconds=7200, changed=60, packages_removed=20)
     sandbox.sandbox.advance(seconds=10)
     assert lock_holder(layout) is None
-    with hold_lock(layout, "night", waiting=pytest.fail):
-        night(bench)
+    with hold_lock(layout, "night"):
+        assert not [line for line in night(bench) if line.startswith("waiting")]
         assert_equal(bench, sandbox)
-        rebuild(bench.settings, bench.store, run_id="test", say=say)
+        rebuild(bench.run)
     assert_equal(bench, sandbox)
     with duckdb.connect(layout.published, read_only=True) as connection:
         assert connection.execute("from duckdb_tables() where table_name = 'left_behind'").fetchall() == []

@@ -12,9 +12,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.conftest import FEWER, Bench
+from tests.conftest import FEWER, Bench, logged
 from tests.survival.counts import PUBLISHINGS
-from tests.test_sync import first_synced, say, synced
+from tests.test_sync import first_synced, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.analytics.errors import DatabaseOpenError
 from wms_sync.load.refresh import refresh
@@ -179,11 +179,11 @@ def test_a_log_that_came_behind_a_publishing_is_set_aside_and_told_by_status_doc
     assert (first.read_bytes(), second.read_bytes()) == (written, b"no log at all")
 
     log_of(bench).write_bytes(b"another")
-    said: list[str] = []
-    recover(bench.settings, bench.store, said.append)
-    assert ["set aside" in line for line in said] == [True]
-    log_of(bench).write_bytes(b"one more")
-    refresh(bench.settings, bench.store, run_id="test", say=said.append)
+    with logged() as said:
+        recover(bench.run)
+        assert ["set aside" in line for line in said] == [True]
+        log_of(bench).write_bytes(b"one more")
+        refresh(bench.run)
     assert ["set aside" in line for line in said if "log" in line] == [True, True]
     assert not log_of(bench).exists()
     assert rows_published(bench) == SHIPMENTS + NEW
@@ -196,13 +196,14 @@ from pathlib import Path
 from tests.conftest import opened_store
 from wms_sync.load.refresh import refresh
 from wms_sync.settings import Settings
+from wms_sync.state.run import Run
 if os.geteuid() == 0:
     os.setuid(65534)
 settings = Settings.load(_env_file=None, data_dir=Path(sys.argv[1]))
 published = settings.data_dir / "analytics.duckdb"
 for _ in range(2):  # from the working file, and from the published one
     store = opened_store(settings)
-    print(refresh(settings, store, run_id="test", say=lambda _: None).published)
+    print(refresh(Run(settings, store, "test")).published)
     store.close()
     print(oct(published.stat().st_mode & 0o777))
     (settings.data_dir / "work" / "analytics.duckdb").unlink()
@@ -281,7 +282,7 @@ def test_a_damaged_database_is_named_by_its_place_and_made_again(bench, sandbox)
         status(bench.settings, bench.store)
     assert [one.subject for one in examine(bench.settings) if one.verdict == "fail"] == ["published", "tables"]
     with pytest.raises(DatabaseOpenError, match=f"working file {working} cannot.*{working}") as error:
-        refresh(bench.settings, bench.store, run_id="test", say=say)
+        refresh(bench.run)
     assert str(bench.layout.turns) not in str(error.value)
     published.rename(published.with_suffix(".damaged"))
     synced(bench)

@@ -17,7 +17,6 @@ from tests.survival.conftest import SMALL
 from tests.survival.counts import ORDERS_OF_READS
 from tests.survival.installation import Installation, rows, wait_until
 from tests.survival.test_kills import BACKFILL
-from tests.test_sync import say
 from wms_sandbox.app import Sandbox
 from wms_sync.load.refresh import refresh
 from wms_sync.state.queue import lock_holder
@@ -73,15 +72,15 @@ def test_backfills_and_nights_in_any_order_give_equal_rows(seed, bench, sandbox,
     sandbox.sandbox.advance(seconds=10)
     sync(bench)
     backfill(bench, 1, 32)
-    refresh(bench.settings, bench.store, run_id="test", say=say)
+    refresh(bench.run)
 
     reads = [partial(backfill, mixed, 1, 20), partial(backfill, mixed, 15, 32), partial(sync, mixed)]
     chance.shuffle(reads)
     for read in (*reads, partial(sync, mixed)):
         read()
         if chance.random() < 0.5:
-            refresh(mixed.settings, mixed.store, run_id="test", say=say)
-    refresh(mixed.settings, mixed.store, run_id="test", say=say)
+            refresh(mixed.run)
+    refresh(mixed.run)
     assert rows(mixed.layout) == rows(bench.layout)
     mixed.store.close()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.conftest import Bench, opened_store
+from tests.conftest import Bench, logged, opened_store
 from tests.oracle import differences, expected_tables
 from tests.survival.installation import rows
 from tests.test_sync import synced
@@ -18,6 +18,7 @@ from wms_sandbox.server import SandboxServer
 from wms_sync.layout import PAGES_DROPPED, Layout
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.settings import Settings
+from wms_sync.state.run import Run
 from wms_sync.upkeep.recovery import recover
 
 Upgraded = Callable[[str], Bench]
@@ -79,22 +80,23 @@ def test_a_sync_goes_on_with_a_whole_data_folder(upgraded, server):
 def test_a_rebuild_of_a_whole_data_folder_makes_the_tables_that_it_had(upgraded):
     bench = upgraded("whole")
     before = rows(Layout(bench.settings.data_dir))
-    assert rebuild(bench.settings, bench.store, run_id="test", say=print).published
+    assert rebuild(bench.run).published
     assert rows(Layout(bench.settings.data_dir)) == before
 
 
 def test_a_page_that_an_earlier_release_lost_is_brought_in_again(upgraded, server):
     bench = upgraded("page-lost-for-one-value")
-    said: list[str] = []
-    recover(bench.settings, bench.store, said.append)
-    refreshed = refresh(bench.settings, bench.store, run_id="test", say=print)
+    with logged() as said:
+        recover(bench.run)
+    refreshed = refresh(bench.run)
     assert sum("without 10 of its shipments" in line for line in said) == 1
     assert (refreshed.published, refreshed.quarantined) == (True, 1)
     assert [one for one in found(bench, server) if not one.startswith("shipments")] == []
     assert refreshed.rows["shipments"] == len(server.sandbox._store.ids)
-    recover(bench.settings, bench.store, said.append)
-    assert refresh(bench.settings, bench.store, run_id="again", say=print).windows == ()
-    assert len(said) == 1
+    with logged() as again:
+        recover(bench.run)
+    assert again == []
+    assert refresh(Run(bench.settings, bench.store, "again")).windows == ()
 
 
 def test_a_page_that_an_earlier_release_lost_is_asked_for_again_where_it_is_not_kept(upgraded, server):
@@ -103,9 +105,9 @@ def test_a_page_that_an_earlier_release_lost_is_asked_for_again_where_it_is_not_
         page.unlink()
     for window in bench.layout.raw.glob("*"):
         (window / PAGES_DROPPED).write_bytes(b"{}")
-    recover(bench.settings, bench.store, print)
+    recover(bench.run)
     synced(bench)
-    recover(bench.settings, bench.store, print)
+    recover(bench.run)
     assert found(bench, server) == []
 
 
@@ -128,4 +130,4 @@ def test_quantities_that_were_whole_numbers_take_decimals(upgraded, server):
         now = {value for (value,) in connection.sql("select quantity from shipment_item_reservations").fetchall()}
     assert now > {Decimal("0.5")}
     assert now - {Decimal("0.5")} <= {value for (value,) in was}
-    assert rebuild(bench.settings, bench.store, run_id="test", say=print).published
+    assert rebuild(bench.run).published

@@ -115,11 +115,7 @@ def backfill(bench: Bench) -> None:
 def sync(bench: Bench) -> None:
     with bench.api() as api:
         bench.reading(api).sync()
-    assert refresh(bench.settings, bench.store, run_id="test", say=silent).published
-
-
-def silent(_: str) -> None:
-    """Nobody listens."""
+    assert refresh(bench.run).published
 
 
 def holding(bench: Bench, order: int) -> set[str]:
@@ -157,7 +153,7 @@ def rows(bench: Bench) -> dict[str, int]:
 
 
 def forgotten(bench: Bench, *orders: int) -> Forgotten:
-    return forget(bench.settings, bench.store, orders, silent)
+    return forget(bench.run, orders)
 
 
 def rows_naming(bench: Bench, order: int) -> dict[str, int]:
@@ -220,16 +216,16 @@ def test_a_forgotten_order_does_not_come_back(stored):
     backfill(stored)
     forgotten(stored, order)
     counted = rows(stored)["pii.order_addresses"]
-    rebuild(stored.settings, stored.store, run_id="test", say=silent)
+    rebuild(stored.run)
     assert holding(stored, order) == set()
     stored.store.close()
     stored.layout.root.joinpath("state.db").unlink()
     stored.store = opened_store(stored.settings)
-    recover(stored.settings, stored.store, silent)
-    refresh(stored.settings, stored.store, run_id="test", say=silent)
+    recover(stored.run)
+    refresh(stored.run)
     windows = len(stored.store.windows("loaded"))
     backfill(stored)
-    assert refresh(stored.settings, stored.store, run_id="test", say=silent).published
+    assert refresh(stored.run).published
     assert len(stored.store.windows("loaded")) > windows, "the service was asked again"
     assert holding(stored, order) == set()
     assert rows(stored)["pii.order_addresses"] == counted
@@ -247,7 +243,7 @@ def test_what_crashed_half_way_is_finished_by_running_again(stored, read_once):
     forgotten(stored)
     assert holding(stored, order) == set()
     assert_recorded(stored)
-    rebuild(stored.settings, stored.store, run_id="test", say=silent)
+    rebuild(stored.run)
 
 
 def test_leftovers_of_killed_runs_go_too(stored):
@@ -277,7 +273,7 @@ def test_a_page_that_cannot_be_read_goes_and_is_asked_for_again(stored):
     assert not page.exists()
     assert stored.store.window(window).state == "abandoned"
     sync(stored)
-    assert rebuild(stored.settings, stored.store, run_id="test", say=silent).published
+    assert rebuild(stored.run).published
     assert holding(stored, order) == set()
 
 
@@ -285,10 +281,10 @@ def test_orders_are_named_by_id_unique_id_or_reference(stored):
     with published(stored) as connection:
         id_, unique_id, order_ref = connection.execute("select id, unique_id, order_ref from orders").fetchall()[0]
     for name in (str(id_), unique_id, order_ref):
-        assert orders_named(stored.settings, [name], silent) == (id_,)
-    assert orders_named(stored.settings, ["424242424242"], silent) == (424242424242,)
+        assert orders_named(stored.settings, [name]) == (id_,)
+    assert orders_named(stored.settings, ["424242424242"]) == (424242424242,)
     with pytest.raises(UnknownOrderError, match="no-such-order"):
-        orders_named(stored.settings, ["no-such-order"], silent)
+        orders_named(stored.settings, ["no-such-order"])
 
 
 def test_a_name_of_several_orders_means_none(stored):
@@ -296,18 +292,18 @@ def test_a_name_of_several_orders_means_none(stored):
         first, second = [row[0] for row in connection.execute("select id from orders order by id limit 2").fetchall()]
         connection.execute("update orders set order_ref = 'the same' where id in (?, ?)", [first, second])
     with pytest.raises(UnknownOrderError, match=f"{first} .*{second} "):
-        orders_named(stored.settings, ["the same"], silent)
+        orders_named(stored.settings, ["the same"])
 
 
 def test_a_forgotten_order_stays_so_when_the_list_of_them_is_lost_in_one_place_after_the_other(stored):
     order, *_ = orders_with_addresses(stored)
     forgotten(stored, order)
     stored.layout.forgotten_orders.write_bytes(b"[47")
-    recover(stored.settings, stored.store, silent)
+    recover(stored.run)
     stored.store.close()
     stored.layout.root.joinpath("state.db").unlink()
     stored.store = opened_store(stored.settings)
-    recover(stored.settings, stored.store, silent)
+    recover(stored.run)
     backfill(stored)
-    assert refresh(stored.settings, stored.store, run_id="test", say=silent).published
+    assert refresh(stored.run).published
     assert holding(stored, order) == set()

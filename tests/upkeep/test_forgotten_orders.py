@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import CONFIG, Bench, opened_store
+from tests.conftest import CONFIG, Bench, logged, opened_store
 from tests.test_sync import synced
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.errors import ForgottenOrdersLostError
 from wms_sync.settings import Settings
+from wms_sync.state.run import Run
 from wms_sync.upkeep.forgotten_orders import add_to_list
 from wms_sync.upkeep.recovery import recover
 
@@ -44,7 +45,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
             _env_file=None, base_url=server.base_url, api_token=CONFIG.token, data_dir=folder / "data"
         )
         bench = Bench(settings, opened_store(settings))
-        recover(settings, bench.store, silent)
+        recover(Run(settings, bench.store, "test"))
         bench.store.close()
         shutil.copy(settings.data_dir / "state.db", folder / "before.db")
         bench.store = opened_store(settings)
@@ -72,10 +73,6 @@ def fresh(tmp_path: Path) -> Iterator[Bench]:
     bench.store.close()
 
 
-def silent(_: str) -> None:
-    """Nobody listens."""
-
-
 def listed(bench: Bench) -> set[int]:
     return set(json.loads(bench.layout.forgotten_orders.read_bytes()))
 
@@ -101,8 +98,8 @@ LOST = pytest.mark.parametrize("older", [False, True], ids=["deleted", "an old c
 
 
 def recovered(bench: Bench) -> list[str]:
-    said: list[str] = []
-    recover(bench.settings, bench.store, said.append)
+    with logged() as said:
+        recover(bench.run)
     return said
 
 

@@ -8,16 +8,12 @@ import duckdb
 import pytest
 
 from pipelines.cli.views import status_lines
-from tests.conftest import Bench
+from tests.conftest import Bench, logged
 from tests.test_sync import begun
 from wms_sync.analytics.errors import RawPagesDamagedError
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status
-
-
-def silent(_: str) -> None:
-    """Nobody listens."""
 
 
 def read(bench: Bench) -> None:
@@ -36,7 +32,7 @@ def grow_old(bench: Bench, *states: str, days: int) -> None:
 
 def read_long_ago(bench: Bench) -> None:
     read(bench)
-    refresh(bench.settings, bench.store, run_id="test", say=silent)
+    refresh(bench.run)
     grow_old(bench, "loaded", days=11)
 
 
@@ -71,15 +67,16 @@ def aged(bench: Bench, sandbox, settings_for) -> Bench:
 
 def test_old_pages_are_dropped_and_a_rebuild_loses_nothing(aged):
     old = {window.id for window in aged.store.windows("loaded")}
-    said: list[str] = []
-    refresh(aged.settings, aged.store, run_id="test", say=said.append)
+    with logged() as said:
+        refresh(aged.run)
     assert any(f"raw pages of {len(old)} windows" in line for line in said)
     assert pages_on_disk(aged) == {window.id for window in aged.store.windows("loaded")} - old
     assert all((aged.layout.window(window) / "manifest.json").exists() for window in old)
 
     before = shipments(aged)
     forget_a_column(aged)
-    report = rebuild(aged.settings, aged.store, run_id="test", say=said.append)
+    with logged() as said:
+        report = rebuild(aged.run)
     assert report.published
     assert f"{len(old)} windows come from their Parquet files: their raw pages were dropped" in said
     assert shipments(aged) == before
@@ -93,24 +90,24 @@ def test_old_pages_are_dropped_and_a_rebuild_loses_nothing(aged):
 def test_without_a_number_of_days_everything_is_kept(aged, settings_for, sandbox):
     aged.settings = settings_for(sandbox)
     before = pages_on_disk(aged)
-    refresh(aged.settings, aged.store, run_id="test", say=silent)
+    refresh(aged.run)
     assert pages_on_disk(aged) == before
 
 
 def test_pages_that_are_missing_otherwise_are_damage(aged):
-    refresh(aged.settings, aged.store, run_id="test", say=silent)
+    refresh(aged.run)
     kept = next(iter(aged.layout.raw.glob("*/page-*")))
     kept.unlink()
     with pytest.raises(RawPagesDamagedError, match=kept.parent.name):
-        rebuild(aged.settings, aged.store, run_id="test", say=silent)
+        rebuild(aged.run)
 
 
 def test_what_was_given_up_is_kept_for_a_day(bench, sandbox):
     read(bench)
     window = bench.store.windows("landed")[0]
     bench.store.abandon(window.id)
-    refresh(bench.settings, bench.store, run_id="test", say=silent)
+    refresh(bench.run)
     assert window.id in pages_on_disk(bench)
     grow_old(bench, "abandoned", days=2)
-    refresh(bench.settings, bench.store, run_id="test", say=silent)
+    refresh(bench.run)
     assert not bench.layout.window(window.id).exists()

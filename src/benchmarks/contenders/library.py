@@ -11,21 +11,16 @@ from wms_sync.extract.read import Reading
 from wms_sync.flatten.workers import Flattening
 from wms_sync.load.refresh import refresh
 from wms_sync.settings import Settings
-from wms_sync.state.store import StateStore
-from wms_sync.state.turns import taking_turn
-
-RUN = "benchmark"
+from wms_sync.upkeep.recovery import begin
 
 
 def main(result: Path) -> None:
     """Run one sync. Write its phases to `result`."""
     settings = Settings.load()
-    layout = settings.layout
-    url = settings.database_url
-    with taking_turn(url, layout, RUN, waiting=print) as turn, StateStore(url, turn) as store:
-        with GlobalApi.from_settings(settings) as api, Flattening(settings, store) as ahead:
-            read = Reading(settings, store, api, run_id=RUN, landed=ahead.add).sync()
-        refreshed = refresh(settings, store, run_id=RUN, say=print)
+    with begin(settings, "benchmark") as run:
+        with GlobalApi.from_settings(settings) as api, Flattening(settings, run.store) as ahead:
+            read = Reading(run, api, landed=ahead.add).sync()
+        refreshed = refresh(run)
     result.write_text(json.dumps({"phases": {"read": read.seconds, "refresh": refreshed.seconds}}))
 
 

@@ -8,12 +8,14 @@ the log is renamed before anything is read. It is not deleted, because it may be
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+import logging
 from contextlib import suppress
 from pathlib import Path
 
 from wms_sync.durable import accessing
 from wms_sync.layout import SET_ASIDE, Layout
+
+logger = logging.getLogger(__name__)
 
 HOW_TO_WRITE = "connect with read_only=True; to write, write into a copy"
 
@@ -41,7 +43,7 @@ def log_notice(kept: Path, published: Path) -> str:
     )
 
 
-def report_foreign_log(layout: Layout, say: Callable[[str], object]) -> None:
+def report_foreign_log(layout: Layout) -> None:
     """Rename a foreign log, if there is one, and report it."""
     if (kept := set_aside_log(layout)) is not None:
-        say(log_notice(kept, layout.published))
+        logger.warning(log_notice(kept, layout.published))

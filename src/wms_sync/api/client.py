@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from wms_sync.api.body import Body, receive
 from wms_sync.api.clock import ServiceClock
-from wms_sync.api.connection import Connection, Params, Request, TimeLimits, always, silent
+from wms_sync.api.connection import Connection, Params, Request, TimeLimits, always
 from wms_sync.api.errors import ProtocolError, Unauthorized, Unreachable
 from wms_sync.api.retrying import RetryPolicy, http_date
 from wms_sync.api.throttle import Throttle
@@ -60,7 +60,6 @@ class GlobalApi:
         parallel: int = 4,
         api_version: str | None = None,
         policy: RetryPolicy | None = None,
-        say: Callable[[str], object] = silent,
         limits: TimeLimits | None = None,
         allowed: Callable[[], object] = always,
         tolerance: timedelta = TOLERANCE,
@@ -73,7 +72,6 @@ class GlobalApi:
             parallel=parallel,
             credentials=CREDENTIALS,
             policy=policy,
-            say=say,
             headers={"X-ShipStream-API-Version": api_version} if api_version is not None else None,
             limits=limits,
             allowed=allowed,
@@ -85,14 +83,12 @@ class GlobalApi:
         settings: Settings,
         *,
         policy: RetryPolicy | None = None,
-        say: Callable[[str], object] = silent,
         limits: TimeLimits | None = None,
         allowed: Callable[[], object] = always,
     ) -> Self:
         """Make a client for the configured instance. Raises ``SettingsError`` if the address or token is not set.
 
-        ``say`` is called with the reason whenever a request is retried; ``allowed`` is called before each request and
-        may raise to prevent it.
+        ``allowed`` is called before each request and may raise to prevent it.
         """
         base_url, token = settings.require_service()
         return cls(
@@ -101,7 +97,6 @@ class GlobalApi:
             parallel=settings.max_parallel_requests,
             api_version=settings.api_version,
             policy=policy,
-            say=say,
             limits=limits,
             allowed=allowed,
             tolerance=settings.clock_tolerance,

@@ -7,6 +7,7 @@ reach another origin.
 
 from __future__ import annotations
 
+import logging
 import ssl
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,8 @@ from wms_sync.api.body import ACCEPT_ENCODING
 from wms_sync.api.errors import ApiError, Busy, InDoubt, NotSent, RedirectRefused, ServiceFailed, Unreachable
 from wms_sync.api.retrying import RetryPolicy, backoff, wait_before_retry
 from wms_sync.api.throttle import Throttle
+
+logger = logging.getLogger(__name__)
 
 SEE_OTHER = 303
 Params = Sequence[tuple[str, str]]
@@ -54,10 +57,6 @@ class Request:
     attempts: int | None = None
 
 
-def silent(_: str) -> None:
-    """Default for ``say``: print nothing."""
-
-
 def always() -> None:
     """Default guard: allow every request."""
 
@@ -81,7 +80,6 @@ class Connection:
         parallel: int,
         credentials: str,
         policy: RetryPolicy | None,
-        say: Callable[[str], object] = silent,
         headers: Mapping[str, str] | None = None,
         limits: TimeLimits | None = None,
         allowed: Callable[[], object] = always,
@@ -93,7 +91,6 @@ class Connection:
         self.throttle = Throttle(parallel)
         self._credentials = credentials
         self._policy = policy or RetryPolicy()
-        self._say = say
         self._http = httpx.Client(
             headers={
                 "Accept": "application/json",
@@ -134,7 +131,10 @@ class Connection:
                 )
                 if wait is None:
                     raise _or_in_doubt(error, request) from None
-                self._say(f"{error} Trying again in {wait:.1f} s ({attempt} of {policy.attempts} attempts made).")
+                logger.warning(
+                    "%(error)s Trying again in %(wait).1f s (%(attempt)d of %(attempts)d attempts made).",
+                    {"error": error, "wait": wait, "attempt": attempt, "attempts": policy.attempts},
+                )
                 if isinstance(error, Busy):
                     self.throttle.pause(wait)
                 self.throttle.sleep(wait)

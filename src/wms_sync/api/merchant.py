@@ -15,7 +15,7 @@ from __future__ import annotations
 import base64
 import itertools
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -24,7 +24,7 @@ import msgspec
 from pydantic import SecretStr
 
 from wms_sync.api.body import receive
-from wms_sync.api.connection import Connection, Request, silent
+from wms_sync.api.connection import Connection, Request
 from wms_sync.api.errors import AccessDenied, CallFailed, ProtocolError, SessionExpired
 from wms_sync.api.redaction import without_credentials
 from wms_sync.api.retrying import RetryPolicy
@@ -64,7 +64,6 @@ class MerchantApi:
         login: bool = False,
         parallel: int = PARALLEL,
         policy: RetryPolicy | None = None,
-        say: Callable[[str], object] = silent,
     ) -> None:
         self._username = username
         self._api_key = api_key
@@ -73,7 +72,7 @@ class MerchantApi:
         self._logging_in = threading.Lock()
         self._numbers = itertools.count(1)
         self._connection = Connection(
-            base_url, parallel=min(parallel, PARALLEL), credentials=CREDENTIALS, policy=policy, say=say
+            base_url, parallel=min(parallel, PARALLEL), credentials=CREDENTIALS, policy=policy
         )
 
     @classmethod
@@ -82,7 +81,6 @@ class MerchantApi:
         settings: Settings,
         *,
         policy: RetryPolicy | None = None,
-        say: Callable[[str], object] = silent,
     ) -> Self:
         """Make a client for the configured instance. Raises ``SettingsError`` if a setting is not set."""
         base_url, username, api_key = settings.require_merchant()
@@ -93,7 +91,6 @@ class MerchantApi:
             login=settings.merchant_login == "session",
             parallel=settings.max_parallel_requests,
             policy=policy,
-            say=say,
         )
 
     def __enter__(self) -> Self:

@@ -12,6 +12,7 @@ Cursors work only with ``sort=id``, so ``updated_at`` filters but never orders. 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,12 +20,14 @@ from urllib.parse import urlsplit
 
 from wms_sync.api.body import Body
 from wms_sync.api.client import ROOT, Answer, GlobalApi
-from wms_sync.api.connection import Params, silent
+from wms_sync.api.connection import Params
 from wms_sync.api.envelope import Envelope, read_envelope
 from wms_sync.api.errors import PagingBroken, ProtocolError, Rejected
 from wms_sync.api.filters import ids_among, ids_between, updated_within
 from wms_sync.api.page_size import PageSize
 from wms_sync.api.selection import Selection
+
+logger = logging.getLogger(__name__)
 
 PATH = f"{ROOT}/v1/shipping/shipments"
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC), datetime(2000, 1, 2, tzinfo=UTC)
@@ -53,7 +56,7 @@ class ShipmentListing:
         *,
         page_size: int | PageSize,
         include_addresses: bool,
-        remark: Callable[[str], object] = silent,
+        remark: Callable[[str], object] = logger.info,
     ) -> None:
         self._api = api
         self.selection = Selection.whole(include_addresses=include_addresses)

@@ -12,6 +12,7 @@ that the slice has just shown.
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -32,10 +33,12 @@ from wms_sync.extract.progress import Tally
 from wms_sync.extract.warnings import Warnings
 from wms_sync.extract.window import WindowReader
 from wms_sync.intervals import Interval
-from wms_sync.settings import Settings
 from wms_sync.state.audits import Audit, Audits, MissingShipment
-from wms_sync.state.store import StateStore, Window
+from wms_sync.state.run import Run
+from wms_sync.state.store import Window
 from wms_sync.whole_numbers import LARGEST_ID
+
+logger = logging.getLogger(__name__)
 
 SLICE_EVERY = timedelta(hours=20)
 """One slice a night, however often a sync runs."""
@@ -54,23 +57,20 @@ class SliceReader:
 
     def __init__(
         self,
-        settings: Settings,
-        store: StateStore,
+        run: Run,
         api: GlobalApi,
         *,
-        run_id: str,
         stored: Stored,
-        say: Callable[[str], object],
         landed: Callable[[str], None] | None = None,
         warnings: Warnings | None = None,
     ) -> None:
+        settings, store = run.settings, run.store
         self._settings = settings
         self._store = store
-        self._run_id = run_id
+        self._run_id = run.id
         self._stored = stored
-        self._say = say
         self._landed = landed
-        warned = warnings or Warnings(say)
+        warned = warnings or Warnings()
         self._listing = ShipmentListing(
             api,
             page_size=page_size(settings, store, warned),
@@ -95,7 +95,10 @@ class SliceReader:
             try:
                 audit, missing = self._read(after, settled, audits.missing().keys())
             except (ApiError, WindowIncomplete) as error:
-                self._say(f"The audit of old shipments is skipped this time; nothing else is affected: {error}")
+                logger.warning(
+                    "The audit of old shipments is skipped this time; nothing else is affected: %(error)s",
+                    {"error": error},
+                )
                 return None
             audits.begin(audit, missing)
         if self._landed is not None:
@@ -149,11 +152,11 @@ class SliceReader:
         stored = self._stored(piece.after, piece.to_id)
         absent = sorted(stored - piece.ids - known)
         if absent and (not piece.ids or len(absent) > max(MOST_ABSENT, len(stored) // 2)):
-            self._say(
-                f"The audit found only {len(stored) - len(absent):,} of {len(stored):,} shipments that the tables "
-                "have. That so many disappeared at once is unlikely, so none is marked missing: check whether the "
-                "token may see all shipments. If they are gone, raise WMS_AUDIT_PAGES, so that a slice includes more "
-                "shipments that still exist."
+            logger.warning(
+                "The audit found only %(found)d of %(stored)d shipments that the tables have. That so many disappeared "
+                "at once is unlikely, so none is marked missing: check whether the token may see all shipments. If "
+                "they are gone, raise WMS_AUDIT_PAGES, so that a slice includes more shipments that still exist.",
+                {"found": len(stored) - len(absent), "stored": len(stored)},
             )
             return
         for start in range(0, len(absent), IDS_PER_REQUEST - 1):
@@ -161,7 +164,10 @@ class SliceReader:
             try:
                 there, asked_at = self._ask_again(part, witness=max(piece.ids))
             except ApiError as error:
-                self._say(f"{len(part)} shipments are absent, but are not marked missing without proof: {error}")
+                logger.warning(
+                    "%(absent)d shipments are absent, but are not marked missing without proof: %(error)s",
+                    {"absent": len(part), "error": error},
+                )
                 continue
             yield from (MissingShipment(one, window_id, asked_at) for one in part if one not in there)
 

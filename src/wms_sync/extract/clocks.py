@@ -8,7 +8,8 @@ the state store is lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import logging
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
@@ -19,6 +20,8 @@ from wms_sync.api.clock import Heard
 from wms_sync.extract.plan import MARGIN, NO_TIME, horizon
 from wms_sync.layout import Layout
 from wms_sync.state.store import COVERAGE_WITHDRAWN, Observation, StateStore
+
+logger = logging.getLogger(__name__)
 
 OBSERVED = "service_clock_ahead_seconds"
 UNDATED = "no Date"
@@ -123,7 +126,7 @@ def remember(layout: Layout, store: StateStore, clocks: Clocks) -> None:
     store.record(seen)
 
 
-def reconcile(layout: Layout, store: StateStore, say: Callable[[str], object]) -> None:
+def reconcile(layout: Layout, store: StateStore) -> None:
     """Bring the state store and ``clocks.json`` to the newer of what they have. The caller holds the writer's lock."""
     known = _by_name(store)
     try:
@@ -132,12 +135,14 @@ def reconcile(layout: Layout, store: StateStore, say: Callable[[str], object]) -
         listed = {}
     except (msgspec.MsgspecError, UnicodeDecodeError):
         listed = {}
-        say(f"{layout.clocks} is damaged: written again from the state store")
+        logger.warning("%(file)s is damaged: written again from the state store", {"file": layout.clocks})
     newest = {one.name: one for one in sorted((*listed.values(), *known.values()), key=lambda one: one.observed_at)}
     newer = [one for one in newest.values() if one != known.get(one.name)]
     if newer:
         store.record(newer)
-        say(f"restored in the state store what {layout.clocks.name} says of the service's clock")
+        logger.info(
+            "restored in the state store what %(file)s says of the service's clock", {"file": layout.clocks.name}
+        )
     if newest != listed:
         _write(store, layout, newest)
 

@@ -30,8 +30,8 @@ from wms_sync.extract.unfinished import RESUME_WITHIN, UnfinishedBackfill
 from wms_sync.extract.warnings import Warnings
 from wms_sync.extract.window import WindowReader
 from wms_sync.intervals import Interval, intersect, interval, subtract, union
-from wms_sync.settings import Settings
-from wms_sync.state.store import COMPLETE_STATES, Reason, StateStore, Window
+from wms_sync.state.run import Run
+from wms_sync.state.store import COMPLETE_STATES, Reason, Window
 
 PAGES_PER_WINDOW = 10
 RECENT = timedelta(days=7)
@@ -62,19 +62,18 @@ class Reading:
 
     def __init__(
         self,
-        settings: Settings,
-        store: StateStore,
+        run: Run,
         api: GlobalApi,
         *,
-        run_id: str,
         watcher: Watcher | None = None,
         landed: Callable[[str], None] | None = None,
         warnings: Warnings | None = None,
     ) -> None:
+        settings, store = run.settings, run.store
         self._settings = settings
         self._store = store
         self._api = api
-        self._run_id = run_id
+        self._run_id = run.id
         self._warnings = warnings or Warnings()
         self._listing = ShipmentListing(
             api,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+import logging
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 import duckdb
 
@@ -14,14 +15,15 @@ from wms_sync.analytics.push_ledger import write_push_ledger
 from wms_sync.audit.compare import compare, write_audits
 from wms_sync.audit.missing_shipments import mark_missing, record_returned
 from wms_sync.flatten.window import flattened_window
-from wms_sync.settings import Settings
 from wms_sync.state.audits import Audits
 from wms_sync.state.ledger import PushLedger
-from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
+from wms_sync.state.run import Run
+from wms_sync.state.store import COMPLETE_STATES, Window
 from wms_sync.upkeep.lost_records import loaded_with_fewer
 
+logger = logging.getLogger(__name__)
+
 RECORDS_PER_TRANSACTION = 100_000
-Say = Callable[[str], None]
 Narrow = Mapping[str, tuple[str, ...]]
 """By window id: what the window lacks, in the form of ``Window.lost``."""
 
@@ -33,17 +35,16 @@ class PendingWindows:
     the state store may record as loaded.
     """
 
-    def __init__(self, settings: Settings, store: StateStore, run_id: str, say: Say) -> None:
+    def __init__(self, run: Run) -> None:
         self.is_complete = False
         self.windows: list[str] = []
         self.rows: dict[str, int] = {}
         self.quarantined = self.drift = 0
         self.landed: list[str] = []
-        self._settings = settings
-        self._layout = settings.layout
-        self._store = store
-        self._run_id = run_id
-        self._say = say
+        self._settings = run.settings
+        self._layout = run.layout
+        self._store = run.store
+        self._run_id = run.id
         self._narrow: Narrow | None = None
 
     def merge_into(self, connection: duckdb.DuckDBPyConnection) -> None:
@@ -84,12 +85,14 @@ class PendingWindows:
             record_returned(connection, self._layout.parquet, audits, group)
             compare(connection, self._layout.parquet, audits, group, narrow, start=self._settings.start)
             self._note(group, merger.merge(group))
-            self._say(f"merged {len(self.windows)} of {total} windows")
+            logger.info("merged %(merged)d of %(windows)d windows", {"merged": len(self.windows), "windows": total})
             if len(self.windows) < total and database.is_filled(connection, self._settings.memory_limit):
                 break
         for table, count in merger.voided.items():
-            self._say(
-                f"{count} rows of {table} went back to an earlier updated_at, as an audit or a backfill has read them"
+            logger.info(
+                "%(rows)d rows of %(table)s went back to an earlier updated_at, as an audit or a backfill has read "
+                "them",
+                {"rows": count, "table": table},
             )
         return len(self.windows) == total
 

@@ -7,8 +7,9 @@ killed before.
 from __future__ import annotations
 
 import itertools
+import logging
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -29,13 +30,13 @@ from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.window import is_flattened
 from wms_sync.flatten.workers import Flattening
 from wms_sync.load.pending import PendingWindows
-from wms_sync.settings import Settings
-from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
+from wms_sync.state.run import Run
+from wms_sync.state.store import COMPLETE_STATES, Window
 from wms_sync.upkeep.damaged_pages import give_up_window
 from wms_sync.upkeep.lost_records import note_proven
 from wms_sync.upkeep.retention import drop_old_pages
 
-Say = Callable[[str], None]
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -65,13 +66,12 @@ class RefreshReport:
 class Refresh:
     """One pass over what is not in the tables yet."""
 
-    def __init__(self, settings: Settings, store: StateStore, run_id: str, say: Say) -> None:
-        self._settings = settings
-        self._store = store
-        self._run_id = run_id
-        self._say = say
-        self._turn = store.turn
-        self._layout = settings.layout
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._settings = run.settings
+        self._store = run.store
+        self._turn = run.turn
+        self._layout = run.layout
         self._started = monotonic()
 
     def run(self) -> RefreshReport:
@@ -96,9 +96,10 @@ class Refresh:
         """Make every table again from the raw pages, in a file of its own that then takes the working file's place."""
         self._flatten(again=True)
         if not self._settings.include_addresses and any(self._layout.parquet.glob(f"{PERSONAL}_*/*.parquet")):
-            self._say(
-                f"schema {PERSONAL} is left empty, because WMS_INCLUDE_ADDRESSES is off; raw pages and Parquet files "
-                "keep the personal data that they hold"
+            logger.info(
+                "schema %(schema)s is left empty, because WMS_INCLUDE_ADDRESSES is off; raw pages and Parquet files "
+                "keep the personal data that they hold",
+                {"schema": PERSONAL},
             )
         return self._finish(self._turn.temporary("rebuild.duckdb"))
 
@@ -111,11 +112,16 @@ class Refresh:
         kept = {window.id for window in known if self._is_kept(window, again=again)}
         windows = [window for window in known if window.id not in kept]
         if again and kept:
-            self._say(f"{len(kept)} windows come from their Parquet files: their raw pages were dropped")
+            logger.info(
+                "%(windows)d windows come from their Parquet files: their raw pages were dropped",
+                {"windows": len(kept)},
+            )
         done = itertools.count(1)
 
         def tell(_: str) -> None:
-            self._say(f"flattened {next(done)} of {len(windows)} windows")
+            logger.info(
+                "flattened %(flattened)d of %(windows)d windows", {"flattened": next(done), "windows": len(windows)}
+            )
 
         with Flattening(self._settings, self._store, tell) as flattening:
             for window in windows:
@@ -138,7 +144,7 @@ class Refresh:
         )
 
     def _finish(self, path: Path) -> RefreshReport:
-        merged = PendingWindows(self._settings, self._store, self._run_id, self._say)
+        merged = PendingWindows(self._run)
         shown, limit = self._layout.working_database, self._settings.memory_limit
         while not merged.is_complete:
             with database.open_for_writing(path, memory_limit=limit, called=shown) as connection:
@@ -151,14 +157,14 @@ class Refresh:
         # a log that a kill left belongs to the file that is replaced; the new file has what the log held
         self._turn.take_away(self._layout.working_log)
         self._turn.put_in_place(path, self._layout.working_database)
-        report_foreign_log(self._layout, self._say)
+        report_foreign_log(self._layout)
         accepted = not any(result.blocks_publishing for result in results)
         size = publish(self._turn, self._layout, self._layout.working_database) if accepted else 0
         # only now: the next run, also a backfill of the same days, continues windows that are landed
         self._store.mark_loaded(merged.landed)
         if accepted:
             note_proven(self._store)
-            drop_old_pages(self._settings, self._store, self._say)
+            drop_old_pages(self._run)
         return RefreshReport(
             windows=tuple(merged.windows),
             rows=rows,
@@ -173,18 +179,18 @@ class Refresh:
         )
 
 
-def refresh(settings: Settings, store: StateStore, *, run_id: str, say: Say) -> RefreshReport:
+def refresh(run: Run) -> RefreshReport:
     """Load what is landed, check and publish it. The caller holds the writer's lock."""
-    say(f"refreshing the tables (run {run_id})")
+    logger.info("refreshing the tables (run %(run)s)", {"run": run.id})
     with _analytics_errors():
-        return Refresh(settings, store, run_id, say).run()
+        return Refresh(run).run()
 
 
-def rebuild(settings: Settings, store: StateStore, *, run_id: str, say: Say) -> RefreshReport:
+def rebuild(run: Run) -> RefreshReport:
     """Make every table again from raw pages, without a call to the service. The caller holds the writer's lock."""
-    say(f"rebuilding every table from raw pages (run {run_id})")
+    logger.info("rebuilding every table from raw pages (run %(run)s)", {"run": run.id})
     with _analytics_errors():
-        return Refresh(settings, store, run_id, say).rebuild()
+        return Refresh(run).rebuild()
 
 
 @contextmanager

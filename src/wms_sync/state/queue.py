@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -23,6 +24,8 @@ from typing import IO
 
 from wms_sync.durable import PRIVATE_FILE, accessing, make_private
 from wms_sync.layout import Layout
+
+logger = logging.getLogger(__name__)
 
 WRITER = "writer"
 POLL_SECONDS = 0.2
@@ -46,16 +49,16 @@ UNKNOWN = Holder("a process that has just begun", 0, socket.gethostname(), "now"
 
 
 @contextmanager
-def hold_lock(layout: Layout, purpose: str, waiting: Callable[[str], None], *, what: str = WRITER) -> Iterator[Holder]:
+def hold_lock(layout: Layout, purpose: str, *, what: str = WRITER) -> Iterator[Holder]:
     """Hold the lock on ``what`` inside the block.
 
-    While another process is ahead, call ``waiting`` with a line that names it: at once, and every ``REMIND_SECONDS``.
+    While another process is ahead, log who it is: at once, and every ``REMIND_SECONDS``.
     """
     me = _me(purpose)
     queue = make_private(layout.queue(what))
     ticket = queue / f"{time.time_ns():020d}-{me.process}"
     with _locked_ticket(ticket, me), _open(layout.lock(what)) as lock:
-        _wait_for_turn(layout.lock(what), ticket, lock, waiting)
+        _wait_for_turn(layout.lock(what), ticket, lock)
         _sign(lock, me)
         yield me
 
@@ -81,12 +84,12 @@ def _me(purpose: str) -> Holder:
     return Holder(purpose, os.getpid(), socket.gethostname(), f"{datetime.now(UTC):%Y-%m-%d %H:%M:%SZ}")
 
 
-def _wait_for_turn(path: Path, ticket: Path, lock: IO[bytes], waiting: Callable[[str], None]) -> None:
+def _wait_for_turn(path: Path, ticket: Path, lock: IO[bytes]) -> None:
     reported: tuple[Holder, float] | None = None
     while (ahead := _ahead(path, ticket, lock)) is not None:
         now = time.monotonic()
         if reported is None or reported[0] != ahead or now - reported[1] > REMIND_SECONDS:
-            waiting(f"waiting for {ahead}")
+            logger.info("waiting for %(holder)s", {"holder": ahead})
             reported = ahead, now
         time.sleep(POLL_SECONDS)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -88,13 +88,12 @@ def taking_turn(
     url: str,
     layout: Layout,
     purpose: str,
-    waiting: Callable[[str], None],
     *,
     what: str = WRITER,
     run_id: str | None = None,
 ) -> Iterator[Turn]:
-    """Wait for the lock on ``what`` and hold the turn inside the block; ``waiting`` as for ``hold_lock``."""
-    with hold_lock(layout, purpose, waiting, what=what) as me:
+    """Wait for the lock on ``what`` and hold the turn inside the block."""
+    with hold_lock(layout, purpose, what=what) as me:
         mine = Turn.taken(url, layout, me, what=what, run_id=run_id)
         try:
             yield mine

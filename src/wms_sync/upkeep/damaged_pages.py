@@ -7,6 +7,8 @@ from wms_sync.flatten.window import is_flattened
 from wms_sync.layout import Layout
 from wms_sync.state.store import COMPLETE_STATES, StateStore
 
+DAMAGED = "%(file)s of window %(window)s is damaged (%(reason)s): the window will be read again"
+
 
 def give_up_window(layout: Layout, store: StateStore, window_id: str) -> None:
     """Abandon a window with damaged pages, in the state store and on disk: its interval is no longer covered."""

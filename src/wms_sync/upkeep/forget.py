@@ -10,8 +10,9 @@ nothing, so the next run, of any kind, finishes one that was interrupted.
 from __future__ import annotations
 
 import hashlib
+import logging
 import shutil
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -32,13 +33,15 @@ from wms_sync.layout import Layout, spill
 from wms_sync.privacy.fields import COMPANYS_OWN
 from wms_sync.privacy.scrub import scrubbed, without_orders
 from wms_sync.settings import Settings
+from wms_sync.state.run import Run
 from wms_sync.state.store import LandedPage, StateStore
 from wms_sync.state.turns import Turn
-from wms_sync.upkeep.damaged_pages import give_up_window
+from wms_sync.upkeep.damaged_pages import DAMAGED, give_up_window
 from wms_sync.upkeep.forgotten_orders import add_to_list
 from wms_sync.whole_numbers import identity
 
-Say = Callable[[str], object]
+logger = logging.getLogger(__name__)
+
 OLD = "old"
 
 
@@ -56,10 +59,10 @@ class Forgotten:
     rows: int
 
 
-def orders_named(settings: Settings, names: Sequence[str], say: Say) -> tuple[int, ...]:
+def orders_named(settings: Settings, names: Sequence[str]) -> tuple[int, ...]:
     """Return the ids of orders named by id, ``unique_id`` or ``order_ref``. The caller holds the writer's lock.
 
-    An id that is in no table is accepted and reported to ``say``: pages that come later are cleaned too. Raise
+    An id that is in no table is accepted, with a warning: pages that come later are cleaned too. Raise
     ``UnknownOrderError`` if a name matches several orders, or none and is no id.
     """
     found: dict[str, list[str]] = {}
@@ -85,23 +88,24 @@ def orders_named(settings: Settings, names: Sequence[str], say: Say) -> tuple[in
                 "Give its id."
             )
         ids.add(id_)
-        say(
-            f"no order with the id {id_} is in the tables; the id is recorded anyway, so that its personal data is "
-            "removed from every page that comes"
+        logger.warning(
+            "no order with the id %(id)d is in the tables; the id is recorded anyway, so that its personal data is "
+            "removed from every page that comes",
+            {"id": id_},
         )
     return tuple(sorted(ids))
 
 
-def forget(settings: Settings, store: StateStore, order_ids: Collection[int], say: Say) -> Forgotten:
+def forget(run: Run, order_ids: Collection[int]) -> Forgotten:
     """Remove the personal data of these orders and of all that were forgotten before. Needs the writer's lock."""
-    layout = settings.layout
+    settings, store, layout = run.settings, run.store, run.layout
     all_ids = add_to_list(layout, store, order_ids)
     _remove_leftovers(store.turn, layout)
-    pages = _clean_pages(layout, store, all_ids, say)
+    pages = _clean_pages(layout, store, all_ids)
     with duckdb.connect() as connection:
         _prepare(connection, all_ids)
         parquet_files = _clean_parquet(store.turn, layout, connection)
-    say(f"rewrote {parquet_files} Parquet files")
+    logger.info("rewrote %(files)d Parquet files", {"files": parquet_files})
     new = bool(store.forgotten(unfinished=True))
     databases = (layout.working_database, layout.published)
     rows = [_clean_database(settings, store.turn, path, all_ids, anyway=new) for path in databases]
@@ -130,7 +134,7 @@ def _remove_leftovers(turn: Turn, layout: Layout) -> None:
         turn.take_away(path)
 
 
-def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int], say: Say) -> int:
+def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) -> int:
     rewritten = 0
     folders = layout.windows()
     for number, folder in enumerate(folders, start=1):
@@ -141,10 +145,13 @@ def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int], 
             except PageDamagedError as error:  # it may be about these orders: delete it and read its window again
                 give_up_window(layout, store, folder.name)
                 store.turn.take_away(path)
-                say(f"{path.name} of window {folder.name} is damaged ({error.reason}): the window will be read again")
+                logger.warning(DAMAGED, {"file": path.name, "window": folder.name, "reason": error.reason})
         if landed:
             rewrite_manifest(store.turn, folder, store.window(folder.name), store.pages(folder.name))
-        say(f"searched {number} of {len(folders)} windows, rewrote {rewritten} pages")
+        logger.info(
+            "searched %(searched)d of %(windows)d windows, rewrote %(pages)d pages",
+            {"searched": number, "windows": len(folders), "pages": rewritten},
+        )
     return rewritten
 
 

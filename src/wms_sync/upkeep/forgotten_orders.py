@@ -10,17 +10,18 @@ restores it, because personal data of forgotten orders would be stored again.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+import logging
+from collections.abc import Collection
 
 from wms_sync.analytics.errors import ForgottenOrdersLostError
 from wms_sync.layout import Layout
 from wms_sync.state.store import StateStore
 from wms_sync.whole_numbers import identity
 
-Say = Callable[[str], object]
+logger = logging.getLogger(__name__)
 
 
-def reconcile_lists(layout: Layout, store: StateStore, say: Say, *, behind: bool) -> None:
+def reconcile_lists(layout: Layout, store: StateStore, *, behind: bool) -> None:
     """Bring the state store and the file to the same list. Raise ``ForgottenOrdersLostError`` if both are in doubt.
 
     ``behind``: the state store lacks something that is on disk. The caller holds the writer's lock.
@@ -32,12 +33,21 @@ def reconcile_lists(layout: Layout, store: StateStore, say: Say, *, behind: bool
     except ValueError as damage:
         listed = None
         if layout.forgotten_orders.exists() or known:
-            say(f"{layout.forgotten_orders} {damage}: written again from the state store, {len(known)} orders")
+            logger.warning(
+                "%(file)s %(damage)s: written again from the state store, %(orders)d orders",
+                {"file": layout.forgotten_orders, "damage": damage, "orders": len(known)},
+            )
     if listed is not None and not listed <= known:
         store.remember_forgotten(listed)
-        say(f"restored {len(listed - known)} forgotten orders in the state store from {layout.forgotten_orders}")
+        logger.info(
+            "restored %(orders)d forgotten orders in the state store from %(file)s",
+            {"orders": len(listed - known), "file": layout.forgotten_orders},
+        )
     if listed is not None and not known <= listed:
-        say(f"restored {len(known - listed)} forgotten orders in {layout.forgotten_orders} from the state store")
+        logger.info(
+            "restored %(orders)d forgotten orders in %(file)s from the state store",
+            {"orders": len(known - listed), "file": layout.forgotten_orders},
+        )
     if listed is None or not known <= listed:
         _write(layout, store)
 

@@ -10,8 +10,11 @@ again. So does a window of which an earlier release lost records, unless the raw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from uuid import uuid4
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import published, records
@@ -19,6 +22,7 @@ from wms_sync.analytics.errors import AnotherServiceError
 from wms_sync.analytics.foreign_log import report_foreign_log
 from wms_sync.analytics.push_ledger import restore_push_ledger
 from wms_sync.audit.compare import restore_audits
+from wms_sync.errors import OutOfMemory
 from wms_sync.extract import clocks
 from wms_sync.extract.raw import read_manifest
 from wms_sync.flatten.errors import PageDamagedError
@@ -27,25 +31,45 @@ from wms_sync.layout import Layout
 from wms_sync.settings import Settings, is_same_service
 from wms_sync.state.audits import Audits
 from wms_sync.state.ledger import PushLedger
+from wms_sync.state.run import Run
 from wms_sync.state.store import StateStore, Window
-from wms_sync.upkeep.damaged_pages import give_up_window
+from wms_sync.state.turns import taking_turn
+from wms_sync.upkeep.damaged_pages import DAMAGED, give_up_window
 from wms_sync.upkeep.forget import forget
 from wms_sync.upkeep.forgotten_orders import reconcile_lists
 from wms_sync.upkeep.lost_records import lossy_windows
 
-Say = Callable[[str], None]
+logger = logging.getLogger(__name__)
+LOSSY = "window %(window)s was merged by an earlier release without %(lost)d of its shipments"
+LOSSY = "window %(window)s was merged by an earlier release without %(lost)d of its shipments"
 
 
-def recover(settings: Settings, store: StateStore, say: Say) -> None:
+@contextmanager
+def begin(settings: Settings, purpose: str, run_id: str | None = None) -> Iterator[Run]:
+    """Hold the writer's turn inside the block; yield the run, its state store repaired from what is on disk.
+
+    ``purpose`` is for people who wait for the turn. A run that Dagster does not run gets an id of its own.
+    """
+    url, run_id = settings.database_url, run_id or str(uuid4())
+    with taking_turn(url, settings.layout, purpose, run_id=run_id) as turn, StateStore(url, turn) as store:
+        run = Run(settings, store, run_id)
+        try:
+            recover(run)
+            yield run
+        except MemoryError as error:
+            raise OutOfMemory from error
+
+
+def recover(run: Run) -> None:
     """Repair the state store from what is on disk. The caller holds the writer's lock."""
-    layout = settings.layout
-    report_foreign_log(layout, say)
+    settings, store, layout = run.settings, run.store, run.layout
+    report_foreign_log(layout)
     known = {window.id for window in store.windows()}
     unknown = _unknown_manifests(layout, known)
     behind = _is_behind(layout, known, unknown)
     # windows last: once they are restored, nothing shows any more that the state store was lost
-    reconcile_lists(layout, store, say, behind=behind)
-    clocks.reconcile(layout, store, say)
+    reconcile_lists(layout, store, behind=behind)
+    clocks.reconcile(layout, store)
     if behind:
         with Audits(settings.database_url, store.turn) as audits:
             restore_audits(layout, audits)
@@ -53,20 +77,26 @@ def recover(settings: Settings, store: StateStore, say: Say) -> None:
     with PushLedger(settings.database_url, store.turn) as ledger:
         restored = restore_push_ledger(layout, database, ledger)
     if restored:
-        say(f"restored {restored} creates in the ledger from the tables")
+        logger.info("restored %(creates)d creates in the ledger from the tables", {"creates": restored})
     found = _from_manifests(store, unknown)
     if not known:
         found += _from_receipts(layout, store)
     if found:
-        say(f"restored {found} windows in the state store from their manifests and receipts; none is read again")
+        logger.info(
+            "restored %(windows)d windows in the state store from their manifests and receipts; none is read again",
+            {"windows": found},
+        )
     if left := _delete_half_read(layout, store):
-        say(f"deleted the pages of {left} windows that were only partly read when the state store was lost")
+        logger.info(
+            "deleted the pages of %(windows)d windows that were only partly read when the state store was lost",
+            {"windows": left},
+        )
     if store.forgotten(unfinished=True):
-        forget(settings, store, (), say)
-        say("finished an interrupted `wms-sync forget`")
+        forget(run, ())
+        logger.info("finished an interrupted `wms-sync forget`")
     for window in store.windows("reading", "landed"):
-        _give_up_if_damaged(layout, store, window, say)
-    _find_lost_records(layout, store, say)
+        _give_up_if_damaged(layout, store, window)
+    _find_lost_records(layout, store)
     refuse_another_service(settings, store)
 
 
@@ -126,19 +156,19 @@ def _delete_half_read(layout: Layout, store: StateStore) -> int:
     return len(left)
 
 
-def _find_lost_records(layout: Layout, store: StateStore, say: Say) -> None:
+def _find_lost_records(layout: Layout, store: StateStore) -> None:
     """Have windows of which an earlier release lost records flattened and merged again, or else read again."""
     for window, lost in tuple(lossy_windows(layout, store)):
-        problem = f"window {window.id} was merged by an earlier release without {lost} of its shipments"
+        found = {"window": window.id, "lost": lost}
         if layout.pages(window.id):
             store.turn.take_away(layout.flattened_manifest(window.id))
-            say(f"{problem}: it is merged again from its raw pages")
+            logger.warning(LOSSY + ": it is merged again from its raw pages", found)
         elif window.reason != "audit":  # an audit covers no time: the sync has read what it found
             give_up_window(layout, store, window.id)
-            say(f"{problem}, and its raw pages are not kept any more: its time will be read again")
+            logger.warning(LOSSY + ", and its raw pages are not kept any more: its time will be read again", found)
 
 
-def _give_up_if_damaged(layout: Layout, store: StateStore, window: Window, say: Say) -> None:
+def _give_up_if_damaged(layout: Layout, store: StateStore, window: Window) -> None:
     """Give the window up if a page that is still needed is not as it was received."""
     if is_flattened(layout, window.id):
         return
@@ -146,4 +176,4 @@ def _give_up_if_damaged(layout: Layout, store: StateStore, window: Window, say: 
         refuse_damaged(layout, store.pages(window.id))
     except PageDamagedError as error:
         give_up_window(layout, store, window.id)
-        say(f"{error.path.name} of window {window.id} is damaged ({error.reason}): the window will be read again")
+        logger.warning(DAMAGED, {"file": error.path.name, "window": window.id, "reason": error.reason})

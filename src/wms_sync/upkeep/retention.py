@@ -6,22 +6,26 @@ key that is added to ``sql/types`` later stays null for such a window.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import logging
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from wms_sync.extract.raw import drop_pages, is_dropped
 from wms_sync.flatten.window import is_flattened
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
+from wms_sync.state.run import Run
 from wms_sync.state.store import StateStore, Window
+
+logger = logging.getLogger(__name__)
 
 ABANDONED_FOR = timedelta(days=1)
 """The pages of an abandoned window are kept that long, so that someone can find out what went wrong."""
 
 
-def drop_old_pages(settings: Settings, store: StateStore, say: Callable[[str], object]) -> None:
+def drop_old_pages(run: Run) -> None:
     """Drop the pages that are due. The caller holds the writer's lock and has published the tables."""
-    layout, now = settings.layout, datetime.now(UTC)
+    settings, store, layout, now = run.settings, run.store, run.layout, datetime.now(UTC)
     for window in store.windows("abandoned"):
         folder = layout.window(window.id)
         if now - window.started_at > ABANDONED_FOR and folder.exists():
@@ -29,9 +33,10 @@ def drop_old_pages(settings: Settings, store: StateStore, say: Callable[[str], o
     due = list(_due(settings, store, layout, now))
     dropped = sum(drop_pages(store.turn, layout.window(window.id), now) for window in due)
     if due:
-        say(
-            f"dropped the raw pages of {len(due)} windows ({dropped / 1e6:,.1f} MB), landed more than "
-            f"{settings.raw_retention_days} days ago; a rebuild uses the Parquet files of these windows"
+        logger.info(
+            "dropped the raw pages of %(windows)d windows (%(megabytes).1f MB), landed more than %(days)d days ago; "
+            "a rebuild uses the Parquet files of these windows",
+            {"windows": len(due), "megabytes": dropped / 1e6, "days": settings.raw_retention_days},
         )
 
 

@@ -6,6 +6,7 @@ other push comes between plan and creates.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -37,7 +38,7 @@ from wms_sync.state.store import StateStore
 from wms_sync.state.turns import taking_turn
 from wms_sync.upkeep.recovery import refuse_another_service
 
-Say = Callable[[str], None]
+logger = logging.getLogger(__name__)
 LOOKUP = RetryPolicy(attempts=4, total_seconds=60)
 """Retries of the Merchant API. A push goes on without it."""
 
@@ -116,7 +117,7 @@ class PushReport:
 def plan_file(settings: Settings, kind: Kind, path: Path, *, resend: bool = False) -> Plan:
     """Plan what ``push_file`` would do now, without sending or waiting; lost entries of the ledger are restored."""
     _refuse_odd_name(path)
-    with PushLedger(settings.database_url) as ledger, _lookup(settings, None, lambda _: None) as lookup:
+    with PushLedger(settings.database_url) as ledger, _lookup(settings, None) as lookup:
         return _plan(settings, ledger, kind, path, lookup, resend=resend)
 
 
@@ -126,7 +127,6 @@ def push_file(
     path: Path,
     *,
     run_id: str,
-    say: Say,
     resend: bool = False,
     again: bool = False,
     planned: Callable[[Plan], object] | None = None,
@@ -136,20 +136,19 @@ def push_file(
 ) -> PushReport:
     """Create what the file has and the service is not known to have.
 
-    ``planned`` gets the plan before anything is sent, and may raise to send nothing. ``say`` gets sentences, such as
-    which push is waited for or which request is repeated. ``stop`` ends the push after the requests under way. Use
-    ``again`` for a file whose rows were handled before: rows that the service refused and that have not changed are
-    neither sent nor written to the rejects again. Raises ``UnreadableFile``, ``TooManyCreates``, ``SettingsError`` or
-    ``StateError``; errors of creates and of the Merchant API are in the report.
+    ``planned`` gets the plan before anything is sent, and may raise to send nothing. ``stop`` ends the push after the
+    requests under way. Use ``again`` for a file whose rows were handled before: rows that the service refused and that
+    have not changed are neither sent nor written to the rejects again. Raises ``UnreadableFile``, ``TooManyCreates``,
+    ``SettingsError`` or ``StateError``; errors of creates and of the Merchant API are in the report.
     """
     _refuse_odd_name(path)
     url, layout = settings.database_url, settings.layout
     with (
-        taking_turn(url, layout, f"push of {path.name}", say, what=push_lock(kind), run_id=run_id) as turn,
+        taking_turn(url, layout, f"push of {path.name}", what=push_lock(kind), run_id=run_id) as turn,
         PushLedger(url, turn) as ledger,
         PushFiles(url, turn) as files,
-        _lookup(settings, policy, say) as lookup,
-        GlobalApi.from_settings(settings, policy=policy, say=say, allowed=turn.epoch.check) as api,
+        _lookup(settings, policy) as lookup,
+        GlobalApi.from_settings(settings, policy=policy, allowed=turn.epoch.check) as api,
     ):
         state = FileState(files, api.base_url, kind.name, path, run_id)
         try:
@@ -159,6 +158,8 @@ def push_file(
             raise
         if planned is not None:
             planned(plan)
+        for line in (*plan.notes, plan.summary):
+            logger.info(line)
         state.planned(plan)
         try:
             _refuse_too_many(settings, plan)
@@ -214,12 +215,12 @@ def _plan(
 
 
 @contextmanager
-def _lookup(settings: Settings, policy: RetryPolicy | None, say: Say) -> Iterator[Lookup | None]:
+def _lookup(settings: Settings, policy: RetryPolicy | None) -> Iterator[Lookup | None]:
     """Open the Merchant API if its credentials are set."""
     if not settings.has_merchant:
         yield None
         return
-    with MerchantApi.from_settings(settings, policy=policy or LOOKUP, say=say) as api:
+    with MerchantApi.from_settings(settings, policy=policy or LOOKUP) as api:
         yield MerchantLookup(api)
 
 
