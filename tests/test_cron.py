@@ -78,5 +78,6 @@ def test_it_is_the_same_as_dagsters():
             fields[dice.randrange(5)] = dice.choice(PARTS)
             fields[position] = part
             given.append(" ".join(fields))
+    given += [" ".join(dice.choices(PARTS, k=5)) for _ in range(500)]
     assert any(map(is_one, given))
     assert [text for text in given if is_one(text) != is_valid_cron_schedule(text)] == []
