@@ -1,23 +1,49 @@
-"""``wms-sync explain shipment``: where a shipment's rows came from, for a person or as JSON."""
+"""``wms-sync explain``: where the rows of shipments came from, for a person or as JSON."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from itertools import chain
+from typing import TYPE_CHECKING
 
 import click
 
-from wms_sync.reports.explain import explain, explanation_lines
+from wms_sync.reports.explain import explain, explain_orders, explain_tracking, explanation_lines, order_lines
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from _typeshed import DataclassInstance
+
 
 def explain_shipment(settings: Settings, name: str, *, as_json: bool) -> None:
-    """Print the explanation of one shipment, by id or unique_id."""
+    """Print the explanation of one shipment, by id or unique_id. As JSON it is one object."""
     with StateStore(settings.database_url) as store:
         found = explain(settings, store, name)
+    _print(found, explanation_lines(found), as_json=as_json)
+
+
+def explain_order(settings: Settings, name: str, *, as_json: bool) -> None:
+    """Print the shipments of the orders of this name. As JSON it is a list of orders."""
+    with StateStore(settings.database_url) as store:
+        found = explain_orders(settings, store, name)
+    _print(found, chain.from_iterable(map(order_lines, found)), as_json=as_json)
+
+
+def explain_package(settings: Settings, number: str, *, as_json: bool) -> None:
+    """Print the shipments with this tracking number. As JSON it is a list of shipments."""
+    with StateStore(settings.database_url) as store:
+        found = explain_tracking(settings, store, number)
+    _print(found, chain.from_iterable(map(explanation_lines, found)), as_json=as_json)
+
+
+def _print(found: DataclassInstance | tuple[DataclassInstance, ...], lines: Iterable[str], *, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(asdict(found), indent=2, default=str))
+        plain = [asdict(one) for one in found] if isinstance(found, tuple) else asdict(found)
+        click.echo(json.dumps(plain, indent=2, default=str))
         return
-    for line in explanation_lines(found):
+    for line in lines:
         click.echo(line)

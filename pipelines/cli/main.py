@@ -175,6 +175,28 @@ def shipment(name: str, as_json: bool) -> None:
     explain_shipment(Settings.load(), name, as_json=as_json)
 
 
+@explain.command()
+@click.argument("name", metavar="ID")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
+@exits_with_code
+def order(name: str, as_json: bool) -> None:
+    """Show the same of each shipment of the order with this id, unique_id or order_ref."""
+    from pipelines.cli.explain import explain_order
+
+    explain_order(Settings.load(), name, as_json=as_json)
+
+
+@explain.command()
+@click.argument("number")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
+@exits_with_code
+def tracking(number: str, as_json: bool) -> None:
+    """Show the same of each shipment that has a package with this tracking number."""
+    from pipelines.cli.explain import explain_package
+
+    explain_package(Settings.load(), number, as_json=as_json)
+
+
 @main.command()
 @click.argument("orders", metavar="ORDER...", nargs=-1)
 @exits_with_code

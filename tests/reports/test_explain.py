@@ -13,14 +13,21 @@ from pipelines.cli.views import status_lines
 from tests.conftest import FEWER, NOW
 from tests.test_sync import first_synced, synced
 from wms_sandbox.app import Sandbox
-from wms_sync.analytics.errors import UnknownShipmentError
+from wms_sync.analytics.errors import UnknownOrderError, UnknownShipmentError
 from wms_sync.extract.read import Reading
 from wms_sync.flatten.page import RawPage
 from wms_sync.flatten.workers import Flattening
 from wms_sync.intervals import interval
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.reports.doctor import examine
-from wms_sync.reports.explain import Explanation, explain, explanation_lines
+from wms_sync.reports.explain import (
+    Explanation,
+    explain,
+    explain_orders,
+    explain_tracking,
+    explanation_lines,
+    order_lines,
+)
 from wms_sync.reports.status import status
 from wms_sync.state.run import Run
 from wms_sync.state.store import StateStore
@@ -72,6 +79,31 @@ def test_each_version_names_the_page_that_shows_it_and_the_newest_is_stored(benc
         assert version.window is not None
         assert version.updated_at is not None
         assert version.window.start <= version.updated_at < version.window.end
+
+
+def test_shipments_are_found_by_their_order_and_by_their_tracking_number(bench, sandbox):
+    first_synced(bench, sandbox)
+    order, order_ref, shipments = one_row(
+        bench,
+        "select order_id, order_ref, list(shipments.id order by shipments.id) from shipments "
+        "join orders on order_id = orders.id where order_ref is not null "
+        "group by all having count(*) > 1 order by all limit 1",
+    )
+    [found] = explain_orders(bench.settings, bench.store, order_ref)
+    assert found == explain_orders(bench.settings, bench.store, str(order))[0]
+    assert (found.order_id, [one.shipment_id for one in found.shipments]) == (order, shipments)
+    assert found.shipments[0] == explained(bench, shipments[0])
+    assert f"order         {order} ({found.unique_id}, order_ref {order_ref})" == next(order_lines(found))
+
+    shipment, number = one_row(
+        bench, "select shipment_id, tracking_ref from packages where tracking_ref is not null order by all limit 1"
+    )
+    as_typed = f" {number[:4]}-{number[4:]}".lower()
+    assert [one.shipment_id for one in explain_tracking(bench.settings, bench.store, as_typed)] == [shipment]
+    with pytest.raises(UnknownShipmentError, match="No package in the tables has the tracking number 0815"):
+        explain_tracking(bench.settings, bench.store, "0815")
+    with pytest.raises(UnknownOrderError, match="an order without a shipment is not in this data"):
+        explain_orders(bench.settings, bench.store, "nobody's")
 
 
 def test_a_version_that_was_read_again_unchanged_gives_way_to_the_later_read(bench, sandbox):

@@ -1,4 +1,6 @@
-"""Explain a shipment: every version that was read, which one is in the table, and which pages its parts came from.
+"""Explain shipments: every version that was read, which one is in the table, and which pages its parts came from.
+
+They are named by themselves, by their order, or by the tracking number of a package.
 
 The sources are the Parquet files, which hold every flattened version, and the published file. This sends no request and
 waits for no lock.
@@ -7,6 +9,7 @@ waits for no lock.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,7 +18,7 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import has_ops_table, published, records
-from wms_sync.analytics.errors import UnknownShipmentError
+from wms_sync.analytics.errors import UnknownOrderError, UnknownShipmentError
 from wms_sync.intervals import Interval, subtract
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
@@ -95,13 +98,44 @@ class Explanation:
     misfits: tuple[QuarantinedValue, ...]
 
 
+@dataclass(frozen=True)
+class OrderExplanation:
+    """An order of the tables, with the explanation of each of its shipments."""
+
+    order_id: int
+    unique_id: str | None
+    order_ref: str | None
+    shipments: tuple[Explanation, ...]
+
+
 def explain(settings: Settings, store: StateStore, name: str) -> Explanation:
     """Explain the shipment with this id or unique_id. Raise ``UnknownShipmentError``, which says where it may be."""
+    with _explaining(settings, store) as explaining:
+        return explaining.explain(name)
+
+
+def explain_orders(settings: Settings, store: StateStore, name: str) -> tuple[OrderExplanation, ...]:
+    """Explain the shipments of each order with this id, unique_id or order_ref, which several merchants may have.
+
+    Raise ``UnknownOrderError`` if there is none.
+    """
+    with _explaining(settings, store) as explaining:
+        return explaining.explain_orders(name)
+
+
+def explain_tracking(settings: Settings, store: StateStore, number: str) -> tuple[Explanation, ...]:
+    """Explain each shipment that has a package with this tracking number. Raise ``UnknownShipmentError``."""
+    with _explaining(settings, store) as explaining:
+        return explaining.explain_tracking(number)
+
+
+@contextmanager
+def _explaining(settings: Settings, store: StateStore) -> Iterator[_Explaining]:
     layout = settings.layout
     if not layout.published.exists():
-        raise UnknownShipmentError(f"Shipment {name}: nothing is published yet. Run `wms-sync sync` first.")
+        raise UnknownShipmentError("Nothing can be explained: nothing is published yet. Run `wms-sync sync` first.")
     with published(layout) as connection:
-        return _Explaining(settings, store, layout, connection).explain(name)
+        yield _Explaining(settings, store, layout, connection)
 
 
 class _Explaining:
@@ -136,6 +170,38 @@ class _Explaining:
                 for row in self._rows("quarantine", id=shipment)
             ),
         )
+
+    def explain_orders(self, name: str) -> tuple[OrderExplanation, ...]:
+        """Return the shipments of each order with this name."""
+        query = sql_files.read("queries/named_orders.sql")
+        found = records(self._connection.execute(query, {"names": [name]}))
+        if not found:
+            raise UnknownOrderError(
+                f"No order in the tables has the id, unique_id or order_ref {name}. Orders come with their shipments: "
+                "an order without a shipment is not in this data."
+            )
+        return tuple(
+            OrderExplanation(
+                order_id=row["id"],
+                unique_id=row["unique_id"],
+                order_ref=row["order_ref"],
+                shipments=self._explained("shipments_of_order", order_id=row["id"]),
+            )
+            for row in found
+        )
+
+    def explain_tracking(self, number: str) -> tuple[Explanation, ...]:
+        """Return the shipments that have a package with this tracking number."""
+        found = self._explained("shipments_with_tracking_number", number=number)
+        if not found:
+            raise UnknownShipmentError(
+                f"No package in the tables has the tracking number {number}. A shipment gets its packages when it is "
+                "packed; the next sync reads what changed since the last one."
+            )
+        return found
+
+    def _explained(self, query: str, **parameters: object) -> tuple[Explanation, ...]:
+        return tuple(self.explain(str(row["id"])) for row in self._rows(query, **parameters))
 
     def _named(self, name: str) -> int:
         given = identity(name)
@@ -203,6 +269,17 @@ class _Explaining:
         if parameters.get("files") == []:
             return []
         return records(self._connection.execute(sql_files.read(f"explain/{query}.sql"), parameters))
+
+
+def order_lines(found: OrderExplanation) -> Iterator[str]:
+    """Yield the lines of an order and its shipments for a person."""
+    names = [found.unique_id, found.order_ref and f"order_ref {found.order_ref}"]
+    shown = ", ".join(filter(None, names))
+    yield f"order         {found.order_id}" + (f" ({shown})" if shown else "")
+    if not found.shipments:
+        yield "              no shipment of it is in the tables"
+    for shipment in found.shipments:
+        yield from explanation_lines(shipment)
 
 
 def explanation_lines(found: Explanation) -> Iterator[str]:
