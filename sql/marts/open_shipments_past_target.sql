@@ -1,14 +1,14 @@
--- grain: one row per open shipment whose target day has passed (UTC)
+-- grain: one row per open shipment whose target day was over at data_until, by the local day of its warehouse
 -- keys: shipment_id
 -- source: marts.shipment_overview
--- notes: excludes shipments that the service no longer has
+-- notes: 'now' is data_until of ops.latest_load, not the time of the query. Excludes shipments that the service no longer has
 create or replace view marts.open_shipments_past_target as
 select
     shipment_id, -- The shipment; joins shipments.id
     unique_id, -- Human-readable number of the shipment
     status, -- Status of the shipment, an open set
-    target_ship_date, -- Day by which it should have left
-    days_after_target as days_late, -- Days since target_ship_date
+    target_ship_date, -- Local day by which it should have left
+    days_after_target as days_late, -- Days since target_ship_date, to the local day of data_until
     warehouse_id, -- The warehouse; joins warehouses.id
     warehouse_name, -- Name of the warehouse
     shipping_carrier_code, -- Code of the carrier

@@ -1,18 +1,21 @@
 -- grain: one row per retailer, with the volume and lateness of its shipments
 -- keys: retailer_id
 -- source: main.retailers, marts.shipment_overview
--- notes: late means that a shipment left, or is still open, after its target day (UTC). Retailers without shipments are included.
---     A shipment that the service no longer has still counts as a shipment, and as shipped if it left, but not as open
+-- notes: late means that a shipment left, or is still open, after its target day. Rates are of what was due by data_until: left on time, left late, or open past the
+--     target day; what has no target day, was canceled or is not known is in no rate. Retailers without shipments are included. A shipment that the service no longer has still counts as a shipment, and as shipped if it left, but not as open
 create or replace view marts.retailer_performance as
 with totals as (
     select
         retailer_id,
         count(*) as shipments,
         count(*) filter (where is_open) as shipments_open,
-        count(*) filter (where shipped_at is not null) as shipments_shipped,
-        count(*) filter (where shipped_at is not null and days_after_target > 0) as shipped_late,
+        count(*) filter (where shipped_at_source is not null) as shipments_shipped,
+        count(*) filter (where verdict = 'on_time') as shipped_on_time,
+        count(*) filter (where verdict = 'late') as shipped_late,
+        count(*) filter (where was_due and verdict = 'on_time') as due_on_time,
+        count(*) filter (where was_due and verdict in ('on_time', 'late', 'open')) as due,
         count(*) filter (where is_open and days_after_target > 0) as open_late,
-        avg(days_after_target) filter (where shipped_at is not null and days_after_target > 0) as average_days_late,
+        avg(days_after_target) filter (where verdict = 'late') as average_days_late,
         sum(packages)::bigint as packages,
         sum(quantity) as quantity,
         max(shipped_at) as last_shipped_at
@@ -27,10 +30,13 @@ select
     retailers."name" as retailer_name, -- Name of the retailer
     retailers.status as retailer_status, -- active or archived
     coalesce(totals.shipments, 0) as shipments, -- Number of shipments
-    coalesce(totals.shipments_open, 0) as shipments_open, -- Number of shipments that are open: not shipped, canceled, voided or missing from the service
+    coalesce(totals.shipments_open, 0) as shipments_open, -- Number of shipments that are open: still to leave
     coalesce(totals.shipments_shipped, 0) as shipments_shipped, -- Number of shipments that left
     coalesce(totals.shipped_late, 0) as shipped_late, -- Number of shipments that left after their target day
-    totals.shipped_late / nullif(totals.shipments_shipped, 0) as share_shipped_late, -- shipped_late divided by shipments_shipped, 0 to 1
+    coalesce(totals.shipped_on_time, 0) as shipped_on_time, -- Number of shipments that left on their target day or before
+    totals.shipped_late / nullif(totals.shipped_on_time + totals.shipped_late, 0) as share_shipped_late, -- shipped_late divided by shipped_on_time and shipped_late, 0 to 1; null if none left with a target day
+    coalesce(totals.due, 0) as due, -- Number of shipments whose target day was over at data_until and that left or are open
+    totals.due_on_time / nullif(totals.due, 0) as share_on_time, -- Part of due that left on its target day or before, 0 to 1; null if none was due
     totals.average_days_late, -- Average delay in days of the shipments that left late
     coalesce(totals.open_late, 0) as open_late, -- Number of open shipments whose target day has passed
     totals.packages, -- Number of packages

@@ -1,9 +1,8 @@
 -- grain: one row per shipment, with its order, retailer, warehouse and the totals of its items and packages
 -- keys: shipment_id
--- source: shipments, orders, warehouses, merchants, retailers, retailer_ship_to_locations, shipment_items, packages
--- notes: the service does not say when a shipment left; shipped_at is the best estimate. The set of statuses is open:
---     shipped, canceled and voided are closed, all others open. A shipment that the service no longer has is not
---     open, and still counts as shipped if it left. Days are UTC
+-- source: marts.shipment_timeline, shipments, orders, warehouses, merchants, retailers, retailer_ship_to_locations, shipment_items, packages
+-- notes: marts.shipment_timeline decides what is open, when a shipment left and how late; shipped_at is its left_at. Days are local days of
+--     the warehouse. A shipment that the service no longer has is not open, and still counts as shipped if it left
 create or replace view marts.shipment_overview as
 with item_totals as (
     select
@@ -29,12 +28,14 @@ package_totals as (
 shipment as (
     select
         shipments.*,
-        shipments._missing_since is null
-        and coalesce(lower(shipments.status) not in ('shipped', 'canceled', 'voided'), true) as is_open,
-        case
-            when lower(shipments.status) = 'shipped'
-                then coalesce(shipments.packed_at, orders.shipped_at, shipments.updated_at)
-        end as shipped_at,
+        timeline.timezone,
+        timeline.is_open,
+        timeline.left_at,
+        timeline.left_at_source,
+        timeline.left_day,
+        timeline.verdict,
+        timeline.was_due,
+        timeline.days_after_target,
         orders.unique_id as order_unique_id,
         orders.order_ref,
         orders.state as order_state,
@@ -43,6 +44,8 @@ shipment as (
         orders.requested_ship_date,
         orders.merchant_id
     from main.shipments
+    inner join marts.shipment_timeline as timeline
+        on shipments.id = timeline.shipment_id
     left join main.orders
         on shipments.order_id = orders.id
 )
@@ -51,19 +54,19 @@ select
     shipment.id as shipment_id, -- The shipment; joins shipments.id
     shipment.unique_id, -- Human-readable number of the shipment
     shipment.status, -- Status of the shipment, an open set
-    shipment.is_open, -- Whether it is not shipped, canceled, voided or missing from the service
+    shipment.is_open, -- Whether it is still to leave: its status is known to be open, and the service has it
     shipment._missing_since as missing_since, -- When an audit proved that the service no longer has it (UTC); null while the service has it
     shipment.created_at, -- Time of creation (UTC)
     shipment.updated_at, -- Time of the last change (UTC)
     shipment.packed_at, -- Time of packing (UTC)
-    shipment.shipped_at, -- When it left, if its status is shipped: packed_at, else the order's shipped_at, else updated_at (UTC)
-    shipment.target_ship_date, -- Day by which it should leave
-    case
-        when shipment.is_open or shipment.shipped_at is not null
-            then date_diff(
-                'day', shipment.target_ship_date, (coalesce(shipment.shipped_at, now()) at time zone 'UTC')::date
-            )
-    end as days_after_target, -- Days from target_ship_date to the day it left, or to today while it is open; negative if early
+    shipment.left_at as shipped_at, -- When it left (UTC); null if it did not leave or nothing says when
+    shipment.left_at_source as shipped_at_source, -- Where shipped_at comes from: order, packed or unknown; null if it did not leave
+    shipment.left_day as shipped_day, -- Local day on which it left
+    shipment.timezone, -- Time zone of the local days; joins ops.timezones.timezone
+    shipment.target_ship_date, -- Local day by which it should leave
+    shipment.verdict, -- on_time, late, open (has not left), none (no target day; or canceled, voided or deleted) or unknown (status not known, or not known when it left)
+    shipment.was_due, -- Whether target_ship_date was over at data_until, by the local day
+    shipment.days_after_target, -- Days from target_ship_date to the local day it left, or to that of data_until while it is open; negative before it
     shipment.shipping_carrier_code, -- Code of the carrier
     shipment.shipping_method, -- Code of the shipping method
     shipment.shipping_service_name, -- Name of the carrier's service

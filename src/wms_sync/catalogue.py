@@ -27,7 +27,7 @@ from wms_sync import sql_files
 
 _COLUMN = re.compile(r'^    "?(?P<name>\w+)"? (?P<type>.+?)(?: not null)?,? -- (?P<comment>.+)$', re.MULTILINE)
 _SELECTED = re.compile(r'^    (?:.*[ .])?"?(?P<name>\w+)"?,? -- (?P<comment>.+)$', re.MULTILINE)
-_READ_MART = re.compile(r"\bmarts\.(\w+)")
+_READ_MART = re.compile(r"\b(?:marts|ops)\.(\w+)")
 _COMMENT = re.compile(r"--.*")
 _CREATED = re.compile(r"^create (?:or replace )?(?:table|view) (?:(?P<schema>\w+)\.)?(?P<name>\w+)", re.MULTILINE)
 
@@ -112,7 +112,7 @@ class Table(Relation):
 
 @dataclass(frozen=True)
 class Mart(Relation):
-    """A view for analysts; ``reads`` are the names of the marts that it selects from."""
+    """A view for analysts; ``reads`` are the names of what it selects from in ``marts`` and ``ops``."""
 
     reads: frozenset[str]
 
@@ -132,7 +132,7 @@ def ops_tables() -> tuple[Table, ...]:
 
 @cache
 def marts() -> tuple[Mart, ...]:
-    """Return the views of schema ``marts``, each after those that it reads."""
+    """Return the views, of schema ``marts`` except ``ops.code_values``, each after those that it reads."""
     return in_order(mart_of(sql_files.read(path), path) for path in sql_files.listed("marts"))
 
 

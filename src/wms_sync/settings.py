@@ -11,7 +11,6 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Literal, Self
 from urllib.parse import quote, urlsplit
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -19,6 +18,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from wms_sync.cron import checked_cron
 from wms_sync.errors import SettingsError
 from wms_sync.layout import Layout
+from wms_sync.timezones import WarehouseTimezones, checked_zone, parse_warehouse_timezones
 
 PREFIX = "WMS_"
 EARLIEST = date(1970, 1, 1)
@@ -56,6 +56,7 @@ class Settings(BaseSettings):
     audit_pages: int = Field(default=1, ge=0)
     include_addresses: bool = False
     omit_fields: str = ""
+    warehouse_timezones: str = ""
     raw_retention_days: int | None = Field(default=None, ge=1, le=LONGEST_RETENTION_DAYS)
     api_version: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}$")
     schedule_cron: str = "0 2 * * *"
@@ -93,10 +94,12 @@ class Settings(BaseSettings):
     @field_validator("schedule_timezone")
     @classmethod
     def _zone_exists(cls, value: str) -> str:
-        try:
-            ZoneInfo(value)
-        except (ZoneInfoNotFoundError, ValueError, OSError) as error:  # OSError: Europe is a folder
-            raise ValueError("is not a time zone name such as UTC or Europe/Berlin") from error
+        return checked_zone(value)
+
+    @field_validator("warehouse_timezones")
+    @classmethod
+    def _warehouses_have_zones(cls, value: str) -> str:
+        parse_warehouse_timezones(value)
         return value
 
     @field_validator("data_dir", "master_data_dir")
@@ -122,6 +125,11 @@ class Settings(BaseSettings):
         """Return the field selection parameters to leave out, without ``fields:``."""
         names = (name.strip().removeprefix("fields:") for name in self.omit_fields.split(","))
         return tuple(name for name in names if name)
+
+    @property
+    def timezones(self) -> WarehouseTimezones:
+        """Return the time zones of the warehouses."""
+        return parse_warehouse_timezones(self.warehouse_timezones)
 
     @property
     def start(self) -> datetime:

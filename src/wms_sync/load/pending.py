@@ -9,6 +9,7 @@ import duckdb
 
 from wms_sync.analytics import database
 from wms_sync.analytics.included import count_included, not_given
+from wms_sync.analytics.local_time import write_latest_load, write_timezones
 from wms_sync.analytics.merge import Merger, WindowGroup, receipts
 from wms_sync.analytics.mirrors import write_narrowed, write_windows
 from wms_sync.analytics.push_ledger import write_push_ledger
@@ -107,11 +108,13 @@ class PendingWindows:
         return {window: tuple(sorted(names)) for window, names in lost.items() if names}
 
     def _mirror(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Copy windows, creates and refused fields of the state store into the file."""
+        """Write what the file says of itself: windows, creates, refused fields, time zones, how far it reaches."""
         write_windows(connection, self._store, self.landed)
         with PushLedger(self._settings.database_url, self._store.turn) as ledger:
             write_push_ledger(connection, ledger, self._settings.base_url)
         write_narrowed(connection, self._settings)
+        write_timezones(connection, self._settings.timezones)
+        write_latest_load(connection, self._settings, self._store, self._run_id)
 
     def _note(self, group: WindowGroup, rows: Mapping[str, int]) -> None:
         for window, flattened in group:

@@ -11,7 +11,8 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from wms_sync.analytics.database import open_for_writing, published, row_counts
+from wms_sync import sql_files
+from wms_sync.analytics.database import open_for_writing, published, records, row_counts
 from wms_sync.analytics.foreign_log import log_notice
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.clock import Heard
@@ -63,6 +64,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
         ("forgotten orders", _forgotten),
         ("lock", _lock),
         ("published", _published),
+        ("time zones", _timezones),
         ("tables", _tables),
         ("ledger", _ledger),
         ("master data", _master_data),
@@ -236,6 +238,25 @@ def _published(settings: Settings) -> Iterator[Finding]:
     for kept in layout.logs_set_aside():
         yield Finding("published", "warn", log_notice(kept, layout.published))
     yield Finding("published", "ok", f"the published file opens; {rows['shipments']} shipments in it")
+
+
+def _timezones(settings: Settings) -> Iterator[Finding]:
+    if not settings.layout.published.exists():
+        return
+    with published(settings.layout) as connection:
+        warehouses = records(connection.execute(sql_files.read("queries/warehouses.sql")))
+    zones = settings.timezones
+    known = {str(one[column]).lower() for one in warehouses for column in ("name", "abbreviation")}
+    for name in sorted(zones.named.keys() - known):
+        yield Finding("time zones", "warn", f"WMS_WAREHOUSE_TIMEZONES names {name}, and no warehouse is called so")
+    unnamed = [str(one["name"]) for one in warehouses if zones.of(one["name"], one["abbreviation"]) is None]
+    if not settings.warehouse_timezones and unnamed:
+        days = "days in marts are days in UTC: set WMS_WAREHOUSE_TIMEZONES, such as *=America/New_York"
+        yield Finding("time zones", "warn", f"no warehouse has a time zone, so {days} ({', '.join(unnamed)})")
+    elif unnamed:
+        yield Finding("time zones", "ok", f"{zones.default}, that of every other warehouse: {', '.join(unnamed)}")
+    else:
+        yield Finding("time zones", "ok", f"{len(warehouses)} warehouses, each with a time zone")
 
 
 def _tables(settings: Settings) -> Iterator[Finding]:
