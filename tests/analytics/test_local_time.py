@@ -15,7 +15,7 @@ from wms_sync.reports.doctor import examine
 
 def load(bench, **changes: object) -> None:
     bench.settings = bench.settings.model_copy(update=changes)
-    assert refresh(bench.settings, bench.store, run_id="test", say=str).published
+    assert refresh(bench.run).published
 
 
 def ask(bench, query: str) -> list[tuple[object, ...]]:

@@ -22,6 +22,7 @@ from tests.processes import PROCESSES, enter
 from tests.survival.moments import Moment, Moments
 from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.database import published, records
+from wms_sync.catalogue import quote
 from wms_sync.extract.raw import damage, read_manifest
 from wms_sync.layout import Layout
 from wms_sync.state.ledger import PushLedger
@@ -155,15 +156,26 @@ class Installation:
         store.close()
 
 
-def rows(layout: Layout) -> Rows:
-    """Every row of every table of the published file, without where and when it was read."""
+def columns(layout: Layout) -> dict[str, list[str]]:
+    """The columns of every table of the published file, by table, without where and when a row was read."""
+    with duckdb.connect(layout.published, read_only=True) as connection:
+        found = connection.execute(
+            "select schema_name || '.' || table_name, list(column_name order by column_index) from duckdb_columns() "
+            "where not internal and schema_name not in ('ops', 'marts') and not list_contains(?, column_name) "
+            "group by all order by all",
+            [list(PROVENANCE)],
+        ).fetchall()
+    return dict(found)
+
+
+def rows(layout: Layout, of: dict[str, list[str]] | None = None) -> Rows:
+    """Every row of every table of the published file; ``of`` are the columns if not all are wanted."""
     with duckdb.connect(layout.published, read_only=True) as connection:
         connection.execute("set timezone = 'UTC'")
-        tables = connection.execute(
-            "select schema_name || '.' || table_name from duckdb_tables() where schema_name != 'ops' order by all"
-        ).fetchall()
-        query = f"select * exclude ({', '.join(PROVENANCE)}) from {{}} order by all"
-        return {table: connection.execute(query.format(table)).fetchall() for (table,) in tables}
+        return {
+            table: connection.execute(f"select {', '.join(map(quote, names))} from {table} order by all").fetchall()
+            for table, names in (of or columns(layout)).items()
+        }
 
 
 def wait_until(what: str, seconds: float, seen: Callable[[], bool]) -> None:

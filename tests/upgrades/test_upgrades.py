@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import Bench, logged, opened_store
 from tests.oracle import differences, expected_tables
-from tests.survival.installation import rows
+from tests.survival.installation import columns, rows
 from tests.test_sync import synced
 from tests.upgrades.lives import LIVES, RELEASES, SETTINGS, first_order, relived, unpacked
 from wms_sandbox.server import SandboxServer
@@ -79,9 +79,10 @@ def test_a_sync_goes_on_with_a_whole_data_folder(upgraded, server):
 
 def test_a_rebuild_of_a_whole_data_folder_makes_the_tables_that_it_had(upgraded):
     bench = upgraded("whole")
-    before = rows(Layout(bench.settings.data_dir))
+    then = columns(Layout(bench.settings.data_dir))
+    before = rows(Layout(bench.settings.data_dir), then)
     assert rebuild(bench.run).published
-    assert rows(Layout(bench.settings.data_dir)) == before
+    assert rows(Layout(bench.settings.data_dir), then) == before
 
 
 def test_a_page_that_an_earlier_release_lost_is_brought_in_again(upgraded, server):
