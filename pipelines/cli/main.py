@@ -198,6 +198,19 @@ def tracking(number: str, as_json: bool) -> None:
 
 
 @main.command()
+@click.argument("relation", metavar="MART")
+@click.option("--to", type=FILE, required=True, help="The file to write: .xlsx, .csv or .parquet.")
+@click.option("--timezone", help="Zone of the times in .xlsx and .csv; default: the one for all other warehouses.")
+@exits_with_code
+def export(relation: str, to: Path, timezone: str | None) -> None:
+    """Write a mart or table to a file for a spreadsheet or another program."""
+    from pipelines.cli.views import export_lines
+    from wms_sync.reports.export import export as written
+
+    _print(export_lines(written(Settings.load(), relation, to, timezone=timezone)))
+
+
+@main.command()
 @click.argument("orders", metavar="ORDER...", nargs=-1)
 @exits_with_code
 def forget(orders: tuple[str, ...]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from wms_sync.extract.read import ReadReport
     from wms_sync.load.refresh import RefreshReport
+    from wms_sync.reports.export import Exported
     from wms_sync.reports.status import LastAudit, Status
 
 SHOWN_DOUBTS = 20
@@ -89,6 +90,16 @@ def status_lines(found: Status) -> Iterator[str]:
         yield f"in doubt      and {len(found.doubts) - SHOWN_DOUBTS:,} more: see --json"
     for line in found.needs_a_hand or ("nothing",):
         yield f"needs a hand  {line}"
+
+
+def export_lines(done: Exported) -> Iterator[str]:
+    """Yield what was exported."""
+    times = f"; times are local times of {done.timezone}" if done.timezone else ""
+    yield f"exported  {done.rows:,} rows of {done.relation} to {done.path}{times}"
+    if done.cut:
+        yield f"          {done.cut:,} texts were longer than a cell can hold and are cut"
+    if done.is_personal:
+        yield "          the file holds personal data: `wms-sync forget` does not reach it"
 
 
 def _audit_lines(audit: LastAudit) -> Iterator[str]:

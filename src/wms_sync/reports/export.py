@@ -1,0 +1,235 @@
+"""Export a mart or table to a file that a spreadsheet or another program opens.
+
+``.xlsx`` and ``.csv`` get times without a zone, local to one time zone, since a spreadsheet knows no zones; lists and
+structures become JSON. ``.parquet`` keeps every type. A text is never taken for a formula: in ``.xlsx`` cells of text
+are marked as such; in ``.csv`` an apostrophe comes before a text that begins like a formula.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.analytics.database import published, records
+from wms_sync.catalogue import literal, quote
+from wms_sync.durable import accessing, put_in_place, sync_file
+from wms_sync.errors import WmsSyncError
+from wms_sync.settings import Settings
+from wms_sync.timezones import checked_zone
+
+if TYPE_CHECKING:
+    from xlsxwriter.format import Format
+    from xlsxwriter.worksheet import Worksheet
+
+KINDS = (".xlsx", ".csv", ".parquet")
+PERSONAL = "pii"
+MOST_ROWS = 1_048_575
+"""A sheet holds so many rows below its header."""
+MOST_CHARACTERS = 32_767
+"""A cell holds so many."""
+MOST_DIGITS = 15
+"""Excel keeps so many digits of a number."""
+FIRST_YEAR = 1900
+"""Excel knows no earlier date."""
+BATCH = 5000
+WIDEST = 40
+
+
+class ExportError(WmsSyncError):
+    """The relation cannot be exported to this file; an earlier file of that name stays as it was."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was exported. ``timezone`` is that of its times, None where they keep their own.
+
+    ``cut`` counts texts that were longer than a cell. ``is_personal``: it holds personal data of orders.
+    """
+
+    relation: str
+    path: Path
+    rows: int
+    timezone: str | None
+    cut: int
+    is_personal: bool
+
+
+@dataclass(frozen=True)
+class _Column:
+    name: str
+    type: str
+    comment: str | None
+
+
+@dataclass(frozen=True)
+class _Relation:
+    schema: str
+    name: str
+    comment: str | None
+    columns: tuple[_Column, ...]
+
+    @property
+    def qualified(self) -> str:
+        return f"{quote(self.schema)}.{quote(self.name)}"
+
+    def query(self, expressions: Sequence[str]) -> str:
+        return f"select {', '.join(expressions)} from {self.qualified}"
+
+
+def export(settings: Settings, name: str, to: Path, *, timezone: str | None = None) -> Exported:
+    """Write a mart or table, named with or without its schema, to a file; the ending of its name says which kind.
+
+    ``timezone`` is that of the times in ``.xlsx`` and ``.csv``; without it, that of warehouses that no other is set
+    for. The file replaces one of the same name when it is whole, and only its owner can read it. Raise
+    ``ExportError``.
+    """
+    kind = to.suffix.lower()
+    if kind not in KINDS:
+        raise ExportError(f"{to} does not say what to write: end the name with one of {', '.join(KINDS)}.")
+    layout = settings.layout
+    if not layout.published.exists():
+        raise ExportError("Nothing can be exported: nothing is published yet. Run `wms-sync sync` first.")
+    try:
+        zone = None if kind == ".parquet" else checked_zone(timezone or settings.timezones.default)
+    except ValueError as error:
+        raise ExportError(f"{timezone} {error}.") from None
+    with published(layout) as connection, _replacing(to) as path:
+        relation = _named(connection, name)
+        cut = 0
+        if kind == ".parquet":
+            rows = _copied(connection, relation.query(["*"]), path, "format parquet, compression zstd")
+        elif kind == ".csv":
+            expressions = [_without_formula(column, _plain(column, str(zone))) for column in relation.columns]
+            rows = _copied(connection, relation.query(expressions), path, "format csv, header")
+        else:
+            rows, cut = _write_workbook(connection, relation, path, str(zone))
+    return Exported(f"{relation.schema}.{relation.name}", to, rows, zone, cut, relation.schema == PERSONAL)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path; afterwards rename the file there to ``path``, or delete it if the block failed."""
+    if not path.absolute().parent.is_dir():
+        raise ExportError(f"{path} cannot be written: its folder does not exist.")
+    temporary = path.with_name(f".{secrets.token_hex(4)}-{path.name}")
+    with accessing(path):
+        try:
+            yield temporary
+            sync_file(temporary)
+            put_in_place(temporary, path)
+        except duckdb.IOException as error:  # no room, or no right to write; an OSError is dealt with by accessing
+            raise ExportError(f"{path} cannot be written: {error}") from None
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def _named(connection: duckdb.DuckDBPyConnection, name: str) -> _Relation:
+    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in records(connection.execute(sql_files.read("queries/exportable.sql"))):
+        found.setdefault((row["schema_name"], row["relation_name"]), []).append(row)
+    meant = [place for place in found if name.lower() in (place[1], ".".join(place))]
+    if len(meant) > 1:
+        raise ExportError(f"{name} may be {' or '.join(map('.'.join, meant))}: name the schema too.")
+    if not meant:
+        marts = ", ".join(relation for schema, relation in found if schema == "marts")
+        raise ExportError(f"There is no mart or table {name}. The marts are {marts}; `show all tables` lists the rest.")
+    [place] = meant
+    columns = tuple(_Column(row["column_name"], row["data_type"], row["comment"]) for row in found[place])
+    return _Relation(*place, comment=found[place][0]["relation_comment"], columns=columns)
+
+
+def _plain(column: _Column, zone: str) -> str:
+    """Return the expression of a value that a spreadsheet can hold."""
+    value = quote(column.name)
+    if column.type == "TIMESTAMP WITH TIME ZONE":
+        return f"{value} at time zone {literal(zone)} as {value}"
+    if column.type.endswith("]") or column.type.startswith(("STRUCT", "MAP")):
+        return f"to_json({value})::varchar as {value}"
+    return value
+
+
+def _without_formula(column: _Column, expression: str) -> str:
+    if column.type != "VARCHAR":
+        return expression
+    value = quote(column.name)
+    return f"regexp_replace({value}, '^([=+@\\t\\r-])', '''\\1') as {value}"
+
+
+def _copied(connection: duckdb.DuckDBPyConnection, query: str, path: Path, options: str) -> int:
+    row = connection.execute(f"copy ({query}) to {literal(str(path))} ({options})").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _write_workbook(
+    connection: duckdb.DuckDBPyConnection, relation: _Relation, path: Path, zone: str
+) -> tuple[int, int]:
+    """Write a sheet with the rows and one that explains the columns; return the rows and how many texts were cut."""
+    import xlsxwriter  # only needed here
+
+    counted = connection.execute(f"select count(*) from {relation.qualified}").fetchone()
+    if counted is not None and counted[0] > MOST_ROWS:
+        raise ExportError(
+            f"{relation.schema}.{relation.name} has {counted[0]:,} rows, and a sheet holds {MOST_ROWS:,}. Export to "
+            ".csv or .parquet."
+        )
+    rows = connection.execute(relation.query([_plain(column, zone) for column in relation.columns]))
+    with xlsxwriter.Workbook(path, {"constant_memory": True}) as book:
+        bold = book.add_format({"bold": True})
+        formats = {
+            datetime: book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"}),
+            date: book.add_format({"num_format": "yyyy-mm-dd"}),
+        }
+        sheet = book.add_worksheet(relation.name[:31])
+        sheet.freeze_panes(1, 0)
+        for at, column in enumerate(relation.columns):
+            sheet.set_column(at, at, min(WIDEST, max(12, len(column.name) + 2)))
+            sheet.write_string(0, at, column.name, bold)
+        written = cut = 0
+        while batch := rows.fetchmany(BATCH):
+            for row in batch:
+                written += 1
+                cut += sum(_write(sheet, written, at, value, formats) for at, value in enumerate(row))
+        sheet.autofilter(0, 0, written, len(relation.columns) - 1)
+        about = book.add_worksheet("columns")
+        about.set_column(0, 0, WIDEST)
+        about.set_column(1, 1, 3 * WIDEST)
+        about.write_string(0, 0, f"{relation.schema}.{relation.name}", bold)
+        about.write_string(0, 1, f"{relation.comment or ''} Times are local times of {zone}.".strip())
+        for number, column in enumerate(relation.columns, start=2):
+            about.write_string(number, 0, column.name)
+            about.write_string(number, 1, column.comment or "")
+    return written, cut
+
+
+def _write(sheet: Worksheet, row: int, at: int, value: object, formats: Mapping[type[date], Format]) -> bool:
+    """Write a value with its type; return whether it was a text that had to be cut."""
+    if value is None:
+        return False
+    if isinstance(value, bool):
+        sheet.write_boolean(row, at, value)
+    elif isinstance(value, (int, float, Decimal)) and _keeps_digits(value):
+        sheet.write_number(row, at, value)
+    elif isinstance(value, date) and value.year >= FIRST_YEAR:
+        sheet.write_datetime(row, at, value, formats[datetime if isinstance(value, datetime) else date])
+    else:
+        text = str(value)
+        sheet.write_string(row, at, text[:MOST_CHARACTERS])
+        return len(text) > MOST_CHARACTERS
+    return False
+
+
+def _keeps_digits(value: float | Decimal) -> bool:
+    if isinstance(value, float):
+        return abs(value) < float("inf")  # Excel knows neither infinity nor NaN
+    return len(Decimal(value).normalize().as_tuple().digits) <= MOST_DIGITS
