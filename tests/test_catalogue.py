@@ -4,6 +4,7 @@ import duckdb
 import pytest
 
 from wms_sync import sql_files
+from wms_sync.analytics.database import create_empty
 from wms_sync.catalogue import marts, ops_tables, quote, table, tables
 from wms_sync.flatten.read import PageReader
 from wms_sync.flatten.shape import create_types
@@ -12,7 +13,6 @@ from wms_sync.flatten.write import create_stages, select_of
 PROVENANCE = ("_window_id", "_page", "_extracted_at")
 SET_BY_LOADS = ("_missing_since", "timezone")
 """What no page says."""
-SCHEMAS = ("pii", "ops", "marts")
 
 # Sections 2.2 to 2.5 and 4.5 of the specification, field by field. Behind the colon stands the shape of a field:
 # nothing is a scalar, `kinds` a reference to several kinds, `table` a table of its own, named in brackets.
@@ -119,10 +119,7 @@ def columns_by_rule(field):
 @pytest.fixture(scope="module")
 def database():
     with duckdb.connect() as connection:
-        for schema in SCHEMAS:
-            connection.execute(f"create schema {quote(schema)}")
-        for one in (*tables(), *ops_tables(), *marts()):
-            connection.execute(one.create)
+        create_empty(connection)
         yield connection
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from wms_sync import sql_files
 from wms_sync.analytics.checks import checks
-from wms_sync.catalogue import marts, ops_tables, quote, table, tables
+from wms_sync.analytics.database import create_empty
+from wms_sync.catalogue import quote, table, tables
 
 CHECKS = {check.name: check for check in checks()}
 BELONGS = [name for name in CHECKS if "_belong_to_" in name]
@@ -17,10 +18,7 @@ BELONGS = [name for name in CHECKS if "_belong_to_" in name]
 def database():
     with duckdb.connect() as connection:
         connection.execute("set timezone = 'UTC'")
-        for schema in ("pii", "ops", "marts"):
-            connection.execute(f"create schema {quote(schema)}")
-        for one in (*tables(), *ops_tables(), *marts()):
-            connection.execute(one.create)
+        create_empty(connection)
         yield connection
 
 

@@ -12,9 +12,9 @@ from types import SimpleNamespace
 import duckdb
 import pytest
 
-from wms_sync.analytics.database import replace_rows
+from wms_sync.analytics.database import create_empty, replace_rows
 from wms_sync.analytics.local_time import write_timezones
-from wms_sync.catalogue import in_order, mart_of, marts, ops_tables, quote, table, tables
+from wms_sync.catalogue import in_order, mart_of, marts, quote, table
 from wms_sync.timezones import parse_warehouse_timezones
 
 CLIENTS = Path(__file__).parents[2] / ".clients"
@@ -28,16 +28,9 @@ def database():
     with duckdb.connect() as connection:
         # as an analyst's own connection may be: the days are the warehouses' all the same
         connection.execute("set timezone = 'Pacific/Auckland'")
-        create(connection)
+        create_empty(connection)
         load(connection)
         yield connection
-
-
-def create(connection):
-    for schema in ("pii", "ops", "marts"):
-        connection.execute(f"create schema {quote(schema)}")
-    for one in (*tables(), *ops_tables(), *marts()):
-        connection.execute(one.create)
 
 
 def load(connection, zones=ZONES, until=NOW):
@@ -235,7 +228,7 @@ def test_attached_beside_a_database_with_shipments_of_its_own_a_mart_reads_its_o
     if version != duckdb.__version__ and not client.is_dir():
         pytest.skip(f"no DuckDB {version} in {client}: .ci/run installs it")
     with duckdb.connect(tmp_path / "analytics.duckdb") as published:
-        create(published)
+        create_empty(published)
         insert(published, "shipments", id=1, status="new", target_ship_date="2024-01-05", retailer_id=3)
         insert(published, "shipments", id=2, status="shipped", packed_at="2024-01-07", retailer_id=3)
         load(published)

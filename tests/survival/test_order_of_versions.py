@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.survival.counts import ORDERS_OF_VERSIONS
+from wms_sync.analytics.database import create_empty
 from wms_sync.analytics.merge import Merger
-from wms_sync.catalogue import marts, ops_tables, quote, tables
 from wms_sync.flatten.window import FlattenedWindow, flattened_window
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
@@ -134,10 +134,7 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
     """An empty database; each test takes its own rows away."""
     with duckdb.connect() as opened:
         opened.execute("set timezone = 'UTC'")
-        for schema in ("pii", "ops", "marts"):
-            opened.execute(f"create schema {quote(schema)}")
-        for one in (*tables(), *ops_tables(), *marts()):
-            opened.execute(one.create)
+        create_empty(opened)
         yield opened
 
 

@@ -70,14 +70,11 @@ def _derived() -> Iterator[Check]:
 def _unique_keys(one: Table) -> Check:
     keys = ", ".join(map(quote, one.keys))
     lacking = " or ".join(f"{quote(key)} is null" for key in one.keys)
-    return Check(
-        name=f"{one.slug}_have_unique_keys",
-        table=one.slug,
-        severity="error",
-        blocking=True,
-        description=f"No two rows have the same {', '.join(one.keys)}, and none lacks any of them.",
-        query=f"select {keys}, count(*) as occurrences from {one.qualified} "
-        f"group by all having count(*) > 1 or {lacking}",
+    return _blocking(
+        one,
+        "have_unique_keys",
+        f"No two rows have the same {', '.join(one.keys)}, and none lacks any of them.",
+        f"select {keys}, count(*) as occurrences from {one.qualified} group by all having count(*) > 1 or {lacking}",
     )
 
 
@@ -85,13 +82,22 @@ def _has_parent(one: Table, parent: Table) -> Check:
     keys = ", ".join(f"child.{quote(key)}" for key in one.keys)
     pairs = zip(one.parent_key, parent.keys, strict=True)
     on = " and ".join(f"child.{quote(own)} = parent.{quote(key)}" for own, key in pairs)
+    return _blocking(
+        one,
+        f"belong_to_{parent.slug}",
+        f"Every row belongs to a row of {parent.name}, by {', '.join(one.parent_key)}.",
+        f"select {keys} from {one.qualified} as child anti join {parent.qualified} as parent on {on}",
+    )
+
+
+def _blocking(one: Table, says: str, description: str, query: str) -> Check:
     return Check(
-        name=f"{one.slug}_belong_to_{parent.slug}",
+        name=f"{one.slug}_{says}",
         table=one.slug,
         severity="error",
         blocking=True,
-        description=f"Every row belongs to a row of {parent.name}, by {', '.join(one.parent_key)}.",
-        query=f"select {keys} from {one.qualified} as child anti join {parent.qualified} as parent on {on}",
+        description=description,
+        query=query,
     )
 
 

@@ -201,14 +201,25 @@ def row_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     return counted
 
 
+def create_empty(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create every schema, table and mart of ``sql/`` in a database that has none of them."""
+    _create_schemas(connection)
+    for relation in (*tables(), *ops_tables(), *marts()):
+        connection.execute(relation.create)
+
+
+def _create_schemas(connection: duckdb.DuckDBPyConnection) -> None:
+    for schema in SCHEMAS:
+        connection.execute(f"create schema if not exists {quote(schema)}")
+
+
 def _complete(connection: duckdb.DuckDBPyConnection) -> None:
     """Create or adapt schemas, tables, views and comments, as ``sql/`` defines them.
 
     This is one transaction: hundreds of statements that each commit alone take ten times as long.
     """
     connection.begin()
-    for schema in SCHEMAS:
-        connection.execute(f"create schema if not exists {quote(schema)}")
+    _create_schemas(connection)
     present, wanted = _present(connection), _defined()
     for table in (*tables(), *ops_tables()):
         if table.place in present:
@@ -228,10 +239,7 @@ def _complete(connection: duckdb.DuckDBPyConnection) -> None:
 def _defined() -> Relations:
     """Return the tables and views that ``sql/`` defines, in DuckDB's own spelling."""
     with duckdb.connect() as scratch:
-        for schema in SCHEMAS:
-            scratch.execute(f"create schema if not exists {quote(schema)}")
-        for relation in (*tables(), *ops_tables(), *marts()):
-            scratch.execute(relation.create)
+        create_empty(scratch)
         return _present(scratch)
 
 

@@ -28,6 +28,7 @@ from wms_sync.extract.clocks import served_later
 from wms_sync.extract.counts import Counts
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.field_selection import FieldSelection
+from wms_sync.extract.listing import listing_of
 from wms_sync.extract.page_size import page_size
 from wms_sync.extract.progress import Tally
 from wms_sync.extract.warnings import Warnings
@@ -71,12 +72,7 @@ class SliceReader:
         self._stored = stored
         self._landed = landed
         warned = warnings or Warnings()
-        self._listing = ShipmentListing(
-            api,
-            page_size=page_size(settings, store, warned),
-            include_addresses=settings.include_addresses,
-            remark=warned.remark,
-        )
+        self._listing = listing_of(settings, api, page_size(settings, store, warned), warned)
         self._listing.selection = FieldSelection(settings, store).remembered()
         served_later(api, store)
         self._counts = Counts(self._listing, warned)

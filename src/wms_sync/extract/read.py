@@ -16,7 +16,6 @@ from time import monotonic
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.clock import EARLIEST, LATEST
 from wms_sync.api.errors import PagingBroken, Rejected
-from wms_sync.api.shipments import ShipmentListing
 from wms_sync.extract import plan, unfinished
 from wms_sync.extract.cleaner import Cleaner
 from wms_sync.extract.clocks import Clocks, remember, remembered, served_later
@@ -24,6 +23,7 @@ from wms_sync.extract.counts import Counts, IntervalCutter
 from wms_sync.extract.disk_space import refuse_without_room
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.field_selection import FieldSelection
+from wms_sync.extract.listing import listing_of
 from wms_sync.extract.page_size import page_size
 from wms_sync.extract.progress import Progress, Tally, Watcher
 from wms_sync.extract.unfinished import RESUME_WITHIN, UnfinishedBackfill
@@ -75,12 +75,7 @@ class Reading:
         self._api = api
         self._run_id = run.id
         self._warnings = warnings or Warnings()
-        self._listing = ShipmentListing(
-            api,
-            page_size=page_size(settings, store, self._warnings),
-            include_addresses=settings.include_addresses,
-            remark=self._warnings.remark,
-        )
+        self._listing = listing_of(settings, api, page_size(settings, store, self._warnings), self._warnings)
         self._counts = Counts(self._listing, self._warnings)
         self._cutter = IntervalCutter(
             self._listing,

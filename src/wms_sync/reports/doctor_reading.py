@@ -16,9 +16,11 @@ from wms_sync.api.errors import ApiError, Rejected
 from wms_sync.api.page_size import PageSize
 from wms_sync.api.refusals import agree
 from wms_sync.api.selection import PREFIX, Selection
-from wms_sync.api.shipments import Page, ShipmentListing
+from wms_sync.api.shipments import Page
 from wms_sync.api.statuses import NO_SUCH_PATH
 from wms_sync.extract.field_selection import taken_again, wanted, what_is_lost
+from wms_sync.extract.listing import listing_of
+from wms_sync.extract.warnings import Warnings
 from wms_sync.reports.findings import Finding
 from wms_sync.settings import Settings
 
@@ -59,7 +61,7 @@ def look_at_status(api: GlobalApi) -> Finding:
 def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
     """Read at most two pages and yield findings about them."""
     size = PageSize(settings.page_size)
-    listing = ShipmentListing(api, page_size=size, include_addresses=settings.include_addresses)
+    listing = listing_of(settings, api, size, Warnings())
     agreement = agree(lambda asked: listing.count(settings.start, None, selecting=asked), wanted(settings))
     total, served_at = agreement.answer
     listing.selection = agreement.selection
