@@ -1,6 +1,6 @@
 -- grain: one row per shipment, with its order, retailer, warehouse and the totals of its items and packages
 -- keys: shipment_id
--- source: marts.shipment_timeline, shipments, orders, warehouses, merchants, retailers, retailer_ship_to_locations, shipment_items, packages
+-- source: marts.shipment_timeline, shipments, orders, warehouses, merchants, retailers, retailer_ship_to_locations, shipment_items, products, packages
 -- notes: marts.shipment_timeline decides what is open, when a shipment left and how late; shipped_at is its left_at. Days are local days of
 --     the warehouse. A shipment that the service no longer has is not open, and still counts as shipped if it left
 create or replace view marts.shipment_overview as
@@ -12,6 +12,17 @@ with item_totals as (
         sum(qty_shipped) as qty_shipped
     from main.shipment_items
     group by shipment_id
+),
+
+goods as (
+    select
+        items.shipment_id,
+        list(distinct products.goods_type order by products.goods_type) as goods_types
+    from main.shipment_items as items
+    inner join main.products
+        on items.product_id = products.id
+    where products.goods_type is not null
+    group by items.shipment_id
 ),
 
 package_totals as (
@@ -41,6 +52,7 @@ shipment as (
         orders.state as order_state,
         orders.status as order_status,
         orders.created_at as order_created_at,
+        orders.shipping_method as order_shipping_method,
         orders.requested_ship_date,
         orders.merchant_id
     from main.shipments
@@ -69,6 +81,7 @@ select
     shipment.days_after_target, -- Days from target_ship_date to the local day it left, or to that of data_until while it is open; negative before it
     shipment.shipping_carrier_code, -- Code of the carrier
     shipment.shipping_method, -- Code of the shipping method
+    shipment.order_shipping_method, -- Code of the shipping method that the order asked for
     shipment.shipping_service_name, -- Name of the carrier's service
     shipment.is_international, -- Whether it crosses a border
     shipment.carrier_shipping_cost, -- Amount charged by the carrier; the service sends no currency
@@ -95,6 +108,7 @@ select
     coalesce(item_totals.items, 0) as items, -- Number of shipment items
     item_totals.quantity, -- Quantity over all items, in pieces
     item_totals.qty_shipped, -- Quantity shipped over all items, in pieces
+    goods.goods_types, -- Kinds of goods of its products, such as HAZMAT; ops.code_values says what each means; null if no product says
     coalesce(package_totals.packages, 0) as packages, -- Number of packages
     package_totals.billable_weight_value, -- Weight that the carrier bills, over all packages, in billable_weight_unit
     package_totals.billable_weight_unit, -- Unit of billable_weight_value; null if the packages have different units
@@ -108,6 +122,8 @@ left join main.retailers
     on shipment.retailer_id = retailers.id
 left join main.retailer_ship_to_locations as ship_to
     on shipment.retailer_ship_to_location_id = ship_to.id
+left join goods
+    on shipment.id = goods.shipment_id
 left join item_totals
     on shipment.id = item_totals.shipment_id
 left join package_totals

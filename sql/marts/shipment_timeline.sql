@@ -123,6 +123,7 @@ select
     status, -- Status of the shipment; ops.code_values says what each means
     coalesce(has_left, false) as has_left, -- Whether it left: its status is shipped
     coalesce(is_open, false) as is_open, -- Whether it is still to leave: its status is known to be open, and the service has it
+    coalesce(has_left, false) or (_missing_since is null and (is_unknown or is_open)) as is_live, -- Whether it left, is open, or its status is not known; not if it was canceled, voided or deleted
     case
         when target_ship_date is null then 'none'
         when is_unknown then 'unknown'

@@ -1,0 +1,20 @@
+-- grain: one row: how far the data reaches
+-- keys: data_until
+-- source: ops.latest_load, ops.windows, shipments
+-- notes: has no row until the first load
+create or replace view marts.freshness as
+select
+    latest_load.data_until, -- Sync cursor: everything that the service changed before this time is here (UTC); null while nothing was read
+    latest_load.loaded_at, -- When the tables were last loaded (UTC, by the clock of the machine that loads)
+    (
+        epoch_us(latest_load.loaded_at) - epoch_us(latest_load.data_until)
+    ) / 3600000000 as hours_behind, -- Hours from data_until to loaded_at
+    latest_load.run_id, -- Run that last loaded the tables (Dagster run id)
+    latest_load.version, -- Version of wms-sync that last loaded the tables
+    (
+        select min(windows.from_at) from ops.windows
+        where windows.state = 'loaded' and windows.reason <> 'audit'
+    ) as data_from, -- Start of the earliest time that was read (UTC); shipments last changed before it are not here
+    (select max(shipments.updated_at) from main.shipments) as newest_change, -- Time of the newest change of a shipment (UTC)
+    (select count(*) from main.shipments) as shipments -- Number of shipments
+from ops.latest_load

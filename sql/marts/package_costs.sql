@@ -1,0 +1,104 @@
+-- grain: one row per package of a shipment, with its part of the carrier's cost, its weights and its box
+-- keys: shipment_id, package_position
+-- source: packages, package_items, products, shipments, orders, warehouses, merchants, marts.shipment_timeline
+-- notes: the service sends one cost per shipment and no currency. A package's part is by billable weight; null if a shipment has several packages and one
+--     has no such weight. Weights are converted from lb, oz, g and kg; null in other units. The weight of a package item is taken as that of one piece
+create or replace view marts.package_costs as
+with unit (unit, kilograms) as (
+    values ('lb', 0.45359237::double), ('oz', 0.028349523125::double), ('g', 0.001::double), ('kg', 1::double)
+),
+
+item_weight as (
+    select
+        items.shipment_id,
+        items.package_position,
+        case
+            when count(*) = count(items.weight_value * items.quantity * unit.kilograms)
+                then sum(items.weight_value * items.quantity * unit.kilograms)
+        end as kilograms
+    from main.package_items as items
+    left join unit
+        on lower(items.weight_unit) = unit.unit
+    group by items.shipment_id, items.package_position
+),
+
+weighed as (
+    select
+        packages.shipment_id,
+        packages.position,
+        packages.tracking_ref,
+        packages.container_id,
+        packages.container_style,
+        packages.total_void_percent,
+        packages.billable_weight_value * billable.kilograms as billable_kg,
+        packages.dimensional_weight_value * dimensional.kilograms as dimensional_kg,
+        item_weight.kilograms as item_kg
+    from main.packages
+    left join unit as billable
+        on lower(packages.billable_weight_unit) = billable.unit
+    left join unit as dimensional
+        on lower(packages.dimensional_weight_unit) = dimensional.unit
+    left join item_weight
+        on packages.shipment_id = item_weight.shipment_id and packages.position = item_weight.package_position
+),
+
+totals as (
+    select
+        shipment_id,
+        count(*) as packages,
+        case when count(*) = count(billable_kg) then sum(billable_kg) end as billable_kg
+    from weighed
+    group by shipment_id
+)
+
+select
+    weighed.shipment_id, -- The shipment; joins shipments.id
+    weighed.position as package_position, -- The package; joins packages.position
+    weighed.tracking_ref, -- Tracking number
+    timeline.has_left, -- Whether the shipment left; voided shipments have costs as well
+    timeline.left_day, -- Local day on which the shipment left
+    timeline.warehouse_id, -- The warehouse; joins warehouses.id
+    warehouses."name" as warehouse_name, -- Name of the warehouse
+    orders.merchant_id, -- The merchant; joins merchants.id
+    merchants."name" as merchant_name, -- Name of the merchant
+    shipments.shipping_carrier_code, -- Code of the carrier
+    shipments.shipping_method, -- Code of the shipping method
+    shipments.is_international, -- Whether it crosses a border
+    totals.packages as packages_of_shipment, -- Number of packages of the shipment
+    case
+        when totals.packages = 1 then shipments.carrier_shipping_cost::double
+        else shipments.carrier_shipping_cost * weighed.billable_kg / nullif(totals.billable_kg, 0)
+    end as cost, -- Part of the shipment's carrier_shipping_cost; the service sends no currency
+    weighed.billable_kg, -- Weight that the carrier bills, in kg
+    weighed.billable_kg / 0.45359237::double as billable_lb, -- Weight that the carrier bills, in lb
+    weighed.dimensional_kg, -- Weight computed from the dimensions, in kg
+    weighed.dimensional_kg / 0.45359237::double as dimensional_lb, -- Weight computed from the dimensions, in lb
+    weighed.item_kg, -- Weight of the items inside, in kg; null if one has no weight or quantity
+    weighed.item_kg / 0.45359237::double as item_lb, -- Weight of the items inside, in lb
+    case
+        when weighed.billable_kg > weighed.item_kg then weighed.billable_kg - weighed.item_kg
+        when weighed.billable_kg <= weighed.item_kg then 0
+    end as excess_kg, -- Billed weight beyond that of the items, in kg; 0 if there is none, null if either is not known
+    case
+        when weighed.billable_kg > weighed.item_kg then (weighed.billable_kg - weighed.item_kg) / 0.45359237::double
+        when weighed.billable_kg <= weighed.item_kg then 0
+    end as excess_lb, -- The same in lb
+    weighed.total_void_percent as void_percent, -- Empty part of the package, in percent
+    weighed.container_id, -- The box; joins products.id
+    box."name" as box_name, -- Name of the box
+    weighed.container_style -- Style of the box
+from weighed
+inner join main.shipments
+    on weighed.shipment_id = shipments.id
+inner join marts.shipment_timeline as timeline
+    on weighed.shipment_id = timeline.shipment_id
+inner join totals
+    on weighed.shipment_id = totals.shipment_id
+left join main.orders
+    on shipments.order_id = orders.id
+left join main.warehouses
+    on shipments.warehouse_id = warehouses.id
+left join main.merchants
+    on orders.merchant_id = merchants.id
+left join main.products as box
+    on weighed.container_id = box.id
