@@ -211,6 +211,16 @@ def export(relation: str, to: Path, timezone: str | None) -> None:
 
 
 @main.command()
+@click.option("--to", type=click.Path(file_okay=False, path_type=Path), required=True, help="The folder to write to.")
+@exits_with_code
+def dictionary(to: Path) -> None:
+    """Write the data dictionary: dictionary.html, and sources.yml for a dbt project."""
+    from wms_sync.reports.dictionary import write_dictionary
+
+    _print(f"wrote {path}" for path in write_dictionary(to))
+
+
+@main.command()
 @click.argument("orders", metavar="ORDER...", nargs=-1)
 @exits_with_code
 def forget(orders: tuple[str, ...]) -> None:

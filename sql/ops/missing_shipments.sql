@@ -4,7 +4,7 @@
 -- notes: shipments._missing_since is set while returned_at is null
 create table ops.missing_shipments (
     shipment_id bigint not null, -- The shipment; joins shipments.id.
-    window_id varchar not null, -- Window of the audit that did not find it; joins audits.window_id.
+    window_id varchar not null, -- Window of the audit that did not find it; joins ops.audits.window_id.
     missing_since timestamptz not null, -- When the service, asked for the shipment by id, did not have it (UTC, by the service's clock).
     returned_at timestamptz -- When a page contained the shipment again (UTC); null while it is missing.
 )

@@ -1,0 +1,220 @@
+"""The data dictionary: every table, mart and column as one HTML page, and as sources of a dbt project.
+
+Both are made from ``sql/``, so they cannot say anything else than the published file. The page needs no network and no
+JavaScript.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.analytics.database import create_empty, records
+from wms_sync.catalogue import Column, Relation, Table, marts, ops_tables, tables
+from wms_sync.durable import write_whole
+from wms_sync.reports.diagram import Diagram, diagram
+
+_JOINS = re.compile(r"joins (?P<table>[\w.]+)\.(?P<column>\w+)")
+SUBJECTS = (
+    ("marts", "Marts", "Views for everyday questions. Begin here."),
+    ("shipments", "Shipments", "What leaves the warehouse, with its items and packages."),
+    ("orders", "Orders", "What was ordered. Orders come with their shipments: one without is not in this data."),
+    ("main", "What they refer to", "Merchants, retailers, warehouses, products and the like, each once."),
+    ("history", "History", "Every version that was seen."),
+    ("pii", "Personal data", "Filled only with WMS_INCLUDE_ADDRESSES, and emptied by wms-sync forget."),
+    ("ops", "About the sync", "What was read and loaded, and what did not fit."),
+)
+"""Key, heading, one sentence; in the order of the page."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A column that holds the key of another table; ``is_part``: the row is a part of the row there."""
+
+    column: str
+    to: str
+    to_column: str
+    is_part: bool
+
+
+@dataclass(frozen=True)
+class Described:
+    """A table or mart with the types that DuckDB gives its columns, and what its columns refer to."""
+
+    relation: Relation
+    types: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        """Return the name as one writes it: with its schema unless that is ``main``."""
+        relation = self.relation
+        return relation.name if relation.schema == "main" else f"{relation.schema}.{relation.name}"
+
+    @property
+    def subject(self) -> str:
+        """Return the key of its subject."""
+        relation = self.relation
+        if relation.schema != "main":
+            return relation.schema
+        root = relation.root if isinstance(relation, Table) else ""
+        return root if root in ("shipments", "orders") else "main"
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """Return the columns, in order."""
+        return self.relation.columns
+
+    @cached_property
+    def head(self) -> dict[str, str]:
+        """Return the header of its file: grain, keys, source, notes."""
+        return sql_files.headers(self.relation.create)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Return the columns that together identify a row."""
+        return tuple(key.strip() for key in self.head["keys"].split(","))
+
+    @cached_property
+    def references(self) -> tuple[Reference, ...]:
+        """Return what its columns refer to, as their comments say."""
+        return tuple(self._references())
+
+    def _references(self) -> Iterator[Reference]:
+        part_of = self.relation.root if isinstance(self.relation, Table) and not self.relation.is_root else None
+        for column in self.columns:
+            for found in _JOINS.finditer(column.comment):
+                to = found["table"].removeprefix("main.")
+                yield Reference(column.name, to, found["column"], is_part=to == part_of)
+
+    def refers(self, column: Column) -> Reference | None:
+        """Return what a column refers to; None if it does not."""
+        return next((one for one in self.references if one.column == column.name), None)
+
+
+@dataclass(frozen=True)
+class Value:
+    """A known value of a column, and what it means. ``is_open`` is None where the question makes no sense."""
+
+    value: str
+    meaning: str
+    is_open: bool | None
+
+
+class Dictionary:
+    """Everything that the published file holds, from an empty database with all tables and marts."""
+
+    def __init__(self) -> None:
+        with duckdb.connect() as connection:
+            create_empty(connection)
+            query = sql_files.read("queries/present_columns.sql")
+            found = connection.execute(query).fetchall()
+            values = records(connection.execute(sql_files.read("queries/known_values.sql")))
+        types: dict[tuple[str, str], dict[str, str]] = {}
+        for schema, table, column, type_, *_ in found:
+            types.setdefault((schema, table), {})[column] = (
+                str(type_).lower().replace("timestamp with time zone", "timestamptz")
+            )
+        everything: Iterable[Relation] = (*marts(), *tables(), *ops_tables())
+        self.relations = tuple(Described(one, types[one.place]) for one in everything)
+        self.values: dict[str, list[Value]] = {}
+        for row in values:
+            self.values.setdefault(row["column_name"], []).append(Value(row["value"], row["meaning"], row["is_open"]))
+
+    @property
+    def subjects(self) -> Iterator[tuple[str, str, str, list[Described]]]:
+        """Yield key, heading, sentence and relations of each subject that has any."""
+        for key, heading, about in SUBJECTS:
+            if found := [one for one in self.relations if one.subject == key]:
+                yield key, heading, about, found
+
+    def referred_by(self, of: Described) -> list[Described]:
+        """Return the tables with a column that refers to this one."""
+        return [
+            one
+            for one in self.relations
+            if isinstance(one.relation, Table) and any(ref.to == of.name for ref in one.references)
+        ]
+
+    def diagram(self) -> Diagram:
+        """Return the picture of the tables of schema ``main`` and what refers to what."""
+        shown = [one for one in self.relations if one.relation.schema == "main"]
+        order = ("main", "orders", "shipments")
+        columns = [[one.name for one in shown if one.subject == subject] for subject in order]
+        edges = sorted({(one.name, ref.to) for one in shown for ref in one.references if "." not in ref.to})
+        return diagram(columns, edges)
+
+    def html(self) -> str:
+        """Return the page."""
+        from jinja2 import Environment, StrictUndefined  # only needed here
+
+        template = files(__package__).joinpath("dictionary.html.j2").read_text(encoding="utf-8")
+        environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+        return environment.from_string(template).render(dictionary=self, version=version("wms-sync"))
+
+    def sources(self) -> str:
+        """Return the tables and marts as ``sources.yml`` of a dbt project that attaches the file as ``wms``."""
+        import yaml  # only needed here
+
+        schemas: dict[str, list[Described]] = {}
+        for one in self.relations:
+            schemas.setdefault(one.relation.schema, []).append(one)
+        sources = [
+            {
+                "name": _source(schema),
+                "database": "wms",
+                "schema": schema,
+                "tables": [self._source_table(one) for one in found],
+            }
+            for schema, found in sorted(schemas.items())
+        ]
+        text = yaml.safe_dump({"version": 2, "sources": sources}, sort_keys=False, allow_unicode=True, width=120)
+        return f"# Made by `wms-sync dictionary`, version {version('wms-sync')}.\n{text}"
+
+    def _source_table(self, one: Described) -> dict[str, Any]:
+        return {
+            "name": one.relation.name,
+            "description": one.relation.comment,
+            "columns": [self._source_column(one, column) for column in one.columns],
+        }
+
+    def _source_column(self, one: Described, column: Column) -> dict[str, Any]:
+        tests = list(self._tests(one, column)) if isinstance(one.relation, Table) else []
+        described = {"name": column.name, "data_type": one.types[column.name], "description": column.comment}
+        return described | ({"data_tests": tests} if tests else {})
+
+    def _tests(self, one: Described, column: Column) -> Iterator[str | dict[str, Any]]:
+        """Yield dbt's tests of a column of a table: its key, and what it refers to."""
+        if column.name in one.keys:
+            yield "not_null"
+        if one.keys == (column.name,):
+            yield "unique"
+        named = {other.name: other for other in self.relations}
+        reference = one.refers(column)
+        if reference and reference.to in named and named[reference.to].keys == (reference.to_column,):
+            to = named[reference.to].relation
+            arguments = {"to": f"source('{_source(to.schema)}', '{to.name}')", "field": reference.to_column}
+            severity = "error" if reference.is_part else "warn"  # the service may not send what is referred to
+            yield {"relationships": {"arguments": arguments, "config": {"severity": severity}}}
+
+
+def write_dictionary(folder: Path) -> tuple[Path, Path]:
+    """Write ``dictionary.html`` and ``sources.yml`` into a folder, which is made if it does not exist."""
+    made = Dictionary()
+    folder.mkdir(parents=True, exist_ok=True)
+    page, sources = folder / "dictionary.html", folder / "sources.yml"
+    write_whole(page, made.html().encode())
+    write_whole(sources, made.sources().encode())
+    return page, sources
+
+
+def _source(schema: str) -> str:
+    return "wms" if schema == "main" else f"wms_{schema}"

@@ -1,0 +1,119 @@
+"""The data dictionary says of every table what there is, and a dbt project can begin with it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from pipelines.cli.main import main
+from tests.test_sync import first_synced
+from wms_sync.catalogue import marts, ops_tables, tables
+
+RELATIONS = (*tables(), *ops_tables(), *marts())
+DBT = ("dbt-core<1.11", "dbt-duckdb<1.10", "duckdb==1.5.5")
+PROFILE = """
+demo:
+  target: dev
+  outputs:
+    dev: {{type: duckdb, path: mine.duckdb, attach: [{{path: {file}, alias: wms, read_only: true}}]}}
+"""
+
+
+class Page(HTMLParser):
+    """The links and anchors of a page, and what it would load."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.links: set[str] = set()
+        self.loads: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if "id" in given:
+            assert given["id"] not in self.anchors
+            self.anchors.add(given["id"])
+        if tag == "a":
+            self.links.add(given["href"])
+        if tag in ("script", "link", "img", "iframe"):
+            self.loads.append(tag)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dictionary") / "new"
+    done = CliRunner().invoke(main, ["dictionary", "--to", str(folder)])
+    assert done.exit_code == 0, done.output
+    assert {path.name for path in folder.iterdir()} == {"dictionary.html", "sources.yml"}
+    return folder
+
+
+def test_the_page_has_every_table_and_column_and_needs_nothing_else(made):
+    text = (made / "dictionary.html").read_text()
+    page = Page(text)
+    assert page.loads == []
+    assert page.links == {f"#{anchor.removeprefix('#')}" for anchor in page.links}
+    assert {link[1:] for link in page.links} <= page.anchors
+    sections = dict(re.findall(r'<h3 id="([\w.]+)">(.*?)</section>', text, re.DOTALL))
+    assert len(sections) == len(RELATIONS)
+    for relation in RELATIONS:
+        name = relation.name if relation.schema == "main" else f"{relation.schema}.{relation.name}"
+        shown = re.findall(r'<tr><td(?: class="key")?>(\w+)</td><td class="type">([^<]+)</td>', sections[name])
+        assert tuple(column for column, _ in shown) == relation.column_names
+    assert '<td class="key">shipment_id</td><td class="type">bigint</td>' in sections["packages"]
+    assert '→ <a href="#orders">orders</a>' in sections["shipments"]
+    assert "It has left the warehouse (closed)" in sections["shipments"]
+    assert "package_items</a>" in sections["shipment_items"]
+
+
+def test_the_sources_have_every_table_and_test_keys_and_references(made):
+    sources = yaml.safe_load((made / "sources.yml").read_text())["sources"]
+    held = {(source["schema"], table["name"]): table for source in sources for table in source["tables"]}
+    assert {place: tuple(one["name"] for one in table["columns"]) for place, table in held.items()} == {
+        relation.place: relation.column_names for relation in RELATIONS
+    }
+    tested = {
+        (*place, column["name"]): column["data_tests"]
+        for place, table in held.items()
+        for column in table["columns"]
+        if "data_tests" in column
+    }
+    for one in (*tables(), *ops_tables()):
+        for key in one.keys:
+            tests = tested[*one.place, key]
+            assert "not_null" in tests
+            assert ("unique" in tests) == (len(one.keys) == 1)
+    [part] = [test for test in tested["main", "order_items", "order_id"] if isinstance(test, dict)]
+    assert part["relationships"]["arguments"] == {"to": "source('wms', 'orders')", "field": "id"}
+    assert part["relationships"]["config"] == {"severity": "error"}
+    [referred] = [test for test in tested["main", "shipments", "retailer_id"] if isinstance(test, dict)]
+    assert referred["relationships"]["config"] == {"severity": "warn"}
+
+
+def test_a_dbt_project_builds_with_the_sources(made, bench, sandbox, tmp_path, request):
+    if not request.config.getoption("--soak"):
+        pytest.skip("installs dbt: `make soak` runs it")
+    first_synced(bench, sandbox)
+    environment = tmp_path / "dbt"
+    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+    subprocess.run([environment / "bin" / "pip", "install", "--quiet", *DBT], check=True)
+    project = tmp_path / "project"
+    (project / "models").mkdir(parents=True)
+    (project / "dbt_project.yml").write_text("{name: demo, version: '1.0', profile: demo}\n")
+    (project / "profiles.yml").write_text(PROFILE.format(file=bench.layout.published))
+    (project / "models" / "sources.yml").write_text((made / "sources.yml").read_text())
+    (project / "models" / "late.sql").write_text(
+        "select * from {{ source('wms_marts', 'shipment_timeline') }} where verdict = 'late'"
+    )
+    done = subprocess.run([environment / "bin" / "dbt", "build"], cwd=project, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"Done\. PASS=\d{3} .* ERROR=0 SKIP=0", done.stdout), done.stdout
+    assert "DeprecationsSummary" not in done.stdout
