@@ -11,6 +11,7 @@ import dagster as dg
 from pipelines import tables
 from pipelines.master_data import push_name
 from pipelines.operation import Operation
+from pipelines.reporting import report_load
 from wms_sync.load.refresh import rebuild as rebuild_report
 from wms_sync.master_data.kinds.kind import Kind
 
@@ -56,8 +57,9 @@ def rebuild_tables(
     """Make the tables again, check and publish them; the tables' assets record it as their newest materialisation."""
     with operation.step("rebuild", context.log, context.run_id) as run:
         report = rebuild_report(run)
+        operation.report = report_load(run, report)
     operation.refreshed = report
-    yield from tables.table_events(report)
+    yield from tables.table_events(report, operation.report)
 
 
 @dg.job(

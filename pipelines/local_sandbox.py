@@ -22,7 +22,7 @@ class SandboxNotStarted(WmsSyncError):
 def local_sandbox(*, shipments: int, seed: int, days: int) -> Iterator[str]:
     """Run a sandbox on a free port and yield its base URL. It ends with the block, which SIGTERM ends too."""
     command = [sys.executable, "-m", "wms_sandbox", "--port", "0", "--shipments", str(shipments)]
-    command += ["--seed", str(seed), "--days", str(days), "--token", TOKEN]
+    command += ["--seed", str(seed), "--days", str(days), "--token", TOKEN, "--only-known-statuses"]
     with sigterm_interrupts(), subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own module
         try:
             ready = process.stdout.readline() if process.stdout else ""

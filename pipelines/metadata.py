@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -45,10 +46,11 @@ def of_read(report: ReadReport) -> Metadata:
     }
 
 
-def of_table(slug: str, report: RefreshReport) -> Metadata:
-    """Return the metadata of a table: its rows, and what this run merged into it."""
+def of_table(slug: str, report: RefreshReport, page: Path | None) -> Metadata:
+    """Return the metadata of a table: its rows, what this run merged into it, and the report of the load."""
     counts = {"dagster/row_count": report.rows[slug]} if slug in report.rows else {}
-    return {**counts, "rows_merged": report.merged.get(slug, 0), **of_refresh(report)}
+    shown = {"report": dg.MetadataValue.path(page.absolute())} if page is not None else {}
+    return {**counts, "rows_merged": report.merged.get(slug, 0), **shown, **of_refresh(report)}
 
 
 def of_refresh(report: RefreshReport) -> Metadata:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from time import monotonic
 from typing import Generic, TypeVar
 
@@ -31,7 +32,10 @@ T = TypeVar("T")
 
 
 class Operation:
-    """The resource of one run. Its steps store their reports in `read`, `refreshed` and `handled` (master data)."""
+    """The resource of one run.
+
+    Its steps store what they did in `read`, `refreshed`, `report` (the page's path) and `handled` (master data).
+    """
 
     def __init__(
         self,
@@ -43,6 +47,7 @@ class Operation:
         self.settings = settings
         self.read: ReadReport | None = None
         self.refreshed: RefreshReport | None = None
+        self.report: Path | None = None
         self.handled: list[Plan | PushReport] = []
         self._watcher = watcher
         self._push_watcher = push_watcher

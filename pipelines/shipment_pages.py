@@ -64,7 +64,8 @@ def load_tables(
 ) -> Iterator[dg.Output[None] | tables.TableEvent]:
     """Load the tables. The days are materialised first, so that Dagster does not repeat the read if the load fails."""
     yield dg.Output(None, metadata={} if operation.read is None else dict(metadata.of_read(operation.read)))
-    yield from tables.table_events(tables.refresh_tables(context, operation))
+    refreshed = tables.refresh_tables(context, operation)
+    yield from tables.table_events(refreshed, operation.report)
 
 
 @dg.config_mapping

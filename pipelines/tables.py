@@ -8,6 +8,7 @@ the published file stays as it was and the run fails.
 import re
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -15,6 +16,7 @@ import dagster as dg
 from pipelines import metadata
 from pipelines.days import PAGES
 from pipelines.operation import Operation
+from pipelines.reporting import report_load
 from wms_sync.analytics.checks import Check, CheckResult, checks
 from wms_sync.catalogue import Mart, Relation, marts, ops_tables, tables
 from wms_sync.load.refresh import RefreshReport, refresh
@@ -79,24 +81,30 @@ def analytics_tables() -> dg.AssetsDefinition:
             yield dg.AssetCheckResult(**_found(result))
         _refuse_unpublished(report)
         for relation in relations():
-            yield dg.MaterializeResult(asset_key=key(relation), metadata=metadata.of_table(relation.slug, report))
+            yield dg.MaterializeResult(
+                asset_key=key(relation), metadata=metadata.of_table(relation.slug, report, operation.report)
+            )
 
     return analytics_tables
 
 
-def table_events(report: RefreshReport) -> Iterator[TableEvent]:
-    """Yield what an op logs of a refresh or rebuild: every check, and the tables if they were published."""
+def table_events(report: RefreshReport, page: Path | None) -> Iterator[TableEvent]:
+    """Yield what an op logs of a refresh or rebuild: every check, and the tables if they were published.
+
+    `page` is the report of the load.
+    """
     for result in report.checks:
         yield dg.AssetCheckEvaluation(**_found(result), blocking=result.check.blocking)
     _refuse_unpublished(report)
     for relation in relations():
-        yield dg.AssetMaterialization(key(relation), metadata=metadata.of_table(relation.slug, report))
+        yield dg.AssetMaterialization(key(relation), metadata=metadata.of_table(relation.slug, report, page))
 
 
 def refresh_tables(context: dg.OpExecutionContext | dg.AssetExecutionContext, operation: Operation) -> RefreshReport:
     """Refresh the tables as the only writer; return the report."""
     with operation.step("loading the tables", context.log, context.run.run_id) as run:
         report = refresh(run)
+        operation.report = report_load(run, report)
     operation.refreshed = report
     return report
 

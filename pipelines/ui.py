@@ -69,6 +69,7 @@ def sandbox() -> Iterator[tuple[Mapping[str, str], Path]]:
             "WMS_MASTER_DATA_DIR": str(files),
             "WMS_DATA_DIR": str(data),
             "WMS_START_DATE": str(start),
+            "WMS_REPORT": "true",
             HOME_VARIABLE: str(Layout(data).dagster_home),
         }
         yield environment, data

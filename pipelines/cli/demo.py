@@ -76,6 +76,7 @@ def _settings(data_dir: Path, base_url: str) -> Settings:
         merchant_username=MERCHANT_USERNAME,
         merchant_api_key=MERCHANT_API_KEY,
         data_dir=data_dir,
+        report=True,
         start_date=(datetime.now(UTC) - timedelta(days=DAYS + 1)).date(),
         clock_tolerance_seconds=TOLERANCE_SECONDS,
         state_url=None,
@@ -135,6 +136,7 @@ def _next_steps(settings: Settings, published: Path) -> str:
     return f"""\
   tables     in Python: import duckdb; duckdb.connect("{shown}", read_only=True).sql("show all tables")
   writing    the file is read-only: make a copy with install -m 600 {shown} mine.duckdb, and write to that
+  report     {_shown(settings.layout.report)}: open it in a browser; it is made anew by each load
   columns    select table_name, column_name, comment from duckdb_columns() where schema_name = 'main'
   status     {mine} .venv/bin/wms-sync status
   files      {_shown(SAMPLES)}: what can be pushed; wms-sync push retailers --columns

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from pipelines.reporting import remake_report
 from wms_sync.errors import SettingsError
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
@@ -22,6 +23,7 @@ def forget_orders(settings: Settings, names: Sequence[str]) -> None:
             done = forget(run, orders_named(settings, names))
             for line in _lines(done):
                 click.echo(line)
+        remake_report(run)
 
 
 def _unfinished(settings: Settings) -> bool:

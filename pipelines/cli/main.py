@@ -198,6 +198,17 @@ def tracking(number: str, as_json: bool) -> None:
 
 
 @main.command()
+@click.option("--to", type=FILE, help="The file to write; default: report.html in the data folder.")
+@exits_with_code
+def report(to: Path | None) -> None:
+    """Write the report on how shipping goes: one HTML page. WMS_REPORT makes it after each load."""
+    from wms_sync.reports.report import make_report
+
+    path, _ = make_report(Settings.load(), to)
+    click.echo(f"wrote {path}")
+
+
+@main.command()
 @click.argument("relation", metavar="MART")
 @click.option("--to", type=FILE, required=True, help="The file to write: .xlsx, .csv or .parquet.")
 @click.option("--timezone", help="Zone of the times in .xlsx and .csv; default: the one for all other warehouses.")

@@ -13,7 +13,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
-        config = SandboxConfig(options.shipments, options.seed, options.token, options.days)
+        config = SandboxConfig(
+            options.shipments,
+            options.seed,
+            options.token,
+            options.days,
+            only_known_statuses=options.only_known_statuses,
+        )
         listener = listen(options.port)
     except (OSError, OverflowError, ValueError) as error:
         parser.error(f"cannot serve {options.shipments} shipments on port {options.port}: {error}")
@@ -30,6 +36,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=SandboxConfig.seed)
     parser.add_argument("--token", default=SandboxConfig.token)
     parser.add_argument("--days", type=int, default=SandboxConfig.days, help="span of the data before now")
+    parser.add_argument(
+        "--only-known-statuses", action="store_true", help="no status that the vendor does not document"
+    )
     return parser
 
 

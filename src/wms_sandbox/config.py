@@ -14,6 +14,7 @@ class SandboxConfig:
     `days` is the span before the anchor in which shipments were created. `now` (a datetime with a time zone) freezes
     the clock, which then moves only by `advance`. Without it the anchor is the time of construction and the clock runs.
     `families` is the number of different shipments that the data repeats: fewer make a smaller and less varied sandbox.
+    `only_known_statuses`: shipments and orders have no status or state that the vendor does not document.
 
     What the specification leaves open about creates: `unique_skus` refuses a second product with the same sku,
     `create_status` (200 or 201) is the answer to a created retailer or product, `takes_any_body` accepts any body with
@@ -27,6 +28,7 @@ class SandboxConfig:
     days: int = 90
     now: datetime | None = None
     families: int = 1000
+    only_known_statuses: bool = False
     unique_skus: bool = False
     create_status: int = 201
     takes_any_body: bool = False

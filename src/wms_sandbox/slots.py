@@ -104,14 +104,15 @@ def slot_rows(store: Store, at: Indexes) -> list[tuple[object, ...]]:
     first = store.order_first[at].astype(np.int64)
     ids, revisions = store.ids[at], store.revision[at].astype(np.int64)
     columns: list[Sequence[object]] = [ids.tolist(), unique_number(ids).tolist()]
-    columns.append(_words(texts.SHIPMENT_STATUSES, store.statuses(at)))
+    known = slice(-1) if store.only_known_statuses else slice(None)  # the last one of each is not documented
+    columns.append(_words(texts.SHIPMENT_STATUSES[known], store.statuses(at)))
     columns += _block_columns(_SHIPMENT_BLOCKS, at)
     for shift in (0, ALTERNATIVE):
         columns += [(tracking_number(ids, revisions, k) + shift).tolist() for k in range(PACKAGES)]
     siblings = store.ids[np.minimum(first + 1, len(store.ids) - 1)]
     columns += [(first * 104_729 % 10**9).tolist(), store.order_revision[first].tolist()]
     state, status = store.order_states(first)
-    columns += [_words(texts.ORDER_STATES, state), _words(texts.ORDER_STATUSES, status)]
+    columns += [_words(texts.ORDER_STATES[known], state), _words(texts.ORDER_STATUSES[known], status)]
     columns += [store.ids[first].tolist(), siblings.tolist()]
     columns += _block_columns(_ORDER_BLOCKS, first)
     columns += [_json_times(values[at], at) for values in (store.created, store.updated, store.packed)]

@@ -41,6 +41,7 @@ class Store:
 
     def __init__(self, config: SandboxConfig, anchor: int) -> None:
         self.seed = config.seed
+        self.only_known_statuses = config.only_known_statuses
         self.heads: list[Head] = [family_head(config.seed, index) for index in range(config.families)]
         self._common = len(self.heads)
         self._index_heads()

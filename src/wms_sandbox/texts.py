@@ -54,7 +54,7 @@ CITIES = (
 COUNTRIES = ("US", "CN", "DE", "VN", "MX", "IN", "PT", "TR")
 
 SHIPMENT_STATUSES = names("new picking picked packing packed shipped canceled voided quarantine_hold")
-"""The last one is not documented."""
+"""The last one is not documented, as in the two lists below."""
 
 ORDER_STATES = ("new", "processing", "complete", "canceled", "holded", "archived_by_script")
 ORDER_STATUSES = (

@@ -135,6 +135,11 @@ class Layout:
         return self.root / "clocks.json"
 
     @property
+    def report(self) -> Path:
+        """The report on how shipping goes, made after a load."""
+        return self.root / "report.html"
+
+    @property
     def rejects(self) -> Path:
         """Files of rows that could not be pushed, with reasons."""
         return self.root / "rejects"

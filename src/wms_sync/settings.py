@@ -63,6 +63,7 @@ class Settings(BaseSettings):
     schedule_timezone: str = "UTC"
     alert_webhook_url: SecretStr | None = None
     master_data_dir: Path | None = None
+    report: bool = False
     push_limit: int = Field(default=1000, ge=1)
     push_enabled: bool = False
     memory_limit: str = Field(default="500MB", pattern=r"^\d+(\.\d+)?\s?([KMGT]i?B)$")

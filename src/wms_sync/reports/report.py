@@ -1,0 +1,154 @@
+"""The report: one HTML page on how shipping goes, for people who do not write SQL.
+
+It needs no network and no JavaScript, fits into a mail, and holds nothing personal. 'Now' is the sync cursor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.analytics.checks import CheckResult
+from wms_sync.analytics.database import published, records
+from wms_sync.durable import share_with_group, write_whole
+from wms_sync.errors import WmsSyncError
+from wms_sync.reports.status import LATE, Status, status
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+
+Light = Literal["well", "look", "act"]
+QUERIES = ("due_by_week", "open_age", "packed_by_hour", "cost_per_kg", "retailers", "void_by_box", "most_overdue")
+NEXT_STEPS = {
+    "backordered": "waits for stock: order it, or tell the buyer",
+    "partial_backorder": "waits for part of the stock: ship what there is, or tell the buyer",
+    "delayed_shipment": "was put off: ask the warehouse until when",
+    "invalid_address": "correct the address",
+    "unresolved": "the warehouse waits for a decision: look at the order",
+    "unable_to_process": "the warehouse cannot process it: look at the order",
+    "holded": "is on hold: release it or cancel it",
+}
+"""By status of the order: what to do about a shipment that is overdue."""
+STEPS_OF_SHIPMENT = {
+    "packed": "is packed: ask the warehouse when the carrier comes",
+    "packing": "is being packed: ask the warehouse",
+    "picked": "is picked and not packed: ask the warehouse",
+}
+ASK = "ask the warehouse what it waits for"
+
+
+class ReportError(WmsSyncError):
+    """The report cannot be made."""
+
+
+@dataclass(frozen=True)
+class Sign:
+    """One line of the traffic light."""
+
+    light: Light
+    subject: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the page shows: the signs, and the rows of each query by its name."""
+
+    made_at: datetime
+    freshness: Mapping[str, Any]
+    signs: tuple[Sign, ...]
+    needs_a_hand: tuple[str, ...]
+    rows: Mapping[str, Sequence[Mapping[str, Any]]]
+
+    @property
+    def light(self) -> Light:
+        """Return the worst of the signs."""
+        lights = {sign.light for sign in self.signs}
+        return "act" if "act" in lights else "look" if "look" in lights else "well"
+
+    def next_step(self, shipment: Mapping[str, Any]) -> str:
+        """Return what to do about an overdue shipment, by the status of its order and its own."""
+        order, own = (str(shipment[key]).lower() for key in ("order_status", "status"))
+        return NEXT_STEPS.get(order) or STEPS_OF_SHIPMENT.get(own, ASK)
+
+
+def make_report(
+    settings: Settings, to: Path | None = None, *, checks: Sequence[CheckResult] | None = None
+) -> tuple[Path, Report]:
+    """Write the report to ``report.html`` in the data folder, or to ``to``. ``checks`` are those of the last load.
+
+    Raise ``ReportError``.
+    """
+    report = _collected(settings, checks)
+    path = to or settings.layout.report
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, _html(report).encode())
+    if to is None:
+        share_with_group(settings.layout.root, path)
+    return path, report
+
+
+def _collected(settings: Settings, checks: Sequence[CheckResult] | None) -> Report:
+    layout, now = settings.layout, datetime.now(UTC)
+    if not layout.published.exists():
+        raise ReportError("There is nothing to report: nothing is published yet. Run `wms-sync sync` first.")
+    with StateStore(settings.database_url) as store:
+        found = status(settings, store)
+    try:
+        with published(layout) as connection:
+            freshness = records(connection.execute("from marts.freshness"))
+            rows = {name: records(connection.execute(sql_files.read(f"report/{name}.sql"))) for name in QUERIES}
+    except duckdb.CatalogException as error:
+        raise ReportError(
+            f"The published file lacks what the report reads ({error}). Run `wms-sync sync`, which adds it."
+        ) from None
+    if not freshness:
+        raise ReportError("There is nothing to report: nothing was loaded yet. Run `wms-sync sync` first.")
+    signs = tuple(_signs(found, freshness[0], checks, now))
+    return Report(now, freshness[0], signs, found.needs_a_hand, rows)
+
+
+def _signs(
+    found: Status, freshness: Mapping[str, Any], checks: Sequence[CheckResult] | None, now: datetime
+) -> list[Sign]:
+    until = freshness["data_until"]
+    behind = now - until if until else None
+    signs = [
+        Sign(
+            "act" if behind is None or behind > 2 * LATE else "look" if behind > LATE else "well",
+            "Data until",
+            f"{until:%Y-%m-%d %H:%M} UTC" if until else "nothing was read",
+        )
+    ]
+    if checks is not None:
+        failed = [one for one in checks if not one.passed]
+        severe = any(one.check.severity == "error" for one in failed)
+        names = ", ".join(one.check.name for one in failed)
+        text = f"{len(failed)} of {len(checks)} failed: {names}" if failed else f"all {len(checks)} passed"
+        signs.append(Sign("act" if severe else "look" if failed else "well", "Checks of the tables", text))
+    doubts = len(found.doubts)
+    signs += [
+        Sign("look" if found.quarantined else "well", "Values that did not fit", f"{found.quarantined:,}"),
+        Sign("act" if doubts else "well", "Creates in doubt", f"{doubts:,}"),
+        Sign("look" if found.needs_a_hand else "well", "Needs a hand", f"{len(found.needs_a_hand)}"),
+    ]
+    return signs
+
+
+def _html(report: Report) -> str:
+    try:
+        from jinja2 import Environment, StrictUndefined
+
+        from wms_sync.reports import charts
+
+        template = files(__package__).joinpath("report.html.j2").read_text(encoding="utf-8")
+        environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+        return environment.from_string(template).render(report=report, rows=report.rows, charts=charts)
+    except ModuleNotFoundError as error:
+        raise ReportError(f"The report needs {error.name}: install wms-sync with the extra `report`.") from None

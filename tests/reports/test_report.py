@@ -1,0 +1,122 @@
+"""The report: numbers of the marts, one page that needs nothing else, and never in the way of a load."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html import unescape
+
+import duckdb
+import pytest
+
+from pipelines.reporting import remake_report, report_load
+from tests.conftest import FEWER, logged
+from tests.reports.test_dictionary import Page
+from tests.test_sync import first_synced
+from wms_sandbox.app import Sandbox
+from wms_sync import sql_files
+from wms_sync.analytics.checks import Check, CheckResult
+from wms_sync.analytics.database import create_empty
+from wms_sync.reports.charts import by
+from wms_sync.reports.report import ReportError, make_report
+
+LARGEST = 400_000
+
+
+@pytest.fixture
+def sandbox(server):
+    server.sandbox = Sandbox(FEWER)
+    return server
+
+
+@pytest.fixture
+def loaded(bench, sandbox):
+    """An installation after its first sync, and what that loaded."""
+    _, refreshed = first_synced(bench, sandbox)
+    return bench, refreshed
+
+
+def shown(path) -> str:
+    return unescape(path.read_text())
+
+
+def test_the_page_shows_the_numbers_of_the_marts_and_needs_nothing_else(loaded):
+    bench, refreshed = loaded
+    path, report = make_report(bench.settings, checks=refreshed.checks)
+    assert path == bench.layout.report
+    assert path.stat().st_size < LARGEST
+    assert oct(path.stat().st_mode & 0o777) == "0o400"
+    text = shown(path)
+    page = Page(text)
+    assert page.loads == []
+    assert page.links == set()
+    assert text.count("<svg") == text.count('role="img"') > 4
+    with duckdb.connect(bench.layout.published, read_only=True) as connection:
+        due = connection.execute(
+            "select coalesce(warehouse_name, 'no warehouse'), sum(on_time), sum(late), "
+            "coalesce(sum(still_open) filter (where is_over), 0) from marts.due_per_day "
+            "where day <= (select data_until::date from ops.latest_load) group by all"
+        ).fetchall()
+        open_, overdue = connection.execute(
+            "select count(*) filter (where is_open), count(*) filter (where verdict = 'open' and was_due) "
+            "from marts.shipment_timeline"
+        ).fetchall()[0]
+        worst = connection.execute(sql_files.read("report/most_overdue.sql")).fetchall()
+    found = report.rows
+    weeks = {warehouse: list(rows) for warehouse, rows in by(found["due_by_week"], "warehouse")}
+    assert len(weeks) == min(6, len(due))
+    assert {
+        (warehouse, *(sum(row[key] for row in rows) for key in ("on_time", "late", "still_open")))
+        for warehouse, rows in weeks.items()
+    } == {row for row in due if row[0] in weeks}
+    assert sum(row["shipments"] for row in found["open_age"]) == open_
+    assert len(worst) == min(20, overdue) > 0
+    assert all(str(row[1]) in text for row in worst)
+    assert all(report.next_step(row) in text for row in found["most_overdue"])
+    assert f"all {len(refreshed.checks)} passed" in text or "failed:" in text
+    make_report(bench.settings)  # again, over a file that nobody may write
+
+
+def test_a_failed_check_and_a_quarantined_value_change_the_light(loaded):
+    bench, refreshed = loaded
+    _, calm = make_report(bench.settings, checks=())
+    assert {sign.subject: sign.light for sign in calm.signs}["Checks of the tables"] == "well"
+    failed = replace(next(one for one in refreshed.checks if one.check.severity == "error"), offending=3)
+    path, alarmed = make_report(bench.settings, checks=(failed,))
+    assert alarmed.light == "act"
+    assert f"1 of 1 failed: {failed.check.name}" in shown(path)
+    assert isinstance(failed, CheckResult)
+    assert isinstance(failed.check, Check)
+
+
+def test_without_a_row_the_page_says_so(bench, tmp_path):
+    with pytest.raises(ReportError, match="nothing is published yet"):
+        make_report(bench.settings)
+    with duckdb.connect(bench.layout.published) as connection:
+        create_empty(connection)
+    with pytest.raises(ReportError, match="nothing was loaded yet"):
+        make_report(bench.settings)
+    with duckdb.connect(bench.layout.published) as connection:
+        connection.execute("insert into ops.latest_load values (now(), now(), 'run', '1', 'UTC')")
+    path, _ = make_report(bench.settings, tmp_path / "new" / "empty.html")
+    text = shown(path)
+    assert "<svg" not in text
+    assert text.count("<p>No") == 7
+    assert "No shipment was due in these weeks" in text
+
+
+def test_each_load_makes_it_where_that_is_asked_and_no_load_fails_by_it(loaded):
+    bench, refreshed = loaded
+    assert report_load(bench.run, refreshed) is None
+    remake_report(bench.run)
+    assert not bench.layout.report.exists()
+    bench.settings = bench.settings.model_copy(update={"report": True})
+    assert report_load(bench.run, refreshed) == bench.layout.report
+    before = bench.layout.report.read_bytes()
+    remake_report(bench.run)
+    assert bench.layout.report.read_bytes() != before
+    assert report_load(bench.run, replace(refreshed, published=False)) is None
+    bench.layout.report.unlink()
+    bench.layout.report.mkdir()
+    with logged() as said:
+        assert report_load(bench.run, refreshed) is None
+    assert "the report could not be made" in said[-1]
