@@ -69,9 +69,9 @@ summed as (
         week,
         sum(lines)::bigint as lines,
         sum(orders)::bigint as orders,
-        sum(units) as units,
-        sum(units_short) as units_short,
-        coalesce(sum(units_backordered), 0) as units_backordered
+        sum(units)::decimal(38, 4) as units,
+        sum(units_short)::decimal(38, 4) as units_short,
+        coalesce(sum(units_backordered), 0)::decimal(38, 4) as units_backordered
     from counted
     group by merchant_id, sku, week
 )
