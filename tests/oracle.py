@@ -162,9 +162,13 @@ class _Page:
             for number, item in enumerate(container.get("items") or (), 1):
                 self._add("packing_solution_container_items", (shipment, position, number), item)
 
+    def _ship_to(self, order: Record) -> Row:
+        address = self._full(order.get("shipping_address") or {})
+        return {f"ship_to_{name}": address.get(name) for name in ("country", "region", "classification")}
+
     def _order(self, order: Record) -> None:
         key = order["id"]
-        self._add("orders", (key,), order)
+        self._add("orders", (key,), order, **self._ship_to(order))
         for position, reference in enumerate(order.get("items") or (), 1):
             item = self._full(reference)
             self._add("order_items", (key, item["id"]), item, position=position)

@@ -72,7 +72,8 @@ SPECIFIED = {
         id unique_id order_ref state status brand:reference merchant:reference carrier_code shipping_method
         signature_required is_saturday_delivery is_overbox_required priority requested_ship_date
         is_declared_value_service declared_value:money shipping_address:table(pii_order_addresses)
-        shipping_address:reference items:table(order_items) shipments:references custom_greeting
+        shipping_address:reference ship_to_country ship_to_region ship_to_classification items:table(order_items)
+        shipments:references custom_greeting
         status_history:table(order_status_history) other_shipping_options.virtual_excluded_services
         duties_payor.payor duties_payor.tpb_group_id created_at updated_at completed_at custom_fields weight:measure
         total_item_count submitted_by submitted_by_type backorder_policy source customer_note batch_tag

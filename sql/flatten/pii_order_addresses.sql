@@ -1,6 +1,7 @@
 -- grain: one row per address of an order
 -- keys: order_id, role
 -- source: Order.shipping_address and Order.original_address, merged with included.OrderAddress if present (spec 2.5)
+-- notes: an address of which nothing but country, region and classification is known has no row
 with stated as (
     select
         _page,
@@ -55,4 +56,11 @@ select
     address.is_valid,
     _page
 from resolved
-where address is distinct from { 'type': address."type", 'id': address.id }::order_address
+where
+    address is distinct from {
+        'type': address."type",
+        'id': address.id,
+        'region': address.region,
+        'country': address.country,
+        'classification': address.classification
+    }::order_address

@@ -79,6 +79,11 @@ select
     decided.retailer_id, -- The retailer; joins retailers.id
     retailers.code as retailer_code, -- Code of the retailer
     retailers."name" as retailer_name, -- Name of the retailer
+    decided.ship_to_country, -- Country of the shipping address
+    decided.ship_to_region, -- Region of the shipping address
+    decided.ship_to_classification, -- Kind of place, such as residential or commercial
+    decided.customs_value_amount, -- Customs value, in customs_value_currency
+    decided.customs_value_currency, -- Currency of customs_value_amount, three letters
     decided.created_at, -- When the order was created (UTC)
     decided.last_packed_at, -- When the last of its shipments was packed (UTC)
     decided.last_left_at, -- When the last of its shipments left (UTC)

@@ -63,6 +63,9 @@ select
     merchants."name" as merchant_name, -- Name of the merchant
     shipments.shipping_carrier_code, -- Code of the carrier
     shipments.shipping_method, -- Code of the shipping method
+    orders.ship_to_country, -- Country of the order's shipping address
+    orders.ship_to_region, -- Region of the order's shipping address
+    orders.ship_to_classification, -- Kind of place, such as residential or commercial
     shipments.is_international, -- Whether it crosses a border
     totals.packages as packages_of_shipment, -- Number of packages of the shipment
     case

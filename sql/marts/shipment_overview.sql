@@ -53,6 +53,9 @@ shipment as (
         orders.status as order_status,
         orders.created_at as order_created_at,
         orders.shipping_method as order_shipping_method,
+        orders.ship_to_country,
+        orders.ship_to_region,
+        orders.ship_to_classification,
         orders.requested_ship_date,
         orders.merchant_id
     from main.shipments
@@ -101,6 +104,9 @@ select
     shipment.retailer_id, -- The retailer; joins retailers.id
     retailers.code as retailer_code, -- Code of the retailer
     retailers."name" as retailer_name, -- Name of the retailer
+    shipment.ship_to_country, -- Country of the order's shipping address
+    shipment.ship_to_region, -- Region of the order's shipping address
+    shipment.ship_to_classification, -- Kind of place, such as residential or commercial
     shipment.retailer_ship_to_location_id, -- Ship-to location; joins retailer_ship_to_locations.id
     ship_to.code as ship_to_code, -- Code of the ship-to location
     ship_to.city as ship_to_city, -- City of the ship-to location

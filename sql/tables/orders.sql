@@ -3,7 +3,7 @@
 -- root: orders by id
 -- newer: updated_at
 -- source: included.Order (spec 2.5)
--- notes: state and status are open sets; addresses are in schema pii
+-- notes: state and status are open sets; of the shipping address only country, region and classification are here, the rest is in schema pii. Orders without a shipment are not in this data
 create table orders (
     id bigint, -- The order. Source: Order.id
     unique_id varchar, -- Human-readable number of the order. Source: Order.unique_id
@@ -23,6 +23,9 @@ create table orders (
     declared_value_amount decimal(18, 4), -- Value declared to the carrier, in declared_value_currency. Source: Order.declared_value.amount
     declared_value_currency varchar, -- Currency of declared_value_amount, three letters. Source: Order.declared_value.currency
     shipping_address_id bigint, -- Id of the shipping address; the address itself is in pii.order_addresses. Source: Order.shipping_address.id
+    ship_to_country varchar, -- Country of the shipping address. Source: OrderAddress.country of Order.shipping_address
+    ship_to_region varchar, -- Region of the shipping address. Source: OrderAddress.region of Order.shipping_address
+    ship_to_classification varchar, -- Kind of place, such as residential or commercial. Source: OrderAddress.classification of Order.shipping_address
     shipments_ids bigint[], -- The shipments of the order; join shipments.id. Source: Order.shipments[].id
     custom_greeting varchar, -- Greeting on the packing slip. Source: Order.custom_greeting
     other_shipping_options_virtual_excluded_services varchar[], -- Shipping methods that a virtual carrier must not use: exact codes, or patterns between slashes. Source: Order.other_shipping_options.virtual_excluded_services

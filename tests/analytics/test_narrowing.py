@@ -37,11 +37,13 @@ REFUSALS = [
         "fields:items",
         "fields:order=items",
         "fields:order=carrier",
+        "fields:order.shipping_address",
         "fields:gallery.items",
         "fields:retailer=all",
         "fields:retailer=dba",
     ),
     ("fields", "fields:packages", "fields:order.items", "fields:order.status_history", "fields:warehouse"),
+    ("fields:order.shipping_address=region",),
 ]
 
 

@@ -23,6 +23,7 @@ from wms_sync.load.refresh import rebuild, refresh
 SHIPMENTS_HELD = 120
 NAME = "Zaphodina-Quxley-77"
 STREET = "Magrathea-Lane-42"
+COUNTRY = "Brontitall"
 
 
 @pytest.fixture
@@ -37,6 +38,7 @@ def unasked(envelope: dict[str, Any]) -> dict[str, Any]:
     addresses = included.setdefault("OrderAddress", [])
     for order in included.get("Order", ()):
         address = {"type": "OrderAddress", "id": order["id"], "first_name": NAME, "street": [STREET], "nickname": NAME}
+        address |= {"country": COUNTRY, "region": {"name": STREET}}
         addresses.append(address if order["id"] % 2 else address | {"city": {"name": STREET}})
         order["shipping_address"] = {"type": "OrderAddress", "id": order["id"]} if order["id"] % 3 else address
         order["buyer"] = {"first_name": NAME, "company": STREET}
@@ -54,6 +56,10 @@ def test_nothing_personal_lands_that_was_not_asked_for(bench, sandbox):
     assert read.progress.records == report.rows["shipments"] == SHIPMENTS_HELD
     assert not [name for name, rows in report.rows.items() if name.startswith("pii_") and rows]
     assert files_holding(bench.layout.root, NAME.encode(), STREET.encode()) == set()
+    assert not list(bench.layout.parquet.glob("pii_*/*.parquet"))
+    with duckdb.connect(bench.layout.published, read_only=True) as connection:
+        sent = connection.execute("select distinct ship_to_country, ship_to_region from orders").fetchall()
+    assert sent == [(COUNTRY, None)], "of a whole address these are left"
     for window in bench.store.windows("loaded"):
         pages = bench.store.pages(window.id)
         assert [damage(bench.layout.window(window.id), page) for page in pages] == [None] * len(pages)
@@ -128,7 +134,8 @@ def test_what_is_asked_for_is_what_the_setting_says(sandbox, bench, settings_for
         bench.reading(api).sync()
     listings = [one.query for one in sandbox.sandbox.requests if one.path == SHIPMENTS and "fields" in one.query]
     assert listings
-    assert all(("shipping_address" in query) == include for query in listings)
+    assert all(("original_address" in query) == include for query in listings)
+    assert all(("first_name" in query or "order.shipping_address=all" in query) == include for query in listings)
     assert include or not any("telephone" in query or "email" in query for query in listings)
 
 

@@ -44,6 +44,8 @@ UNASKED: dict[str, dict[str, Any]] = {
     "an address without a name": page(OrderAddress=[{"type": "OrderAddress", "id": 5, "city": "Jane's Ville"}]),
     "an address inside the order": page({"shipping_address": {"id": 5, "company": "Jane Ltd"}}),
     "the original address": page({"original_address": ADDRESS}),
+    "a country that is more than a text": page(OrderAddress=[{"id": 5, "country": {"name": "Jane"}}]),
+    "a region that is a list": page({"shipping_address": {"id": 5, "region": ["Jane"]}}),
     "an address as one text": page({"shipping_address": "Jane, 1 Main St"}),
     "an address as a list of lines": page({"shipping_address": ["Jane", "1 Main St"]}),
     "a text among addresses": page(OrderAddress=["Jane, 1 Main St", ADDRESS]),
@@ -100,6 +102,17 @@ def test_a_letter_of_a_key_may_be_written_as_an_escape(key):
             assert key in json.loads(content)["included"]["Order"][0]["buyer"]
             assert read_envelope(content, watched=True).suspect, written
             assert b"Jane" not in (without_persons(content) or b"Jane"), written
+
+
+def test_where_an_order_went_is_not_personal_until_the_order_is_forgotten():
+    kept = {"type": "OrderAddress", "id": 5, "country": "US", "region": "Nevada", "classification": None}
+    content = as_bytes(page({"shipping_address": {"type": "OrderAddress", "id": 5}}, OrderAddress=[kept]))
+    assert not read_envelope(content, watched=True).suspect
+    clean = without_orders(content, [3])
+    assert clean is not None
+    assert json.loads(clean)["included"]["OrderAddress"] == [{"type": "OrderAddress", "id": 5}]
+    whole = as_bytes(page(OrderAddress=[ADDRESS | kept]))
+    assert json.loads(without_persons(whole) or b"")["included"]["OrderAddress"] == [kept]
 
 
 def test_what_is_not_personal_stays():
@@ -266,7 +279,9 @@ def test_the_types_are_read_as_duckdb_reads_them():
 
 def test_nothing_personal_is_asked_for_without_addresses():
     asked = dict(selection(include_addresses=False))
-    assert not [path for path in asked if path.endswith(("shipping_address", "original_address"))]
+    assert asked["fields:order.shipping_address"].split(",") == ["region", "country", "classification"]
+    assert not [path for path in asked if path.endswith("original_address")]
+    assert "original_address" not in asked["fields:order"].split(",")
     assert set(asked["fields:order.address_candidates"].split(",")) <= KEPT["OrderAddressCandidate"]
     for path in ("retailer_ship_to_location", "mark_for_location", "order.mark_for_location"):
         assert set(asked[f"fields:{path}"].split(",")) <= KEPT["RetailerShipToLocation"]

@@ -36,7 +36,7 @@ def marked(envelope: dict[str, Any]) -> dict[str, Any]:
         mark = MARK % order["id"]
         held = [one for one in (order.get("shipping_address"), order.get("original_address")) if one]
         of_order = {
-            "OrderAddress": ({one["id"] for one in held}, {"first_name": mark, "street": [mark]}),
+            "OrderAddress": ({one["id"] for one in held}, {"first_name": mark, "street": [mark], "country": mark}),
             "OrderAddressCandidate": (ids_of(order.get("address_candidates")), {"street": mark}),
             "OrderStatusHistory": (ids_of(order.get("status_history")), {"user": {"id": 7, "email": mark}}),
         }
@@ -229,6 +229,27 @@ def test_a_forgotten_order_does_not_come_back(stored):
     assert len(stored.store.windows("loaded")) > windows, "the service was asked again"
     assert holding(stored, order) == set()
     assert rows(stored)["pii.order_addresses"] == counted
+
+
+def test_without_addresses_where_an_order_went_is_forgotten_all_the_same(service, tmp_path):
+    settings = settings_in(tmp_path / "data", service).model_copy(update={"include_addresses": False})
+    with opened_store(settings) as store:
+        bench = Bench(settings, store)
+        sync(bench)
+        with published(bench) as connection:
+            sent = "select id, ship_to_country from orders where ship_to_country is not null order by id"
+            before = dict(connection.execute(sent).fetchall())
+        order = min(before)
+        assert before[order] == MARK % order
+        assert {part.split("/")[0] for part in holding(bench, order)} == {"raw", "parquet", "work", "analytics.duckdb"}
+        forgotten(bench, order)
+        assert holding(bench, order) == set()
+        assert_recorded(bench)
+        backfill(bench)
+        assert refresh(bench.run).published
+        assert holding(bench, order) == set()
+        with published(bench) as connection:
+            assert dict(connection.execute(sent).fetchall()).keys() == before.keys() - {order}
 
 
 def test_what_crashed_half_way_is_finished_by_running_again(stored, read_once):

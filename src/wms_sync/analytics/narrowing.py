@@ -20,6 +20,7 @@ from wms_sync import sql_files
 from wms_sync.analytics.files import chosen_rows
 from wms_sync.api.selection import Kind, Parameter, expanded, parameters
 from wms_sync.catalogue import Table, quote, table
+from wms_sync.privacy.fields import ADDRESS_KEPT, SHIP_TO
 
 Files = Mapping[str, Sequence[str]]
 """Parquet files by ``Table.slug``."""
@@ -39,6 +40,9 @@ SAME = {
     "order_address_candidates": ("id",),
     "pii_order_addresses": ("id",),
 }
+ADDRESS = "fields:order.shipping_address"
+SHIPPING = frozenset({"fields:order", "fields:order=shipping_address", ADDRESS})
+"""Without any of these, nothing of a shipping address comes."""
 SETS = {"pii_order_addresses": ("order_id", "role")}
 """The columns that identify a set of children, if they are not the root's key."""
 
@@ -81,7 +85,17 @@ def narrowing(lost: tuple[str, ...]) -> Narrowing:
                     columns[slug] = columns.get(slug, frozenset()) | found
                 if not kind.shared and any(one.name in lost for one in places):
                     sets.add(slug)
+        if ship_to := _ship_to(expanded(lost)):
+            columns["orders"] = columns.get("orders", frozenset()) | ship_to
     return Narrowing(columns, frozenset(sets))
+
+
+def _ship_to(lost: frozenset[str]) -> frozenset[str]:
+    """Return the columns of ``orders`` that are taken from the shipping address, as far as they did not come."""
+    whole = not SHIPPING.isdisjoint(lost)
+    return frozenset(
+        column for name, column in zip(ADDRESS_KEPT, SHIP_TO, strict=True) if whole or f"{ADDRESS}={name}" in lost
+    )
 
 
 def _fields_lost(places: Sequence[Parameter], lost: frozenset[str]) -> frozenset[str]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from wms_sync.privacy.fields import CANDIDATE_KEPT, CONTACT, LOCATION_KEPT
+from wms_sync.privacy.fields import ADDRESS_KEPT, CANDIDATE_KEPT, CONTACT, LOCATION_KEPT
 from wms_sync.privacy.types import fields_of
 
 ALL = "all"
@@ -122,7 +122,7 @@ _GALLERY_ITEM = Kind(
 _ORDER = Kind(
     "order",
     "orders",
-    personal=frozenset({"shipping_address", "original_address"}),
+    personal=frozenset({"original_address"}),
     parts={
         "items": ("order_items",),
         "status_history": ("order_status_history",),
@@ -138,6 +138,7 @@ _ADDRESS = Kind(
     "order_address",
     "pii_order_addresses",
     _words("first_name last_name company street city region postcode country telephone email classification is_valid"),
+    personal=frozenset(fields_of("order_address")) - frozenset(ADDRESS_KEPT),
 )
 _CANDIDATE = Kind(
     "order_address_candidate",
@@ -233,7 +234,7 @@ _KINDS: dict[str, Kind] = {
 }
 """Kinds by the path of the object, starting at the shipment."""
 
-_PERSONAL_PATHS = frozenset({"order.shipping_address", "order.original_address"})
+_PERSONAL_PATHS = frozenset({"order.original_address"})
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Remove what must not be stored from a page before it lands.
 
-Without ``WMS_INCLUDE_ADDRESSES`` that is all personal data, which was not requested but may come anyway; with it, the
-personal data of forgotten orders. A page without such data lands as received.
+Without ``WMS_INCLUDE_ADDRESSES`` that is all personal data, which was not requested but may come anyway. With and
+without it, it is what is known of the persons and places of forgotten orders. A page without such data lands as
+received.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ class Cleaner:
 
     def _clean(self, page: Page) -> bytes | None:
         content = page.body.content
-        if self._include_addresses:
-            return without_orders(content, self._forgotten)
-        return without_persons(content) if page.envelope.suspect else None
+        impersonal = None
+        if page.envelope.suspect and not self._include_addresses:
+            impersonal = without_persons(content)
+        forgotten = without_orders(impersonal or content, self._forgotten)
+        return impersonal if forgotten is None else forgotten

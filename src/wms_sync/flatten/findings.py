@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wms_sync.privacy.detection import mentions_person
-from wms_sync.privacy.fields import KEPT, OF_ADDRESSES, PERSON, PLACES
+from wms_sync.privacy.fields import OF_ADDRESSES, PERSON, PLACES, STRICTLY_KEPT
 from wms_sync.privacy.scrub import scrub
 
 TEXT_LIMIT = 2000
@@ -73,8 +73,8 @@ def piece_of(content: bytes, piece: bytes) -> str:
 
 def shown(value: Any, holder: str, key: str) -> str:  # noqa: ANN401 - any JSON
     """Return a value as truncated JSON, or ``WITHHELD`` if it is personal at this key of ``holder``."""
-    kept = KEPT.get(holder)
-    personal = key in PERSON or key in PLACES or key in KEPT or (kept is not None and key not in kept)
+    kept = STRICTLY_KEPT.get(holder)
+    personal = key in PERSON or key in PLACES or key in STRICTLY_KEPT or (kept is not None and key not in kept)
     return WITHHELD if personal else as_text(value)
 
 
@@ -85,7 +85,7 @@ def as_text(value: Any) -> str:  # noqa: ANN401 - any JSON
     text = _dumped(value)
     if isinstance(value, dict | list):
         copied = json.loads(text)
-        if scrub(copied):
+        if scrub(copied, table=STRICTLY_KEPT):
             text = _dumped(copied)
     return with_surrogates_escaped(text)[:TEXT_LIMIT]
 
@@ -93,7 +93,7 @@ def as_text(value: Any) -> str:  # noqa: ANN401 - any JSON
 def pairs_as_text(pairs: list[tuple[str, Any]]) -> str:
     """Return an object that has a key twice as a truncated JSON list of pairs, or ``WITHHELD`` if it is personal."""
     found = dict(pairs)
-    if found.get("type") in tuple(KEPT) or not (PERSON | OF_ADDRESSES).isdisjoint(found):
+    if found.get("type") in tuple(STRICTLY_KEPT) or not (PERSON | OF_ADDRESSES).isdisjoint(found):
         return WITHHELD
     return as_text([list(pair) for pair in pairs])
 

@@ -16,7 +16,7 @@ from msgspec import Raw
 from wms_sync.flatten.findings import TEXT_LIMIT, Drift, shown
 from wms_sync.flatten.shape import ListNode, Node, ObjectNode
 from wms_sync.privacy.detection import mentions_person
-from wms_sync.privacy.fields import KEPT, PERSON
+from wms_sync.privacy.fields import PERSON, STRICTLY_KEPT
 
 ABSENT = Raw()
 # More keys than this are not new fields but an object used as a map: such pages stay on the slow path.
@@ -94,6 +94,6 @@ def _add(drift: dict[tuple[str, str], Drift], holder: str, key: str, raw: Raw) -
 
 
 def _example(holder: str, key: str, raw: bytes) -> str:
-    if mentions_person(raw) or holder in KEPT or key in PERSON:
+    if mentions_person(raw) or holder in STRICTLY_KEPT or key in PERSON:
         return shown(msgspec.json.decode(raw), holder, key)
     return raw[: 4 * TEXT_LIMIT].decode(errors="ignore")[:TEXT_LIMIT]

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from wms_sync.privacy.fields import CANDIDATE, COMPANYS_OWN, KEPT, PERSON, PLACES
+from wms_sync.privacy.fields import CANDIDATE, COMPANYS_OWN, KEPT, KEPT_AS_TEXT, PERSON, PLACES
 from wms_sync.privacy.search import has_person_key_outside
 from wms_sync.privacy.types import fields_of
 from wms_sync.shallow_json import cut_to_depth
@@ -51,7 +51,12 @@ def _holders() -> Iterator[str]:
             yield kind
 
 
-_KINDS: dict[str, Any] = {kind: _struct(kind, dict.fromkeys(KEPT[kind], Raw), strict=True) for kind in KEPT}
+_KINDS: dict[str, Any] = {
+    kind: _struct(
+        kind, {name: str | None if name in KEPT_AS_TEXT.get(kind, ()) else Raw for name in KEPT[kind]}, strict=True
+    )
+    for kind in KEPT
+}
 _AT: dict[str, Any] = {
     place: _many(_KINDS[kind]) if kind == CANDIDATE else _KINDS[kind] | None for place, kind in PLACES.items()
 }

@@ -1,4 +1,4 @@
-"""The table of personal fields: the same fields that schema ``pii`` holds.
+"""The table of personal fields: what schema ``pii`` holds, and nothing else does.
 
 For the kinds listed here, every field except the named ones is personal, including fields that the service adds later.
 Any other object with one of the ``PERSON`` keys is personal as a whole, except the fields that its type has: an order
@@ -17,15 +17,24 @@ LOCATION = "RetailerShipToLocation"
 REFERENCE = ("type", "id")
 CONTACT = ("telephone", "email")
 PERSON = frozenset({"first_name", "last_name", *CONTACT})
+ADDRESS_KEPT = ("country", "region", "classification")
+SHIP_TO = tuple(f"ship_to_{name}" for name in ADDRESS_KEPT)
+"""The columns of ``orders`` with these fields of the shipping address. ``wms-sync forget`` empties them."""
 CANDIDATE_KEPT = ("address_id", "region_code", "country_code", "classification")
 LOCATION_KEPT = tuple(name for name in fields_of("retailer_ship_to_location") if name not in {*REFERENCE, *CONTACT})
 
 KEPT: dict[str, frozenset[str]] = {
-    ADDRESS: frozenset(REFERENCE),
+    ADDRESS: frozenset({*REFERENCE, *ADDRESS_KEPT}),
     CANDIDATE: frozenset({*REFERENCE, *CANDIDATE_KEPT}),
     LOCATION: frozenset({*REFERENCE, *LOCATION_KEPT}),
 }
 """The fields that are not personal, for each kind with personal fields."""
+
+KEPT_AS_TEXT: dict[str, tuple[str, ...]] = {ADDRESS: ADDRESS_KEPT}
+"""Of these fields only texts are kept, because an object or a list could hold anything."""
+
+STRICTLY_KEPT = KEPT | {ADDRESS: frozenset(REFERENCE)}
+"""What stays of a forgotten order, and what findings may show: of an address only what it is called."""
 
 OF_ADDRESSES = frozenset({*fields_of("order_address"), *fields_of("order_address_candidate")}) - KEPT[CANDIDATE]
 """Fields by which an address or candidate is recognised if it does not state its kind."""

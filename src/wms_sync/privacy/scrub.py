@@ -7,7 +7,7 @@ every digit. Invalid JSON (``NaN``, broken UTF-8, very deep nesting) is read as 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -15,10 +15,25 @@ import msgspec
 
 from wms_sync.loose_json import loosely
 from wms_sync.privacy.detection import is_free_of_persons
-from wms_sync.privacy.fields import ADDRESS, CANDIDATE, COMPANYS_OWN, KEPT, LOCATION, PERSON, PLACES, REFERENCE, SHARED
+from wms_sync.privacy.fields import (
+    ADDRESS,
+    CANDIDATE,
+    COMPANYS_OWN,
+    KEPT,
+    KEPT_AS_TEXT,
+    LOCATION,
+    PERSON,
+    PLACES,
+    REFERENCE,
+    SHARED,
+    STRICTLY_KEPT,
+)
 from wms_sync.privacy.types import fields_of_kind
 from wms_sync.shallow_json import cut_to_depth
 from wms_sync.whole_numbers import whole
+
+_Kept = Mapping[str, frozenset[str]]
+"""The fields that are not personal, by kind."""
 
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
@@ -56,22 +71,23 @@ def without_orders(content: bytes, forgotten: Collection[int]) -> bytes | None:
 
 
 def scrubbed(text: str) -> str:
-    """Return a JSON value without personal data."""
-    clean = _edited(text.encode(), scrub)
+    """Return a JSON value of a forgotten order without personal data."""
+    clean = _edited(text.encode(), lambda value: scrub(value, table=STRICTLY_KEPT))
     return text if clean is None else clean.decode()
 
 
-def scrub(value: Any, kind: str | None = None) -> bool:  # noqa: ANN401 - any JSON
+def scrub(value: Any, kind: str | None = None, table: _Kept = KEPT) -> bool:  # noqa: ANN401 - any JSON
     """Remove personal data from a parsed value, in place. Return whether there was any.
 
-    ``kind`` is the kind implied by the key of the value, used if the value does not state its own.
+    ``kind`` is the kind implied by the key of the value, used if the value does not state its own; ``table`` says by
+    kind what stays.
     """
     if isinstance(value, list):
-        found = [scrub(one, kind) for one in value]
+        found = [scrub(one, kind, table) for one in value]
         return any(found)
     if not isinstance(value, dict):
         return False
-    changed = _strip(value, _kept(value, kind))
+    changed = _strip(value, kind, table)
     for key, inner in value.items():
         place = PLACES.get(key) or (key if key in KEPT else None)
         lines = inner if isinstance(inner, list) else [inner]
@@ -79,22 +95,25 @@ def scrub(value: Any, kind: str | None = None) -> bool:  # noqa: ANN401 - any JS
             value[key] = [one for one in lines if not isinstance(one, str)] or None
             changed = True
         if key not in COMPANYS_OWN and isinstance(value[key], dict | list):
-            changed = scrub(value[key], place) or changed
+            changed = scrub(value[key], place, table) or changed
     return changed
 
 
-def _kept(value: dict[str, Any], kind: str | None) -> Collection[str] | None:
+def _kept(value: dict[str, Any], kind: str | None, table: _Kept) -> Collection[str] | None:
     """Return the keys that may stay; None if all may."""
     stated = value.get("type")
     if not isinstance(stated, str):
         stated = ""
-    kept = KEPT.get(stated if stated in KEPT else kind or "")
+    known = stated if stated in table else kind or ""
+    kept = table.get(known)
     if kept is None and not PERSON.isdisjoint(value):
         return fields_of_kind(stated) or REFERENCE
-    return kept
+    no_texts = {name for name in KEPT_AS_TEXT.get(known, ()) if not isinstance(value.get(name), str | None)}
+    return None if kept is None else kept - no_texts
 
 
-def _strip(value: dict[str, Any], kept: Collection[str] | None) -> bool:
+def _strip(value: dict[str, Any], kind: str | None, table: _Kept) -> bool:
+    kept = _kept(value, kind, table)
     personal = [] if kept is None else [key for key in value if key not in kept]
     for key in personal:
         del value[key]
@@ -118,10 +137,10 @@ def _forget(page: Any, forgotten: Collection[int]) -> bool:  # noqa: ANN401 - an
         theirs.add(id(one))
         for name in _references(one):
             left += [(name[0], referred) for referred in included.pop(name, ())]
-        found.append(scrub(one, kind))
+        found.append(scrub(one, kind, STRICTLY_KEPT))
     addresses = [(name, one) for name, listed in included.items() for one in listed if name[0] in {ADDRESS, CANDIDATE}]
     claimed = set(_references(page, leaving=theirs | {id(one) for _, one in addresses}))
-    found += [scrub(one, name[0]) for name, one in addresses if name not in claimed]
+    found += [scrub(one, name[0], STRICTLY_KEPT) for name, one in addresses if name not in claimed]
     return any(found)
 
 

@@ -2,9 +2,9 @@
 
 The ids are recorded first; from then on no page lands with personal data of these orders (``extract/cleaner``). Then
 every file is searched, whatever the tables say: raw pages are rewritten without the personal data; Parquet files and
-both databases without the orders' rows in schema ``pii`` and without persons in the free-form values of their other
-rows. A database is written anew, because DuckDB leaves deleted rows in the file. A step with nothing left to do does
-nothing, so the next run, of any kind, finishes one that was interrupted.
+both databases without the orders' rows in schema ``pii``, without where they were sent, and without persons in the
+free-form values of their other rows. A database is written anew, because DuckDB leaves deleted rows in the file. A step
+with nothing left to do does nothing, so the next run, of any kind, finishes one that was interrupted.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.page import read_raw
 from wms_sync.flatten.window import flattened_window, flattened_windows, write_flattened
 from wms_sync.layout import Layout, spill
-from wms_sync.privacy.fields import COMPANYS_OWN
+from wms_sync.privacy.fields import COMPANYS_OWN, SHIP_TO
 from wms_sync.privacy.scrub import scrubbed, without_orders
 from wms_sync.settings import Settings
 from wms_sync.state.run import Run
@@ -134,6 +134,11 @@ def _remove_leftovers(turn: Turn, layout: Layout) -> None:
         turn.take_away(path)
 
 
+def _emptied(table: Table) -> list[str]:
+    """Return the columns that say where an order was sent."""
+    return [column for column in table.column_names if table.name == "orders" and column in SHIP_TO]
+
+
 def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) -> int:
     rewritten = 0
     folders = layout.windows()
@@ -214,7 +219,9 @@ def _columns_of(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> 
 def _persons(table: Table, there: Collection[str]) -> str:
     """Return the SQL condition that a row of an order is or holds personal data; ``there`` are the existing columns."""
     values = [f"held.{quote(column)}" for column in _free_form(table) if column in there]
-    return " or ".join(f"{value}::varchar <> scrubbed({value})" for value in values) or str(_is_personal(table))
+    found = [f"{value}::varchar <> scrubbed({value})" for value in values]
+    found += [f"held.{quote(column)} is not null" for column in _emptied(table) if column in there]
+    return " or ".join(found) or str(_is_personal(table))
 
 
 def _kept(table: Table, there: Collection[str], source: str) -> str:
@@ -230,6 +237,8 @@ def _kept(table: Table, there: Collection[str], source: str) -> str:
 
 def _cleaned(table: Table, column: str) -> str:
     value = f"held.{quote(column)}"
+    if column in _emptied(table):
+        return f"case when forgotten.order_id is null then {value} end"
     if column not in _free_form(table):
         return value
     return f"case when forgotten.order_id is null then {value} else scrubbed({value})::json end"
