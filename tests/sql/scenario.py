@@ -135,6 +135,8 @@ class Scenario:
             shipping_method="ups_GROUND",
             generate_sscc=["carton"],
             delivered_at=at("03-12 07:30"),
+            ship_to_country="US",
+            ship_to_region="California",
             customs_value_amount=100,
             customs_value_currency="USD",
         )
@@ -199,6 +201,8 @@ class Scenario:
             retailer_id=ACME,
             shipping_method="ups_GROUND",
             generate_sscc=["carton"],
+            ship_to_country="DE",
+            ship_to_region="Berlin",
             customs_value_amount=50,
             customs_value_currency="EUR",
         )
@@ -221,7 +225,8 @@ class Scenario:
 
     def _split(self) -> None:
         """3 and 4 are one order, which was shipped with the second; 4 has two packages."""
-        self._order(3, "03-11 12:00", "03-13 15:00", merchant_id=MAKER, retailer_id=BETA, generate_sscc=[])
+        known = {"ship_to_country": "US", "ship_to_region": "New York", "generate_sscc": []}
+        self._order(3, "03-11 12:00", "03-13 15:00", merchant_id=MAKER, retailer_id=BETA, **known)
         self._item(3, "A", 10, 10)
         both = {
             "warehouse_id": EAST,

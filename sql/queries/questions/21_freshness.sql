@@ -1,0 +1,9 @@
+-- question: How fresh is the data?
+-- grain: one row
+-- source: marts.freshness
+select
+    data_until,
+    loaded_at,
+    hours_behind,
+    shipments
+from marts.freshness

@@ -1,0 +1,138 @@
+"""The questions that analysts ask: each has a query, and the scenario has its answer, counted by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.sql.scenario import Scenario
+from wms_sync import sql_files
+from wms_sync.analytics.database import create_empty
+
+FOLDER = "queries/questions"
+GIVEN = {
+    "19_lot_or_serial": {"lot": "SN-7"},
+    "23_where_is_order": {"order_ref": "R-3"},
+    "25_billing": {"month": date(2024, 3, 1)},
+}
+
+
+def day(number: int) -> date:
+    return date(2024, 3, number)
+
+
+ANSWERS: dict[str, list[tuple[object, ...]]] = {
+    # 1 and 2 of the West; 3, 4 and 6 of the East; 8; 14. 9 is due on a day that is not over
+    "01_on_time_share": [
+        ("West", day(4), 2, 1, 1, 0, 0.5),
+        ("East", day(11), 3, 2, 1, 0, 2 / 3),
+        ("West", day(11), 1, 0, 0, 1, 0.0),
+        (None, day(11), 1, 1, 0, 0, 1.0),
+    ],
+    "02_otif_by_retailer": [("ACME", 2, 2, 1, 0.5), ("BETA", 1, 1, 1, 1.0)],
+    # the East: 3, 4, 6, 11 and 12, of which 11 has no times
+    "03_time_to_delivery": [
+        ("East", 5, 1.0, 20.0, 0.0, None),
+        ("West", 2, 1.0, 11.5, 0.875, 48.0),
+        (None, 1, None, 13.5, 0.0, None),
+    ],
+    "04_backorders_by_sku": [("Trader", "B", 2, day(11))],
+    # Maker lacks one piece of order 8; Trader two of order 4 and four of order 6, and order 7 says no quantity
+    "05_fill_rate_by_merchant": [("Maker", 6, 18, 19, 0.9474), ("Trader", 3, 3, 9, 0.3333)],
+    # 20 for 2 lb; 10 + 3 + 6 + 8 for 5 + 1 + 2 + 4 lb
+    "06_carrier_cost": [("fedex", 1, 20, 20, 22.0462), ("ups", 4, 27, 6.75, 4.9604)],
+    "07_cost_by_destination": [
+        ("DE", "Berlin", 1, 0, 20),
+        ("US", "California", 1, 0, 10),
+        ("US", "New York", 3, 1, 9),
+        (None, None, 1, 0, 8),
+    ],
+    # 5 lb billed for 2 lb of items: three fifths of 10
+    "08_dimensional_weight": [("ups", 1, 1, 3, 6)],
+    "09_void_by_box": [("BOX", 2, 30, 40)],
+    "10_split_orders": [("Maker", 6, 1, 0.1667), ("Trader", 3, 0, 0)],
+    "11_retailer_compliance": [("ACME", 2, 1, 1, 1), ("BETA", 2, 0, 0, 0), (None, 1, 0, 0, 0)],
+    # 6 in the East; 1 and 2 in the West, of which 2 left later; 14
+    "12_missed_cutoffs": [("East", 1, 1), ("West", 2, 1), (None, 1, 0)],
+    "13_sku_velocity": [
+        ("Maker", "A", day(4), 1, 1, 2),
+        ("Maker", "A", day(11), 5, 3, 14),
+        ("Trader", "B", day(11), 1, 1, 3),
+    ],
+    "14_packaging_used": [
+        ("BOX", "container", day(1), 3, 3),
+        ("LABEL", "other", day(1), 2, 2),
+        ("PAPER", "infill", day(1), 1, 1),
+    ],
+    "15_hazardous_goods": [(2, "Shipped", ["HAZMAT"]), (12, "shipped", ["HAZMAT", "NORMAL"])],
+    "16_customs_value": [("DE", "EUR", 1, 50), ("US", "USD", 1, 100)],
+    "17_age_of_open_orders": [("R-6", "Trader", None, 1, 3.0), ("R-7", "Trader", None, 1, 1.0)],
+    "18_packed_per_hour": [
+        ("East", 10, 1, 1, 1),
+        ("East", 11, 1, 1, 0),
+        ("East", 12, 1, 1, 1),
+        ("East", 17, 1, 1, 1),
+        ("East", 23, 1, 1, 2),
+        ("West", 0, 1, 1, 1),
+        ("West", 22, 1, 1, 1),
+        (None, 23, 1, 1, 0),
+    ],
+    "19_lot_or_serial": [(1, 1, "Serial", "R-1", "shipped", day(9))],
+    "20_cancellations": [("canceled", 1, 0), ("voided", 1, 1)],
+    "22_short_picks": [(6, "B", 5, 3, 2)],
+    "23_where_is_order": [
+        ("R-3", "S-3", "shipped", "on_time", day(12), ["T-3-1"]),
+        ("R-3", "S-4", "shipped", "on_time", day(12), ["T-4-1", "T-4-2"]),
+    ],
+    "24_method_asked_and_used": [("ups_GROUND", "fedex_2DAY", 1), ("ups_GROUND", "ups_GROUND", 1)],
+    "25_billing": [("maker", 4, 5, 5, 16, 39, 2), ("trader", 1, 1, 1, 3, 8, 0), (None, 1, 1, 0, None, None, 1)],
+}
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as connection:
+        connection.execute("set timezone = 'Asia/Tokyo'")
+        create_empty(connection)
+        Scenario(connection).fill()
+        yield connection
+
+
+def names() -> list[str]:
+    return [sql_files.stem(path) for path in sql_files.listed(FOLDER)]
+
+
+def answer(database: duckdb.DuckDBPyConnection, name: str) -> list[tuple[object, ...]]:
+    query = sql_files.read(f"{FOLDER}/{name}.sql")
+    return database.execute(query, GIVEN.get(name)).fetchall()
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_a_question_is_answered(name, database):
+    assert answer(database, name) == ANSWERS[name]
+
+
+def test_how_fresh_the_data_is(database):
+    query = sql_files.read(f"{FOLDER}/21_freshness.sql")
+    found = database.execute(f"select epoch(data_until), epoch(loaded_at), hours_behind, shipments from ({query})")
+    assert found.fetchall() == [(1710471600.0, 1710471600.0, 0.0, 14)]
+
+
+@pytest.mark.parametrize("name", names())
+def test_one_mart_and_one_join_are_enough(name):
+    query = re.sub(r"--.*", "", sql_files.read(f"{FOLDER}/{name}.sql"))
+    assert len(re.findall(r"\bmarts\.\w+ ?", query)) == 1
+    assert len(re.findall(r"\bjoin\b", query)) <= 1
+
+
+def test_every_question_has_an_answer_and_a_line_in_the_docs():
+    assert {*ANSWERS, "21_freshness"} == set(names())
+    docs = Path(__file__).parents[2].joinpath("docs", "analyse.md").read_text(encoding="utf-8")
+    for name in names():
+        question = sql_files.headers(sql_files.read(f"{FOLDER}/{name}.sql"))["question"]
+        assert f"| {int(name[:2])} | {question} | `{name}` |" in docs
