@@ -37,7 +37,7 @@ create table orders (
     custom_fields json, -- Custom fields by code, as received. Source: Order.custom_fields
     weight_value double, -- Weight of the order, in weight_unit. Source: Order.weight.value
     weight_unit varchar, -- Unit of weight_value; the service uses lb. Source: Order.weight.unit
-    total_item_count decimal(18, 4), -- Total quantity of items, in pieces. Source: Order.total_item_count
+    total_item_count decimal(18, 4), -- Total quantity of items, in pieces; null if the service did not say, which is not 0. Source: Order.total_item_count
     submitted_by varchar, -- User or system that submitted the order. Source: Order.submitted_by
     submitted_by_type varchar, -- Kind of user or system that submitted the order. Source: Order.submitted_by_type
     backorder_policy varchar, -- What happens if stock is insufficient. Source: Order.backorder_policy
