@@ -8,7 +8,7 @@ from typing import Any
 
 import dagster as dg
 
-from wms_sync.analytics.checks import CheckResult
+from wms_sync.analytics.asking import CheckResult
 from wms_sync.catalogue import Column, Relation
 from wms_sync.extract.read import ReadReport
 from wms_sync.load.refresh import RefreshReport
@@ -68,7 +68,7 @@ def of_refresh(report: RefreshReport) -> Metadata:
 def of_check(result: CheckResult) -> Metadata:
     """Return the metadata of a check's result."""
     sample = {"sample": dg.MetadataValue.md(result.sample)} if result.sample else {}
-    return {"offending_rows": result.offending, **sample}
+    return {"offending_rows": result.offending, "rows_looked_at": result.rows, "asked_of": result.asked, **sample}
 
 
 def of_handled(handled: Sequence[Plan | PushReport]) -> Metadata:

@@ -17,7 +17,8 @@ from pipelines import metadata
 from pipelines.days import PAGES
 from pipelines.operation import Operation
 from pipelines.reporting import report_load
-from wms_sync.analytics.checks import Check, CheckResult, checks
+from wms_sync.analytics.asking import CheckResult
+from wms_sync.analytics.checks import Check, checks
 from wms_sync.catalogue import Mart, Relation, marts, ops_tables, tables
 from wms_sync.load.refresh import RefreshReport, refresh
 

@@ -159,6 +159,16 @@ def status(as_json: bool) -> None:
         _print(status_lines(found))
 
 
+@main.command()
+@click.option("--full", is_flag=True, help="Ask every check of the whole published tables now.")
+@exits_with_code
+def check(full: bool) -> int:
+    """Show what the checks found at the last load. Exit 1: errors. 3: only warnings."""
+    from pipelines.cli.check import show_checks
+
+    return show_checks(Settings.load(), full=full)
+
+
 @main.group()
 def explain() -> None:
     """Explain where rows came from: versions, windows, pages, runs."""

@@ -1,6 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_audits
+-- asked: everything, because the tables that it reads are small
 -- description: At the end of the last complete audit round, the service counted exactly the shipments that the tables hold and do not mark missing.
 -- notes: the next round finds shipments that were deleted, or returned, after their slice was read; unproven counts absent shipments of the round that are not marked missing; the merge has already repaired what the last slice missed
 with numbered as (

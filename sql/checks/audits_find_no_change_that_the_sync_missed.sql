@@ -1,6 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_audits
+-- asked: everything, because the tables that it reads are small
 -- description: The shipments of the latest audit were in the tables exactly as the service has them.
 -- notes: changed counts changes without a new updated_at, voided an updated_at that moved back; the merge has repaired everything that was found, and the next slices check the rest
 select

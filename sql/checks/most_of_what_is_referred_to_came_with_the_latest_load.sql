@@ -1,6 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
+-- asked: everything, because it looks at the latest load by itself
 -- description: For each kind that the pages of the latest load refer to, most objects came with them. If not, the service ignores field selection or leaves out included.
 with latest as (
     select window_id

@@ -1,6 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_push_ledger
+-- asked: everything, because the tables that it reads are small
 -- description: The outcome of every create that was sent is known.
 -- notes: push the file again; for products that stay in doubt look in the service, then use --resend if they are not there
 select

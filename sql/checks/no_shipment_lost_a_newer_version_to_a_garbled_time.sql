@@ -1,6 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
+-- asked: the rows of shipments, orders, retailers
 -- description: No shipment, order or retailer is outdated because a newer version of it had an unreadable updated_at.
 -- notes: such a version is ranked by the time it was read, so the stored one has an updated_at after that time; an audit or a backfill repairs it
 with stored as (
@@ -9,21 +10,21 @@ with stored as (
         id,
         updated_at,
         _extracted_at
-    from main.shipments
+    from shipments
     union all
     select
         'Order',
         id,
         updated_at,
         _extracted_at
-    from main.orders
+    from orders
     union all
     select
         'Retailer',
         id,
         updated_at,
         _extracted_at
-    from main.retailers
+    from retailers
 )
 
 select

@@ -1,6 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_schema_drift
+-- asked: everything, because it looks at the latest load by itself
 -- description: The pages of the latest load contain no key that the types do not know, and no value that had to be cast.
 with latest as (
     select window_id

@@ -1,6 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_quarantine
+-- asked: everything, because it looks at the latest load by itself
 -- description: Every value on the pages of the latest load fits its type.
 with latest as (
     select window_id

@@ -1,6 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: orders
+-- asked: the rows of orders
 -- description: No order was created or changed more than a day after it was read.
 select
     id,

@@ -1,6 +1,7 @@
 -- severity: error
 -- blocking: yes
 -- table: orders
+-- asked: the rows of orders
 -- description: Every row of orders comes from a window that has a receipt.
 with windows as (
     select distinct _window_id

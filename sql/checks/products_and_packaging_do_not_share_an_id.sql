@@ -1,6 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: products
+-- asked: whole tables, because a product that comes as another kind contradicts references of any age
 -- description: Every reference to a product gives the kind that products has for that id.
 -- notes: the six kinds share one key; if two kinds used the same id, one row would replace the other
 with referring as (

@@ -1,6 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: shipment_items
+-- asked: the rows of shipment_items
 -- description: No shipment item has a negative quantity.
 select
     shipment_id,

@@ -1,6 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
+-- asked: the rows of shipments
 -- description: No shipment was created or changed more than a day after it was read.
 select
     id,

@@ -1,6 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
+-- asked: the rows of shipments
 -- description: No shipment was packed before it was created.
 select
     id,

@@ -1,6 +1,7 @@
 -- severity: error
 -- blocking: yes
 -- table: shipments
+-- asked: the rows of shipments
 -- description: Every row of shipments comes from a window that has a receipt.
 with windows as (
     select distinct _window_id

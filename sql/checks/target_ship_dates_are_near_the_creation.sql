@@ -1,6 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
+-- asked: the rows of shipments
 -- description: Every target ship date is within two years of the shipment's creation.
 select
     id,

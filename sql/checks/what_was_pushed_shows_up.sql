@@ -1,6 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_push_ledger
+-- asked: everything, because the tables that it reads are small
 -- description: Every retailer and product that a push created more than 30 days ago has appeared on a page of the service.
 -- notes: pages show only what shipments refer to, so an unused retailer or product is not an error
 select

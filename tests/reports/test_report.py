@@ -14,7 +14,8 @@ from tests.reports.test_dictionary import Page
 from tests.test_sync import first_synced
 from wms_sandbox.app import Sandbox
 from wms_sync import sql_files
-from wms_sync.analytics.checks import Check, CheckResult
+from wms_sync.analytics.asking import CheckResult
+from wms_sync.analytics.checks import Check
 from wms_sync.analytics.database import create_empty
 from wms_sync.reports.charts import by
 from wms_sync.reports.report import ReportError, make_report

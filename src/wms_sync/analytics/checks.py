@@ -1,29 +1,43 @@
-"""Checks: queries that return the offending rows; blocking ones gate publishing.
+"""What the checks are: queries that return the offending rows; blocking ones gate publishing.
 
 The checks that keys are unique and that children have parents are derived from the headers ``keys``, ``root`` and
 ``parent`` of ``sql/tables``. Every other check is a file in ``sql/checks``, which declares ``-- severity: error|warn``,
-``-- blocking: yes|no``, ``-- table:`` and ``-- description:``.
+``-- blocking: yes|no``, ``-- table:``, ``-- description:`` and ``-- asked:``, one of
+
+- ``the rows of shipments, orders``: asked of a load, the query reads only the rows of these tables that the load may
+  have changed. It names them without a schema; ``main.orders`` is always the whole table.
+- ``everything, because ...``: asked of everything at each load, which must be cheap.
+- ``whole tables, because ...``: cannot be asked of the rows of a load, so only asked when whole tables are.
+
+Belongs here: what is asked. When it is asked of what, and what is remembered, is the matter of ``asking``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+import hashlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-
-import duckdb
+from importlib.metadata import version
+from typing import Literal
 
 from wms_sync import sql_files
 from wms_sync.analytics.errors import AnalyticsError
-from wms_sync.catalogue import Table, quote, table, tables
+from wms_sync.catalogue import Table, literal, quote, table, tables
 
-SAMPLE_ROWS = 5
+Scope = Literal["rows", "everything", "whole tables"]
+_ROWS = "the rows of "
+_OF_LOAD = "_of_load"
 
 
 @dataclass(frozen=True)
 class Check:
-    """A check; ``table`` is the table that it is about."""
+    """A check; ``table`` is the table that it is about.
+
+    ``query`` asks whole tables. ``limited`` asks the rows of a load; it needs the common table expressions of
+    ``expressions``. Both are the same for a check that is not asked of ``rows``. ``reads`` are the tables that the
+    load's rows are taken from.
+    """
 
     name: str
     table: str
@@ -31,25 +45,9 @@ class Check:
     blocking: bool
     description: str
     query: str
-
-
-@dataclass(frozen=True)
-class CheckResult:
-    """What a check found. ``sample`` is a Markdown table of the first offending rows, empty if it passed."""
-
-    check: Check
-    offending: int
-    sample: str
-
-    @property
-    def passed(self) -> bool:
-        """Return whether no row offends."""
-        return self.offending == 0
-
-    @property
-    def blocks_publishing(self) -> bool:
-        """Return whether the check failed and is a blocking one."""
-        return self.check.blocking and not self.passed
+    scope: Scope
+    limited: str
+    reads: tuple[str, ...] = ()
 
 
 @cache
@@ -57,6 +55,51 @@ def checks() -> tuple[Check, ...]:
     """Return every check, ordered by name."""
     declared = (_declared(path) for path in sql_files.listed("checks"))
     return tuple(sorted((*declared, *_derived()), key=lambda check: check.name))
+
+
+@cache
+def release() -> str:
+    """Return the release of wms-sync and a digest of its checks, which tells one set of checks from another."""
+    asked = "".join(f"{check.name}{check.query}{check.limited}" for check in checks())
+    return f"{version('wms-sync')} {hashlib.sha256(asked.encode()).hexdigest()[:12]}"
+
+
+def keys_check(slug: str) -> str:
+    """Return the name of the check that the keys of a table are unique; every table has one."""
+    return f"{slug}_have_unique_keys"
+
+
+def counted_rows(slug: str) -> str:
+    """Return the query for the number of rows of a table that a load may have changed; see ``expressions``."""
+    return f"select count(*) from {quote(slug + _OF_LOAD)}"
+
+
+def expressions(slugs: Sequence[str]) -> str:
+    """Return the common table expressions for the rows of these tables that a load may have changed.
+
+    ``<slug>_of_load`` has the keys and is computed once. A table in schema ``main`` is also there by its own name with
+    every column, for the checks that are files: it hides the whole table.
+    """
+    parts: list[str] = []
+    for slug in dict.fromkeys(slugs):
+        one = table(slug)
+        keys = dict.fromkeys((one.root_key, *one.keys, *one.parent_key))
+        parts.append(f"{quote(slug + _OF_LOAD)} as materialized ({_rows_of_load(one, ', '.join(map(quote, keys)))})")
+        if slug in _read_by_files():
+            parts.append(f"{quote(slug)} as not materialized ({_rows_of_load(one, '*')})")
+    return "with " + ",\n".join(parts) if parts else ""
+
+
+def _rows_of_load(one: Table, columns: str) -> str:
+    path = "asked/rows_of_windows.sql" if one.schema == "ops" else "asked/rows_of_load.sql"
+    return sql_files.read(path).format(
+        columns=columns, table=one.qualified, root_key=quote(one.root_key), root=literal(one.root)
+    )
+
+
+@cache
+def _read_by_files() -> frozenset[str]:
+    return frozenset(slug for path in sql_files.listed("checks") for slug in _declared(path).reads)
 
 
 def _derived() -> Iterator[Check]:
@@ -71,10 +114,10 @@ def _unique_keys(one: Table) -> Check:
     keys = ", ".join(map(quote, one.keys))
     lacking = " or ".join(f"{quote(key)} is null" for key in one.keys)
     return _blocking(
-        one,
-        "have_unique_keys",
+        keys_check(one.slug),
         f"No two rows have the same {', '.join(one.keys)}, and none lacks any of them.",
-        f"select {keys}, count(*) as occurrences from {one.qualified} group by all having count(*) > 1 or {lacking}",
+        f"select {keys}, count(*) as occurrences from {{0}} group by all having count(*) > 1 or {lacking}",
+        one,
     )
 
 
@@ -83,67 +126,34 @@ def _has_parent(one: Table, parent: Table) -> Check:
     pairs = zip(one.parent_key, parent.keys, strict=True)
     on = " and ".join(f"child.{quote(own)} = parent.{quote(key)}" for own, key in pairs)
     return _blocking(
-        one,
-        f"belong_to_{parent.slug}",
+        f"{one.slug}_belong_to_{parent.slug}",
         f"Every row belongs to a row of {parent.name}, by {', '.join(one.parent_key)}.",
-        f"select {keys} from {one.qualified} as child anti join {parent.qualified} as parent on {on}",
+        f"select {keys} from {{0}} as child anti join {{1}} as parent on {on}",
+        one,
+        parent,
     )
 
 
-def _blocking(one: Table, says: str, description: str, query: str) -> Check:
+def _blocking(name: str, description: str, query: str, *reads: Table) -> Check:
+    """Return a check of the first of these tables; the query has a place for each of them."""
     return Check(
-        name=f"{one.slug}_{says}",
-        table=one.slug,
+        name=name,
+        table=reads[0].slug,
         severity="error",
         blocking=True,
         description=description,
-        query=query,
+        query=query.format(*(one.qualified for one in reads)),
+        scope="rows",
+        limited=query.format(*(quote(one.slug + _OF_LOAD) for one in reads)),
+        reads=tuple(one.slug for one in reads),
     )
-
-
-def run_checks(open_file: Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]]) -> tuple[CheckResult, ...]:
-    """Run every check on the database that is about to be published.
-
-    DuckDB keeps some data of each table that it has read, such as which rows were deleted, in memory until the file is
-    closed. If that leaves too little memory for a check, the check is repeated on a freshly opened file.
-    """
-    found: list[CheckResult] = []
-    while len(found) < len(checks()):
-        with open_file() as connection:
-            found += _run_while_there_is_memory(connection, checks()[len(found) :])
-    return tuple(found)
-
-
-def _run_while_there_is_memory(connection: duckdb.DuckDBPyConnection, left: Sequence[Check]) -> Iterator[CheckResult]:
-    """Raise ``duckdb.OutOfMemoryException`` if there is not enough memory even for the first of these alone."""
-    for number, check in enumerate(left):
-        try:
-            yield _run(connection, check)
-        except duckdb.OutOfMemoryException:
-            if number == 0:
-                raise
-            return
-
-
-def _run(connection: duckdb.DuckDBPyConnection, check: Check) -> CheckResult:
-    try:
-        relation = connection.execute(check.query)
-        columns = [column[0] for column in relation.description or []]
-        rows = relation.fetchmany(SAMPLE_ROWS)
-        if not rows:
-            return CheckResult(check, 0, "")
-        count = connection.execute(f"select count(*) from ({check.query})").fetchone()
-    except duckdb.OutOfMemoryException:
-        raise
-    except duckdb.Error as error:
-        raise AnalyticsError(f"The check {check.name} could not be run: {error}") from None
-    return CheckResult(check, int(count[0]) if count else len(rows), _markdown(columns, rows))
 
 
 def _declared(path: str) -> Check:
     query = sql_files.read(path)
     headers = sql_files.headers(query)
     try:
+        asked = headers["asked"]
         return Check(
             name=sql_files.stem(path),
             table=headers["table"],
@@ -151,17 +161,22 @@ def _declared(path: str) -> Check:
             blocking=headers["blocking"] == "yes",
             description=headers["description"],
             query=query,
+            scope=_scope(path, asked),
+            limited=query,
+            reads=tuple(asked.removeprefix(_ROWS).split(", ")) if asked.startswith(_ROWS) else (),
         )
     except KeyError as error:
         raise AnalyticsError(f"sql/{path} has no header {error}.") from None
 
 
-def _markdown(columns: list[str], rows: list[tuple[object, ...]]) -> str:
-    return "\n".join(_lines(columns, rows))
-
-
-def _lines(columns: list[str], rows: list[tuple[object, ...]]) -> Iterator[str]:
-    yield "| " + " | ".join(columns) + " |"
-    yield "|" + " --- |" * len(columns)
-    for row in rows:
-        yield "| " + " | ".join(str(value).replace("|", "\\|").replace("\n", " ") for value in row) + " |"
+def _scope(path: str, asked: str) -> Scope:
+    if asked.startswith(_ROWS):
+        return "rows"
+    if asked.startswith("everything, because "):
+        return "everything"
+    if asked.startswith("whole tables, because "):
+        return "whole tables"
+    raise AnalyticsError(
+        f"The header asked of sql/{path} is {asked!r}. Write `the rows of <tables>`, `everything, because <reason>` or "
+        "`whole tables, because <reason>`."
+    )

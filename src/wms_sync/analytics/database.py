@@ -88,14 +88,6 @@ def open_for_writing(
         connection.close()
 
 
-@contextmanager
-def open_for_checks(path: Path, *, memory_limit: str) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open for reading a database that was just written; closing it has freed the memory that writing took."""
-    with duckdb.connect(path, read_only=True, config=_settings(path, memory_limit)) as connection:  # type: ignore[arg-type]
-        connection.execute("set timezone = 'UTC'")
-        yield connection
-
-
 def is_filled(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> bool:
     """Return whether more than the share ``FILLED`` of the memory limit is in use or spilled.
 
@@ -119,15 +111,19 @@ def _settings(path: Path, memory_limit: str) -> dict[str, str]:
 
 
 @contextmanager
-def published(layout: Layout) -> Iterator[duckdb.DuckDBPyConnection]:
+def published(layout: Layout, *, memory_limit: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the published file, which must exist, for reading; times are UTC. As ``open_for_reading``."""
-    with open_for_reading(layout, layout.published) as connection:
+    with open_for_reading(layout, layout.published, memory_limit=memory_limit) as connection:
         yield connection
 
 
 @contextmanager
-def open_for_reading(layout: Layout, path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+def open_for_reading(
+    layout: Layout, path: Path, *, memory_limit: str | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a database of ours, which must exist, for reading; times are UTC. Raise ``DatabaseOpenError``.
+
+    With ``memory_limit``, queries take no more than that and spill into the writer's folder, as those of a load do.
 
     An analyst who has the published file open for writing (as root) locks all others out: then a copy is read. A
     foreign log beside the published file is renamed first.
@@ -135,21 +131,22 @@ def open_for_reading(layout: Layout, path: Path) -> Iterator[duckdb.DuckDBPyConn
     if path == layout.published:
         set_aside_log(layout)
     try:
-        with _connected(layout, path) as connection:
+        with _connected(layout, path, memory_limit) as connection:
             connection.execute("set timezone = 'UTC'")
             yield connection
     except duckdb.IOException as error:  # damage may show only in a query
         raise _unreadable(path, str(error)) from None
 
 
-def _connected(layout: Layout, path: Path) -> duckdb.DuckDBPyConnection:
+def _connected(layout: Layout, path: Path, memory_limit: str | None) -> duckdb.DuckDBPyConnection:
+    config = _settings(layout.working_database, memory_limit) if memory_limit else {}
     try:
-        return duckdb.connect(path, read_only=True)
+        return duckdb.connect(path, read_only=True, config=config)  # type: ignore[arg-type]
     except duckdb.IOException:
         copy = make_private_file(make_private(layout.work) / f"reading-{secrets.token_hex(4)}.duckdb")
     try:
         shutil.copyfile(path, copy)  # as of the last checkpoint: newer changes are in the log beside the file
-        return duckdb.connect(copy, read_only=True)
+        return duckdb.connect(copy, read_only=True, config=config)  # type: ignore[arg-type]
     except (duckdb.IOException, OSError) as error:
         raise _unreadable(path, _error_text(error, copy, path)) from None
     finally:
@@ -192,13 +189,10 @@ def has_ops_table(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
     return connection.execute(query, [table]).fetchone() is not None
 
 
-def row_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    """Return the number of rows of each table, by ``Table.slug``."""
-    counted = {}
-    for table in tables():
-        row = connection.execute(f"select count(*) from {table.qualified}").fetchone()
-        counted[table.slug] = int(row[0]) if row else 0
-    return counted
+def row_counts(connection: duckdb.DuckDBPyConnection, of: Iterable[Table] | None = None) -> dict[str, int]:
+    """Return the number of rows of each table, by ``Table.slug``; by default of those that ``flatten`` fills."""
+    counts = (f"select {literal(one.slug)}, count(*) from {one.qualified}" for one in of or tables())
+    return dict(connection.execute("\nunion all\n".join(counts)).fetchall())
 
 
 def create_empty(connection: duckdb.DuckDBPyConnection) -> None:

@@ -36,6 +36,10 @@ class DatabaseOpenError(AnalyticsError):
     """The working or the published file cannot be opened, or is damaged."""
 
 
+class NothingCheckedError(AnalyticsError):
+    """No load has published yet what the checks are to be asked of, or what they found."""
+
+
 class UnknownShipmentError(AnalyticsError):
     """No page that was read holds the shipment that is to be explained."""
 

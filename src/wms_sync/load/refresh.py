@@ -12,19 +12,19 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from time import monotonic
 
 import duckdb
 
 from wms_sync.analytics import database
-from wms_sync.analytics.checks import CheckResult, run_checks
+from wms_sync.analytics.asking import Checking, CheckResult
 from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
 from wms_sync.analytics.foreign_log import report_foreign_log
 from wms_sync.analytics.included import absent_kinds
 from wms_sync.analytics.merge import PERSONAL
 from wms_sync.analytics.publish import publish
+from wms_sync.catalogue import tables
 from wms_sync.extract.raw import is_dropped
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.window import is_flattened
@@ -144,21 +144,23 @@ class Refresh:
         )
 
     def _finish(self, path: Path) -> RefreshReport:
-        merged = PendingWindows(self._run)
+        merged, checking = PendingWindows(self._run), Checking(self._layout, self._settings.memory_limit)
         shown, limit = self._layout.working_database, self._settings.memory_limit
-        while not merged.is_complete:
+        absent: tuple[str, ...] = ()
+        while not checking.is_complete:
             with database.open_for_writing(path, memory_limit=limit, called=shown) as connection:
-                merged.merge_into(connection)
-        open_file = partial(database.open_for_checks, path, memory_limit=limit)
-        results = run_checks(open_file)
-        with open_file() as connection:
-            absent = absent_kinds(connection) if merged.windows else ()
-            rows = database.row_counts(connection)
+                checking.begin(connection)
+                alone = merged.is_complete
+                if not merged.is_complete:
+                    merged.merge_into(connection)
+                if merged.is_complete:
+                    checking.ask(connection, alone=alone)
+                    absent = absent_kinds(connection) if merged.windows else ()
         # a log that a kill left belongs to the file that is replaced; the new file has what the log held
         self._turn.take_away(self._layout.working_log)
         self._turn.put_in_place(path, self._layout.working_database)
         report_foreign_log(self._layout)
-        accepted = not any(result.blocks_publishing for result in results)
+        accepted = checking.accepted
         size = publish(self._turn, self._layout, self._layout.working_database) if accepted else 0
         # only now: the next run, also a backfill of the same days, continues windows that are landed
         self._store.mark_loaded(merged.landed)
@@ -167,9 +169,9 @@ class Refresh:
             drop_old_pages(self._run)
         return RefreshReport(
             windows=tuple(merged.windows),
-            rows=rows,
+            rows={one.slug: checking.rows[one.slug] for one in tables()},
             merged=merged.rows,
-            checks=results,
+            checks=tuple(checking.results),
             published=accepted,
             quarantined=merged.quarantined,
             drift=merged.drift,

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import duckdb
 
 from wms_sync import sql_files
-from wms_sync.analytics.checks import CheckResult
+from wms_sync.analytics.asking import CheckResult
 from wms_sync.analytics.database import published, records
 from wms_sync.durable import share_with_group, write_whole
 from wms_sync.errors import WmsSyncError

@@ -1,0 +1,15 @@
+-- grain: one row per root object on the pages of the windows that no check was asked about
+-- keys: root, key
+-- source: the Parquet files of these windows
+-- notes: the name in braces is a query for the keys of each root table. An object that lost against the stored version is among them, because its page may have completed that version
+create or replace temp table load_keys as
+select distinct
+    root,
+    key
+from (
+    select
+        null::varchar as root,
+        null::bigint as key
+    where false
+    {keys}
+)

@@ -1,0 +1,276 @@
+"""When checks are asked of what, and what is remembered of it: a load asks about what it may have changed.
+
+A check that found nothing in the whole tables can only find something in rows that were changed since. So a load asks
+of the rows whose shipment, order or other root object is on a page that no check was asked about, whichever run merged
+it: receipts in ``ops.loads`` without ``checked_at``. They are written in the merge's transaction, and completed only
+once every check was asked and none blocks. So rows of a load that was killed or refused are asked about again, and a
+working file that is restored from the published one brings along what was asked about that one.
+
+Whole tables are asked
+
+- by a check that found something when it was last asked;
+- by every check at the first load of a file or a release, at a rebuild, at the end of an audit round, when rows came or
+  went outside a load, when the Parquet files of a window are gone, and when the load is so large that it costs less.
+
+``ops.checks`` holds what each check found, in the same file as the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import SimpleNamespace
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.analytics.checks import Check, checks, counted_rows, expressions, keys_check, release
+from wms_sync.analytics.database import is_filled, records, replace_rows, row_counts
+from wms_sync.analytics.errors import AnalyticsError
+from wms_sync.catalogue import literal, ops_tables, quote, tables
+from wms_sync.flatten.window import FlattenedWindow, flattened_window, is_flattened
+from wms_sync.layout import Layout
+
+SAMPLE_ROWS = 5
+LARGE = 4
+"""A load that brings more than one in so many of all shipments asks whole tables."""
+WHOLE = "whole tables"
+OF_LOAD = "the rows of this load"
+RELATIONS = (*tables(), *ops_tables())
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What a check found. ``sample`` is a Markdown table of the first offending rows, empty if it passed.
+
+    ``rows`` is the number of rows of the check's table that were looked at, ``asked`` says which.
+    """
+
+    check: Check
+    offending: int
+    sample: str
+    rows: int
+    asked: str
+
+    @property
+    def passed(self) -> bool:
+        """Return whether no row offends."""
+        return self.offending == 0
+
+    @property
+    def blocks_publishing(self) -> bool:
+        """Return whether the check failed and is a blocking one."""
+        return self.check.blocking and not self.passed
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A row of ``ops.checks``."""
+
+    name: str
+    table_slug: str
+    severity: str
+    blocking: bool
+    offending: int
+    rows_asked: int
+    asked: str
+    whole_at: datetime
+    rows_in_table: int
+    release: str
+
+
+class Checking:
+    """Asks every check about the working file that a load has changed.
+
+    Call ``begin`` before the load changes anything, then ``ask`` until ``is_complete``, each time with the file opened
+    anew. Then ``rows`` are the numbers of rows by table.
+    """
+
+    def __init__(self, layout: Layout, memory_limit: str) -> None:
+        self.is_complete = False
+        self.results: list[CheckResult] = []
+        self.rows: dict[str, int] = {}
+        self._layout = layout
+        self._memory_limit = memory_limit
+        self._before: dict[str, _Found] | None = None
+        self._whole = False
+
+    @property
+    def accepted(self) -> bool:
+        """Return whether no check blocks publishing."""
+        return not any(result.blocks_publishing for result in self.results)
+
+    def begin(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Read what the checks found last, and whether the tables are still as they were then."""
+        if self._before is None:
+            found = records(connection.execute("from ops.checks where release = ?", [release()]))
+            self._before = {row["name"]: _Found(**row) for row in found}
+            known = self._before.keys() == {check.name for check in checks()}
+            self._whole = not known or self._rows_came_or_went(connection)
+
+    def _rows_came_or_went(self, connection: duckdb.DuckDBPyConnection) -> bool:
+        before = self._before or {}
+        rows = row_counts(connection)
+        return any(before[keys_check(slug)].rows_in_table != count for slug, count in rows.items())
+
+    def ask(self, connection: duckdb.DuckDBPyConnection, *, alone: bool) -> None:
+        """Ask what is left to ask, and record what was found once everything was asked.
+
+        If the memory is not enough, return: closing the file frees it. If the file was opened for this ``alone``, raise
+        ``duckdb.OutOfMemoryException`` instead where no check could be asked.
+        """
+        self.rows = self.rows or row_counts(connection, RELATIONS)
+        windows = connection.execute(sql_files.read("asked/windows.sql")).fetchall()
+        self._whole = self._whole or self._asks_whole_tables(windows)
+        if self._whole and not alone and is_filled(connection, self._memory_limit):
+            return
+        if not self.results and not self._whole:
+            try:
+                self.results += self._of_load(connection, [window for window, _, _ in windows])
+            except duckdb.OutOfMemoryException:
+                if alone:
+                    raise
+                return
+            alone = False  # what was just asked takes some of the memory
+        known = {result.check.name for result in self.results}
+        left = [check for check in checks() if check.name not in known]
+        self.results += _while_there_is_memory(connection, left, self.rows, alone=alone)
+        if len(self.results) == len(checks()):
+            self.results.sort(key=lambda result: result.check.name)
+            self._record(connection)
+            self.is_complete = True
+
+    def _asks_whole_tables(self, windows: Sequence[tuple[str, int, bool]]) -> bool:
+        return (
+            any(ended_a_round or not is_flattened(self._layout, window) for window, _, ended_a_round in windows)
+            or sum(shipments for _, shipments, _ in windows) * LARGE > self.rows["shipments"]
+        )
+
+    def _of_load(self, connection: duckdb.DuckDBPyConnection, windows: Sequence[str]) -> list[CheckResult]:
+        """Return the results of the checks that passed before, asked of the rows of these windows."""
+        passed = [check for check in checks() if not self._found(check).offending]
+        changed = self._changed_tables(connection, [flattened_window(self._layout, window) for window in windows])
+        asked = [check for check in passed if check.scope == "everything" or not changed.isdisjoint(check.reads)]
+        slugs = tuple(slug for check in asked for slug in check.reads)
+        common = expressions(slugs)
+        counts = [f"select {literal(check.name)}, count(*) from ({check.limited})" for check in asked]
+        counts += [f"select {literal(slug)}, ({counted_rows(slug)})" for slug in dict.fromkeys(slugs)]
+        counted = dict(connection.execute(f"{common}\n" + "\nunion all\n".join(counts)).fetchall()) if counts else {}
+        return [self._result(connection, check, common, counted) for check in passed]
+
+    def _changed_tables(self, connection: duckdb.DuckDBPyConnection, windows: Sequence[FlattenedWindow]) -> set[str]:
+        """Fill the temporary table ``load_keys``; return the tables, if they have rows, that the windows may change."""
+        files = {
+            one.name: [file for window in windows for file in window.files(self._layout.parquet, one.slug)]
+            for one in tables()
+            if one.is_root and one.schema != "ops"
+        }
+        keys = [
+            f"union all select {literal(root)}, {quote(key)} from read_parquet(${root})"
+            for root, key in ((one.name, one.root_key) for one in tables() if files.get(one.name))
+        ]
+        connection.execute(
+            sql_files.read("asked/load_keys.sql").format(keys="\n    ".join(keys)),
+            {root: listed for root, listed in files.items() if listed},
+        )
+        filled = [one for one in tables() if self.rows[one.slug]]
+        return {one.slug for one in filled if (windows if one.schema == "ops" else files[one.root])}
+
+    def _result(
+        self, connection: duckdb.DuckDBPyConnection, check: Check, common: str, counted: Mapping[str, int]
+    ) -> CheckResult:
+        if check.scope == "whole tables":
+            before = self._found(check)
+            return CheckResult(check, 0, "", before.rows_asked, f"{WHOLE}, at {before.whole_at:%Y-%m-%d %H:%M:%S} UTC")
+        offending = counted.get(check.name, 0)
+        sample = _sample(connection, f"{common}\nselect * from (\n{check.limited}\n)") if offending else ""
+        if check.scope == "everything":
+            return CheckResult(check, offending, sample, self.rows[check.table], WHOLE)
+        return CheckResult(check, offending, sample, counted.get(check.table, 0), OF_LOAD)
+
+    def _found(self, check: Check) -> _Found:
+        assert self._before is not None, "begin was not called"  # noqa: S101 - a defect
+        return self._before[check.name]
+
+    def _record(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Write ``ops.checks``, and, if no check blocks, that every window was asked about."""
+        now = datetime.now(UTC)
+        found = [self._row(result, now) for result in self.results]
+        self.rows["ops_checks"] = len(found)
+        replace_rows(connection, "checks", found)
+        if self.accepted:
+            connection.execute("update ops.loads set checked_at = ? where checked_at is null", [now])
+
+    def _row(self, result: CheckResult, now: datetime) -> SimpleNamespace:
+        check = result.check
+        return SimpleNamespace(
+            name=check.name,
+            table_slug=check.table,
+            severity=check.severity,
+            blocking=check.blocking,
+            offending=result.offending,
+            rows_asked=result.rows,
+            asked=result.asked,
+            whole_at=now if result.asked == WHOLE else self._found(check).whole_at,
+            rows_in_table=self.rows[check.table],
+            release=release(),
+        )
+
+
+def ask_whole_tables(
+    open_file: Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]], asked: Sequence[Check]
+) -> tuple[CheckResult, ...]:
+    """Ask these checks of whole tables, and record nothing.
+
+    DuckDB keeps some data of each table that it has read, such as which rows were deleted, in memory until the file is
+    closed. If that leaves too little memory for a check, the check is repeated on a freshly opened file.
+    """
+    found: list[CheckResult] = []
+    with open_file() as connection:
+        rows = row_counts(connection, RELATIONS)
+    while len(found) < len(asked):
+        with open_file() as connection:
+            found += _while_there_is_memory(connection, asked[len(found) :], rows, alone=True)
+    return tuple(found)
+
+
+def _while_there_is_memory(
+    connection: duckdb.DuckDBPyConnection, left: Sequence[Check], rows: Mapping[str, int], *, alone: bool
+) -> Iterator[CheckResult]:
+    """Raise ``duckdb.OutOfMemoryException`` if the first has too little memory in a file opened for it ``alone``."""
+    for number, check in enumerate(left):
+        try:
+            offending, sample = _ask(connection, check)
+        except duckdb.OutOfMemoryException:
+            if alone and number == 0:
+                raise
+            return
+        yield CheckResult(check, offending, sample, rows[check.table], WHOLE)
+
+
+def _ask(connection: duckdb.DuckDBPyConnection, check: Check) -> tuple[int, str]:
+    try:
+        sample = _sample(connection, check.query)
+        counted = connection.execute(f"select count(*) from ({check.query})").fetchone() if sample else None
+    except duckdb.OutOfMemoryException:
+        raise
+    except duckdb.Error as error:
+        raise AnalyticsError(f"The check {check.name} could not be run: {error}") from None
+    return int(counted[0]) if counted else 0, sample
+
+
+def _sample(connection: duckdb.DuckDBPyConnection, query: str) -> str:
+    """Return the first rows of a query as a Markdown table; an empty text if there is none."""
+    relation = connection.execute(query)
+    columns = [column[0] for column in relation.description or []]
+    rows = relation.fetchmany(SAMPLE_ROWS)
+    return "\n".join(_lines(columns, rows)) if rows else ""
+
+
+def _lines(columns: list[str], rows: list[tuple[object, ...]]) -> Iterator[str]:
+    yield "| " + " | ".join(columns) + " |"
+    yield "|" + " --- |" * len(columns)
+    for row in rows:
+        yield "| " + " | ".join(str(value).replace("|", "\\|").replace("\n", " ") for value in row) + " |"

@@ -1,0 +1,54 @@
+"""What the checks find in the published tables: at the last load, or now, asked of whole tables. It writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from wms_sync.analytics.asking import CheckResult, ask_whole_tables
+from wms_sync.analytics.checks import checks
+from wms_sync.analytics.database import has_ops_table, published, records
+from wms_sync.analytics.errors import NothingCheckedError
+from wms_sync.settings import Settings
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one check found; ``sample`` is a Markdown table of the first offending rows, empty if they are not kept."""
+
+    name: str
+    severity: str
+    description: str
+    offending: int
+    sample: str = ""
+
+
+def found_last(settings: Settings) -> Sequence[Found]:
+    """Return what the load that published the file found. Raise ``NothingCheckedError``."""
+    _refuse_unpublished(settings)
+    with published(settings.layout) as connection:
+        if not has_ops_table(connection, "checks"):
+            raise NothingCheckedError(
+                "What the checks found is recorded from the next load on. Run `wms-sync sync`, or use --full."
+            )
+        rows = records(connection.execute("select name, severity, offending from ops.checks order by name"))
+    descriptions = {check.name: check.description for check in checks()}
+    return [Found(**row, description=descriptions.get(row["name"], row["name"])) for row in rows]
+
+
+def found_in_whole_tables(settings: Settings) -> Sequence[Found]:
+    """Ask every check of the whole published tables. Raise ``NothingCheckedError``."""
+    _refuse_unpublished(settings)
+    open_file = partial(published, settings.layout, memory_limit=settings.memory_limit)
+    return [_found(result) for result in ask_whole_tables(open_file, checks())]
+
+
+def _found(result: CheckResult) -> Found:
+    check = result.check
+    return Found(check.name, check.severity, check.description, result.offending, result.sample)
+
+
+def _refuse_unpublished(settings: Settings) -> None:
+    if not settings.layout.published.exists():
+        raise NothingCheckedError("Nothing can be checked: nothing is published yet. Run `wms-sync sync` first.")

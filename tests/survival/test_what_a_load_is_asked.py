@@ -1,0 +1,119 @@
+"""Asked only of what a load may have changed, the checks find what they find in the whole tables.
+
+Random merges, and random damage such as a defect of the merge would do: to rows of what was merged, in any way, and to
+other rows by adding or deleting some. A load that is refused, or that ended before its checks, is followed by others.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+import duckdb
+import pytest
+
+from tests.survival.counts import LOADS_WITH_DAMAGE
+from tests.survival.test_order_of_versions import Version, connection, landed
+from wms_sync.analytics.asking import OF_LOAD, Checking, ask_whole_tables
+from wms_sync.analytics.checks import checks
+from wms_sync.analytics.errors import CountsDisagreeError
+from wms_sync.analytics.merge import Merger
+from wms_sync.catalogue import ops_tables, tables
+from wms_sync.flatten.window import flattened_window
+from wms_sync.layout import Layout
+from wms_sync.state.store import Window
+
+__all__ = ["connection"]
+LOADS = 7
+OBJECTS = 60
+
+OF_A_SHIPMENT = (
+    "insert into shipments select * from shipments where id = $id",
+    "delete from shipments where id = $id",
+    "update shipments set id = null where id = $id",
+    "update shipments set _window_id = 'unknown' where id = $id",
+    "update shipments set created_at = '2026-03-02', packed_at = '2026-03-01' where id = $id",
+    "update shipments set created_at = '2026-03-02', target_ship_date = '1926-03-01' where id = $id",
+    "update shipments set updated_at = '2036-03-01' where id = $id",
+    "insert into packages select * from packages where shipment_id = $id",
+    "update packages set position = null where shipment_id = $id",
+    "insert into packages (shipment_id, position) values (null, 1)",
+    "insert into package_items (shipment_id, package_position, position) values ($id, 77, 1)",
+    "insert into shipment_items (shipment_id, id, quantity) values ($id, 1, -1)",
+    "insert into ops.quarantine (page_key, position, object, object_id, path, _window_id, _extracted_at) "
+    "select 'page', 1, 'Shipment', $id, '$.updated_at', _window_id, _extracted_at + interval 1 hour from shipments "
+    "where id = $id",
+)
+OF_ANY_ROW = (
+    "insert into shipments select * from shipments order by id limit 1",
+    "delete from shipments where id = (select min(shipment_id) from packages)",
+    "insert into retailers select * from retailers order by id limit 1",
+)
+
+
+def wide(chance: random.Random, load: int) -> list[Version]:
+    """One or two windows that show a few of many objects; the first load shows all."""
+    versions = []
+    for number in range(1, chance.randrange(2, 4)):
+        for kind in ("shipments", "retailers", "warehouses"):
+            ids = range(1, OBJECTS + 1) if load == 0 else chance.sample(range(1, OBJECTS + 1), chance.randrange(5))
+            for one in ids:
+                packages = chance.randrange(3) if kind == "shipments" else 0
+                read, updated = load * 10 + number, chance.choice((None, load, load * 10))
+                versions.append(Version(kind, one, "sync", f"w{load}-{number}", 1, read, updated, packages))
+    return versions
+
+
+@dataclass
+class Tables:
+    """Tables that loads merge into, damage meets, and checks are asked about."""
+
+    connection: duckdb.DuckDBPyConnection
+    layout: Layout
+    chance: random.Random
+
+    def load(self, number: int) -> None:
+        """Merge some windows, do damage, and ask, unless the load ends before that."""
+        checking = Checking(self.layout, "500MB")
+        checking.begin(self.connection)
+        versions = wide(self.chance, number)
+        merger = Merger(self.connection, self.layout, run_id="load", include_addresses=False, narrow={})
+        windows: Sequence[Window] = landed(self.layout, versions)
+        if windows:
+            try:
+                merger.merge([(window, flattened_window(self.layout, window.id)) for window in windows])
+            except CountsDisagreeError:  # the merge itself meets earlier damage: nothing is merged, and the load ends
+                return
+        shipments = [one.id for one in versions if one.kind == "shipments"]
+        if number and shipments and self.chance.random() < 0.4:
+            self.connection.execute(
+                self.chance.choice(OF_A_SHIPMENT).replace("$id", str(self.chance.choice(shipments)))
+            )
+        if number and self.chance.random() < 0.1:
+            return
+        checking.ask(self.connection, alone=True)
+        assert checking.is_complete
+        self.assert_as_in_whole_tables(checking)
+
+    def assert_as_in_whole_tables(self, checking: Checking) -> None:
+        whole = ask_whole_tables(lambda: nullcontext(self.connection), checks())
+        found = {one.check.name: (one.offending, one.sample != "") for one in checking.results}
+        assert found == {one.check.name: (one.offending, one.sample != "") for one in whole}
+        self.limited = any(one.asked == OF_LOAD for one in checking.results)
+
+
+@pytest.mark.seeds(LOADS_WITH_DAMAGE)
+def test_asked_of_a_load_the_checks_find_what_they_find_in_whole_tables(seed, connection, tmp_path):
+    for table in (*tables(), *ops_tables()):
+        connection.execute(f"truncate {table.qualified}")
+    there = Tables(connection, Layout(tmp_path), random.Random(seed))
+    limited = 0
+    for number in range(LOADS):
+        there.limited = False
+        there.load(number)
+        limited += there.limited
+        if there.chance.random() < 0.1:
+            connection.execute(there.chance.choice(OF_ANY_ROW))
+    assert limited, "no load was asked by itself: the test shows nothing"
