@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from pipelines.cli.main import main
 from tests.test_sync import first_synced
+from wms_sync import sql_files
 from wms_sync.catalogue import marts, ops_tables, tables
 
 RELATIONS = (*tables(), *ops_tables(), *marts())
@@ -72,6 +73,8 @@ def test_the_page_has_every_table_and_column_and_needs_nothing_else(made):
     assert '→ <a href="#orders">orders</a>' in sections["shipments"]
     assert "It has left the warehouse (closed)" in sections["shipments"]
     assert "package_items</a>" in sections["shipment_items"]
+    assert len(re.findall(r"<summary>[^<]+\?</summary>", text)) == len(sql_files.listed("queries/questions")) > 20
+    assert "where collected.&#34;value&#34; = $lot" in text
 
 
 def test_the_sources_have_every_table_and_test_keys_and_references(made):

@@ -136,6 +136,14 @@ class Dictionary:
             if found := [one for one in self.relations if one.subject == key]:
                 yield key, heading, about, found
 
+    @property
+    def questions(self) -> Iterator[tuple[str, str, str]]:
+        """Yield each question that analysts ask: the question, what a row of the answer is, and the query."""
+        for path in sql_files.listed("queries/questions"):
+            head = sql_files.headers(text := sql_files.read(path))
+            lines = text.splitlines()
+            yield head["question"], head["grain"], "\n".join(line for line in lines if not line.startswith("-- "))
+
     def referred_by(self, of: Described) -> list[Described]:
         """Return the tables with a column that refers to this one."""
         return [
