@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -51,11 +52,16 @@ NOT_ASKED_FOR_THEN = ("retailers", "products", "brands")
 """Of these release 0.1.0 did not ask for all; what its pages lack comes with the first shipment that shows it."""
 
 
+NOT_ASKED_OF_ORDERS = re.compile(r"orders \(\d+,\) (?:shipping_address_id|ship_to_\w+): None instead of ")
+"""Where an order goes comes when the order is read again."""
+
+
 def found(bench: Bench, server: SandboxServer) -> list[str]:
     return [
         one
         for one in differing(bench, server)
         if not (one.startswith(NOT_ASKED_FOR_THEN) and one.endswith("not in the database"))
+        and not NOT_ASKED_OF_ORDERS.match(one)
     ]
 
 

@@ -29,8 +29,8 @@ from wms_sync.settings import Settings
 from wms_sync.state.audits import Audit, AuditResult, Audits, MissingShipment
 
 EXAMPLES = 20
-NOT_COMPARED = frozenset(SHIP_TO)
-"""Releases before 0.2 did not ask for these: what their windows lack is no change of the service."""
+NOT_COMPARED = frozenset({*SHIP_TO, "shipping_address_id"})
+"""Release 0.1.0 did not ask for these without addresses: what its windows lack is no change of the service."""
 _NUMBERS = ("after_id", "to_id", "settled_counted", "total_to_id", "total_counted", "compared", "changed", "missed")
 _MORE_NUMBERS = ("absent", "missing", "orders_changed", "settled_in_tables", "total_in_tables", "voided")
 
