@@ -19,7 +19,7 @@ from pipelines.operation import Operation
 from pipelines.reporting import report_load
 from wms_sync.analytics.asking import CheckResult
 from wms_sync.analytics.checks import Check, checks
-from wms_sync.catalogue import Mart, Relation, marts, ops_tables, tables
+from wms_sync.catalogue import Mart, Relation, history_tables, marts, ops_tables, tables
 from wms_sync.load.refresh import RefreshReport, refresh
 
 LOADS = "Loads every landed window, checks the tables and publishes analytics.duckdb."
@@ -34,8 +34,8 @@ def key(relation: Relation) -> dg.AssetKey:
 
 @cache
 def relations() -> tuple[Relation, ...]:
-    """Return everything that the published file holds: tables, the load's own tables, marts."""
-    return (*tables(), *ops_tables(), *marts())
+    """Return everything that the published file holds: tables, the load's own tables, history, marts."""
+    return (*tables(), *ops_tables(), *history_tables(), *marts())
 
 
 @cache

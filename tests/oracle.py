@@ -16,7 +16,9 @@ import duckdb
 import httpx
 
 from wms_sandbox.server import SandboxServer
+from wms_sync.analytics.checks import checks
 from wms_sync.api.selection import selection
+from wms_sync.catalogue import history_tables
 from wms_sync.catalogue import table as described
 
 Record = dict[str, Any]
@@ -226,11 +228,11 @@ def _list(name: str, value: list[Any]) -> Row:
 def differences(
     connection: duckdb.DuckDBPyConnection, expected: Tables, gone: AbstractSet[int] = frozenset()
 ) -> list[str]:
-    """Where the database does not equal the service; empty when it does.
+    """Where the database does not equal the service, or history does not end in the tables; empty when they do.
 
     ``gone`` are the shipments and orders that the service had once; what the database kept of them is no difference.
     """
-    found = []
+    found = _history_that_ends_elsewhere(connection)
     for table, rows in expected.items():
         stored = _stored(connection, table, gone)
         found += [f"{table} {key}: not in the database" for key in rows.keys() - stored.keys()]
@@ -243,6 +245,15 @@ def differences(
                         found.append(f"{table}: no column for {column} = {value!r}")
                 elif _plain(stored[key][column], value) != _wanted(value):
                     found.append(f"{table} {key} {column}: {stored[key][column]!r} instead of {value!r}")
+    return found
+
+
+def _history_that_ends_elsewhere(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    found = []
+    for check in checks():
+        if check.table in {one.slug for one in history_tables()}:
+            rows = connection.execute(check.query).fetchall()
+            found += [f"{described(check.table).name} ({row[0]}): {check.description}" for row in rows]
     return found
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import create_empty
-from wms_sync.catalogue import marts, ops_tables, quote, table, tables
+from wms_sync.catalogue import history_tables, marts, ops_tables, quote, table, tables
 from wms_sync.flatten.read import PageReader
 from wms_sync.flatten.shape import create_types
 from wms_sync.flatten.write import create_stages, select_of
@@ -157,13 +157,13 @@ def test_every_table_of_the_service_is_specified_above():
     assert set(SPECIFIED) == {one.slug for one in tables() if one.schema != "ops"}
 
 
-@pytest.mark.parametrize("one", [*tables(), *ops_tables(), *marts()], ids=lambda one: one.slug)
+@pytest.mark.parametrize("one", [*tables(), *ops_tables(), *history_tables(), *marts()], ids=lambda one: one.slug)
 def test_the_catalogue_reads_what_duckdb_creates(one, database):
     columns = described(database, one.schema, one.name)
     assert [name for name, _ in columns] == list(one.column_names)
 
 
-@pytest.mark.parametrize("one", [*tables(), *ops_tables(), *marts()], ids=lambda one: one.slug)
+@pytest.mark.parametrize("one", [*tables(), *ops_tables(), *history_tables(), *marts()], ids=lambda one: one.slug)
 def test_every_column_has_a_comment(one):
     assert one.columns
     assert all(len(column.comment) > 3 for column in one.columns)

@@ -16,7 +16,7 @@ from pipelines import tables as tables_step
 from pipelines.cli.main import main
 from tests.survival.moments import CREATES, STATEMENTS_OF
 from wms_sync import sql_files
-from wms_sync.catalogue import marts, ops_tables, tables
+from wms_sync.catalogue import history_tables, marts, ops_tables, tables
 from wms_sync.settings import PREFIX, Settings
 
 ROOT = Path(__file__).parents[1]
@@ -149,7 +149,7 @@ def test_commands_are_in_the_docs_and_nothing_else_is():
 
 
 def test_tables_and_marts_are_in_the_docs():
-    for relation in (*tables(), *ops_tables(), *marts()):
+    for relation in (*tables(), *ops_tables(), *history_tables(), *marts()):
         assert f"`{relation.name}`" in DOCS, relation.name
 
 

@@ -21,7 +21,7 @@ from pipelines.cli.main import main
 from tests.test_conventions import STEPS
 from wms_sync.analytics.checks import checks
 from wms_sync.analytics.database import open_for_writing
-from wms_sync.catalogue import marts, ops_tables, tables
+from wms_sync.catalogue import history_tables, marts, ops_tables, tables
 from wms_sync.settings import PREFIX, Settings
 
 ROOT = Path(__file__).parents[1]
@@ -188,7 +188,7 @@ def test_the_map_shows_the_packages_in_the_order_in_which_they_import():
 
 def test_the_tables_of_the_analysts_page_are_those_that_there_are():
     described = [row[0].strip("`") for head, row in rows(DOCS / "analyse.md") if head[0] in {"table", "view"}]
-    relations = [relation.name for relation in (*tables(), *ops_tables(), *marts())]
+    relations = [relation.name for relation in (*tables(), *ops_tables(), *history_tables(), *marts())]
     assert set(relations) - set(described) == set()
     assert set(described) - set(relations) == set()
 

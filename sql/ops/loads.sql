@@ -14,5 +14,6 @@ create table ops.loads (
     quarantined bigint not null, -- Number of values and records of the window that did not fit their type; see ops.quarantine.
     rows_flattened bigint not null, -- Number of rows that the pages were flattened into, over all tables.
     loaded_at timestamptz not null, -- When the window was merged (UTC, by this machine's clock).
-    checked_at timestamptz -- When the checks had been asked about its rows, and none blocked (UTC); null before.
+    checked_at timestamptz, -- When the checks had been asked about its rows, and none blocked (UTC); null before.
+    in_history boolean -- Whether schema history has the versions of the window; null in a receipt of a release without history.
 )

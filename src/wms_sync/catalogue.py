@@ -1,8 +1,8 @@
 """The catalogue of tables and marts, read from ``sql/``: names, keys, columns, comments.
 
-A table is one file under ``sql/tables`` (filled by ``flatten``) or ``sql/ops`` (filled by the load), a mart one file
-under ``sql/marts``. The file is the only definition: the ``create`` statement, a comment at the end of each column's
-line, and header comments. The header keywords:
+A table is one file under ``sql/tables`` (filled by ``flatten``), ``sql/ops`` or ``sql/history`` (filled by the load), a
+mart one file under ``sql/marts``. The file is the only definition: the ``create`` statement, a comment at the end of
+each column's line, and header comments. The header keywords:
 
 - ``grain``: what one row is; becomes the table's comment.
 - ``keys``: columns that together identify a row.
@@ -131,6 +131,12 @@ def ops_tables() -> tuple[Table, ...]:
 
 
 @cache
+def history_tables() -> tuple[Table, ...]:
+    """Return the tables of schema ``history``; each is named as the root table whose versions it keeps."""
+    return tuple(_table(path) for path in sql_files.listed("history"))
+
+
+@cache
 def marts() -> tuple[Mart, ...]:
     """Return the views, of schema ``marts`` except ``ops.code_values``, each after those that it reads."""
     return in_order(mart_of(sql_files.read(path), path) for path in sql_files.listed("marts"))
@@ -146,7 +152,7 @@ def in_order(found: Iterable[Mart]) -> tuple[Mart, ...]:
 @cache
 def table(slug: str) -> Table:
     """Return a table by its slug."""
-    return next(found for found in (*tables(), *ops_tables()) if found.slug == slug)
+    return next(found for found in (*tables(), *ops_tables(), *history_tables()) if found.slug == slug)
 
 
 def _table(path: str) -> Table:

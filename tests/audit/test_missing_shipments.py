@@ -38,10 +38,14 @@ def delete(sandbox, *indexes: int) -> list[int]:
 
 
 def marks(bench):
-    """Since when, by shipment, as analysts see it."""
+    """Since when, by shipment, as analysts see it; then its last version ends, and the status that it had."""
     query = "select id, _missing_since from shipments where _missing_since is not null order by id"
+    ended = "select id, valid_to from history.shipments where is_current and valid_to is not null order by id"
+    left = "select id, left_at from history.status_changes where is_latest and left_at is not null order by id"
     with published(bench) as connection:
-        return dict(connection.execute(query).fetchall())
+        found, *others = [dict(connection.execute(one).fetchall()) for one in (query, ended, left)]
+    assert others == [found, found]
+    return found
 
 
 def proven(bench):

@@ -3,7 +3,7 @@ import pytest
 
 from pipelines import definitions, tables
 from wms_sync.analytics.checks import checks
-from wms_sync.catalogue import marts, ops_tables
+from wms_sync.catalogue import history_tables, marts, ops_tables
 from wms_sync.catalogue import tables as catalogue_tables
 from wms_sync.errors import SettingsError
 
@@ -25,7 +25,7 @@ def test_a_wrong_setting_is_named_when_the_code_location_loads(monkeypatch):
 
 
 def test_there_is_an_asset_for_the_pages_for_each_table_and_mart_and_for_each_kind_of_master_data(graph):
-    wanted = {tables.key(relation) for relation in (*catalogue_tables(), *ops_tables(), *marts())}
+    wanted = {tables.key(relation) for relation in (*catalogue_tables(), *ops_tables(), *history_tables(), *marts())}
     pushed = {dg.AssetKey(["master_data", kind]) for kind in ("location_tags", "retailers", "products")}
     assert set(graph.materializable_asset_keys) == wanted | pushed | {dg.AssetKey("shipment_pages")}
 
@@ -46,7 +46,7 @@ def test_every_column_of_every_table_is_described(graph, relation):
 
 
 def test_tables_stand_behind_the_pages_and_marts_behind_tables(graph):
-    for table in (*catalogue_tables(), *ops_tables()):
+    for table in (*catalogue_tables(), *ops_tables(), *history_tables()):
         assert graph.get(tables.key(table)).parent_keys == {dg.AssetKey("shipment_pages")}
     for mart in marts():
         assert graph.get(tables.key(mart)).parent_keys

@@ -15,9 +15,9 @@ from click.testing import CliRunner
 from pipelines.cli.main import main
 from tests.test_sync import first_synced
 from wms_sync import sql_files
-from wms_sync.catalogue import marts, ops_tables, tables
+from wms_sync.catalogue import history_tables, marts, ops_tables, tables
 
-RELATIONS = (*tables(), *ops_tables(), *marts())
+RELATIONS = (*tables(), *ops_tables(), *history_tables(), *marts())
 DBT = ("dbt-core<1.11", "dbt-duckdb<1.10", "duckdb==1.5.5")
 PROFILE = """
 demo:
@@ -89,7 +89,7 @@ def test_the_sources_have_every_table_and_test_keys_and_references(made):
         for column in table["columns"]
         if "data_tests" in column
     }
-    for one in (*tables(), *ops_tables()):
+    for one in (*tables(), *ops_tables(), *history_tables()):
         for key in one.keys:
             tests = tested[*one.place, key]
             assert "not_null" in tests

@@ -53,6 +53,7 @@ class Scenario:
         self._voided()
         self._not_left()
         self._undecidable()
+        self._history()
         load(self._connection)
 
     def _insert(self, slug: str, **values: object) -> None:
@@ -75,6 +76,24 @@ class Scenario:
             (LABEL, None, "LABEL", "PackagingSupplies", None),
         ):
             self._insert("products", id=number, merchant_id=merchant, sku=sku, type=kind, goods_type=goods, name=sku)
+
+    def _history(self) -> None:
+        """A shipment that waits, is moved to another warehouse while it is picked, and leaves; an order that is new."""
+        for version, (status, warehouse, since) in enumerate(
+            (("new", WEST, "03-08 10:00"), ("picking", WEST, "03-08 16:30"), ("picking", EAST, "03-09 09:00")), start=1
+        ):
+            self._version("shipments", version, since, status=status, warehouse_id=warehouse)
+        self._version("shipments", 4, "03-10 10:00", status="shipped", warehouse_id=EAST)
+        self._version("orders", 1, "03-08 09:00", status="new")
+        for name in ("shipments", "orders"):
+            self._connection.execute(
+                f"update history.{name} set valid_to = later.valid_from, is_current = false "
+                f"from history.{name} as later where later.version = history.{name}.version + 1"
+            )
+
+    def _version(self, name: str, version: int, since: str, **values: object) -> None:
+        seen = {"seen_at": at("03-11 01:00"), "last_seen_at": at("03-11 01:00"), "is_current": True}
+        self._insert(f"history_{name}", id=1, version=version, valid_from=at(since), **seen, **values)
 
     def _order(self, number: int, created: str, shipped: str | None = None, **values: object) -> None:
         known = {"unique_id": f"O-{number}", "order_ref": f"R-{number}", "created_at": at(created)}

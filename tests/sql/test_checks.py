@@ -198,3 +198,15 @@ def test_at_the_end_of_a_round_the_tables_must_equal_the_service(database, slice
         audited(database, day, to_id, **values)
     audited(database, 6, 50, absent=5, total_in_tables=999)
     assert offenders(database, "after_a_whole_round_the_tables_equal_the_service") == found
+
+
+@pytest.mark.parametrize("name", ["shipments", "orders"])
+def test_history_that_does_not_end_in_the_table_is_found(database, name):
+    moment = "2024-01-05 00:00:00+00"
+    for number, status in ((1, "new"), (2, "new"), (3, "packed")):
+        insert(database, name, id=number, status=status)
+    for number, version, current in ((1, 1, True), (3, 1, False), (3, 2, True)):
+        seen = {"valid_from": moment, "seen_at": moment, "last_seen_at": moment}
+        insert(database, f"history_{name}", id=number, version=version, is_current=current, status="new", **seen)
+    found = offenders(database, f"history_of_{name}_ends_in_the_table")
+    assert sorted(found) == [(2, False), (3, True)]

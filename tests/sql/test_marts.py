@@ -191,6 +191,20 @@ def test_what_the_service_has_no_longer_is_not_open_and_what_it_shipped_stays_co
     ) == [(3, 1, 1, 1)]
 
 
+def test_a_status_lasts_until_the_next_one_whatever_else_changes(database):
+    Scenario(database).fill()
+    query = """
+        select object, status, previous_status, strftime(changed_at at time zone 'UTC', '%m-%d %H:%M'), hours, is_latest
+        from history.status_changes order by object, changed_at
+    """
+    assert ask(database, query) == [
+        ("order", "new", None, "03-08 09:00", None, True),
+        ("shipment", "new", None, "03-08 10:00", 6.5, False),
+        ("shipment", "picking", "new", "03-08 16:30", 41.5, False),
+        ("shipment", "shipped", "picking", "03-10 10:00", None, True),
+    ]
+
+
 ATTACHED = """
 import sys, duckdb
 connection = duckdb.connect()

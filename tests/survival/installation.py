@@ -32,7 +32,7 @@ PARALLEL = 2
 IN_FLIGHT = 2 * PARALLEL
 """Each window under way has a page that is being landed and one that is being fetched ahead."""
 Rows = dict[str, list[tuple[object, ...]]]
-PROVENANCE = ("_window_id", "_page", "_extracted_at")
+PROVENANCE = ("_window_id", "_page", "_extracted_at", "seen_at", "last_seen_at")
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from pathlib import Path
 
 import duckdb
@@ -52,6 +53,11 @@ class Version:
     read: int
     updated: int | None
     packages: int
+    status: str = "new"
+
+    @property
+    def said(self) -> int:
+        return self.read if self.updated is None else min(self.updated, self.read)
 
     @property
     def rank(self) -> tuple[int, int, bool, str, int]:
@@ -61,7 +67,7 @@ class Version:
     def row(self) -> dict[str, object]:
         updated = None if self.updated is None else moment(self.updated)
         name = f"{self.window} {self.page}"
-        return {"id": self.id, "status": name, "name": name, "updated_at": updated, **self.provenance}
+        return {"id": self.id, "status": self.status, "name": name, "updated_at": updated, **self.provenance}
 
     @property
     def provenance(self) -> dict[str, object]:
@@ -81,6 +87,38 @@ def by_the_rule(versions: Sequence[Version]) -> dict[tuple[str, int], Version]:
     return best
 
 
+Entry = tuple[int, int, datetime, datetime | None, bool, datetime, datetime, str, str, int]
+"""A row of history: see ``PAST``."""
+PAST = """
+    select id, version, valid_from, valid_to, is_current, seen_at, last_seen_at, status, _window_id, _page
+    from history.shipments
+"""
+
+
+def history_by_the_rule(versions: Sequence[Version]) -> set[Entry]:
+    entries: set[Entry] = set()
+    for shipment in {one.id for one in versions if one.kind == "shipments"}:
+        seen = [one for one in versions if (one.kind, one.id) == ("shipments", shipment)]
+        looks = [one.read for one in seen if one.reason != "sync"]
+
+        def rank(one: Version, looks: list[int] = looks) -> tuple[object, ...]:
+            return (max((look for look in looks if look <= one.read), default=-1), *one.rank)
+
+        parts = [list(part) for _, part in groupby(sorted(seen, key=rank), key=lambda one: one.status)]
+        firsts, begins = [part[0] for part in parts], list[int]()
+        for at, first in enumerate(firsts):
+            before = max((one.said for one in firsts[:at]), default=-1)
+            begins.append(max([first.said if first.said > before else first.read, *begins[-1:]]))
+        for at, part in enumerate(parts):
+            first, last = part[0], at + 1 == len(parts)
+            end = None if last else moment(begins[at + 1])
+            read = moment(first.read), max(moment(one.read) for one in part)
+            entries.add(
+                (shipment, at + 1, moment(begins[at]), end, last, *read, first.status, first.window, first.page)
+            )
+    return entries
+
+
 def played(chance: random.Random, windows: int) -> list[Version]:
     """Windows of two pages each; few objects and few moments, so that everything meets everything."""
     versions = []
@@ -92,7 +130,8 @@ def played(chance: random.Random, windows: int) -> list[Version]:
                 for one in chance.sample(range(1, 5), chance.randrange(3)):
                     updated = chance.choice((None, *range(6), 900))
                     packages = chance.randrange(3) if kind == "shipments" else 0
-                    versions.append(Version(kind, one, reason, f"w{number}", page, read, updated, packages))
+                    status = chance.choice(("new", "packed"))
+                    versions.append(Version(kind, one, reason, f"w{number}", page, read, updated, packages, status))
     return versions
 
 
@@ -140,7 +179,7 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
 
 def merged(connection: duckdb.DuckDBPyConnection, layout: Layout, parts: Sequence[Sequence[Window]]) -> Merger:
     """Fresh tables, each part in a transaction of its own."""
-    for table in (*KINDS, "ops.loads"):
+    for table in (*KINDS, "history.shipments", "ops.loads"):
         connection.execute(f"truncate {table}")
     merger = Merger(connection, layout, run_id="load", include_addresses=False, narrow={})
     for part in parts:
@@ -162,6 +201,9 @@ def assert_by_the_rule(connection: duckdb.DuckDBPyConnection, versions: Sequence
     packages = connection.execute("select shipment_id, count(*) from packages group by all").fetchall()
     wanted = {key[1]: one.packages for key, one in best.items() if key[0] == "shipments" and one.packages}
     assert dict(packages) == wanted, told
+    past = connection.execute(PAST).fetchall()
+    assert len(past) == len(set(past)), told
+    assert set(past) == history_by_the_rule(versions), told
 
 
 @pytest.mark.seeds(ORDERS_OF_VERSIONS)

@@ -44,7 +44,7 @@ MOMENTS = {
     "the working file is taken": ("sync", f"Refresh.run > Refresh._take_working_file > {PUT}", 1),
     "windows are merged": (
         "sync",
-        "PendingWindows.merge_into > PendingWindows._merge > Merger.merge > _transaction: before commit",
+        "PendingWindows.merge_into > PendingWindows._merge > Merger.merge > transaction: before commit",
         1,
     ),
     "the working file comes back": ("sync", f"Refresh.run > Refresh._finish > {PUT}", 1),

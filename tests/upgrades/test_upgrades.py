@@ -83,12 +83,19 @@ def test_a_sync_goes_on_with_a_whole_data_folder(upgraded, server):
         assert connection.sql("select 1 from pii.order_addresses limit 1").fetchall() == [(1,)]
 
 
-def test_a_rebuild_of_a_whole_data_folder_makes_the_tables_that_it_had(upgraded):
+def test_a_rebuild_of_a_whole_data_folder_makes_the_tables_that_it_had_and_the_history_of_its_parquet_files(upgraded):
     bench = upgraded("whole")
-    then = columns(Layout(bench.settings.data_dir))
-    before = rows(Layout(bench.settings.data_dir), then)
+    layout = Layout(bench.settings.data_dir)
+    then = columns(layout)
+    before = rows(layout, then)
+    with logged() as said:
+        assert refresh(bench.run).published
+    assert "history was made from the Parquet files of 5 windows" in said
+    found = rows(layout)
+    assert len(found["history.shipments"]) > len(found["main.shipments"])
     assert rebuild(bench.run).published
-    assert rows(Layout(bench.settings.data_dir), then) == before
+    assert rows(layout, then) == before
+    assert rows(layout) == found
 
 
 def test_a_page_that_an_earlier_release_lost_is_brought_in_again(upgraded, server):

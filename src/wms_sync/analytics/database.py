@@ -2,7 +2,7 @@
 
 Each time the working database is opened, existing tables are compared with their definitions. So an added column,
 table, mart or comment needs no migration, nor does an integer column that becomes a decimal. Any other change of type
-needs ``wms-sync rebuild``.
+needs ``wms-sync rebuild``. A table of schema ``history`` with other columns is dropped, and the load makes it again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import pyarrow as pa
 from wms_sync import sql_files
 from wms_sync.analytics.errors import DatabaseOpenError, SchemaChangedError
 from wms_sync.analytics.foreign_log import set_aside_log
-from wms_sync.catalogue import Table, literal, marts, ops_tables, quote, tables
+from wms_sync.catalogue import Table, history_tables, literal, marts, ops_tables, quote, tables
 from wms_sync.durable import make_private, make_private_file
 from wms_sync.layout import Layout, spill
 from wms_sync.settings import memory_bytes
@@ -46,7 +46,7 @@ Relations = dict[tuple[str, str], _Relation]
 
 WIDENED = ("BIGINT", "DECIMAL(18,4)")
 """Release 0.1.0 stored quantities as whole numbers."""
-SCHEMAS = ("main", "pii", "ops", "marts")
+SCHEMAS = ("main", "pii", "ops", "history", "marts")
 
 
 # A core usually has two virtual processors, and two threads on one core merge no faster than one.
@@ -183,6 +183,18 @@ def replace_rows(connection: duckdb.DuckDBPyConnection, table: str, present: Ite
     connection.unregister("present_rows")
 
 
+@contextmanager
+def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Commit at the end, and roll back after an error."""
+    connection.begin()
+    try:
+        yield
+    except BaseException:
+        connection.rollback()
+        raise
+    connection.commit()
+
+
 def has_ops_table(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
     """Return whether the file has this table of ``ops``; the next load adds it to a file of an older release."""
     query = "select 1 from duckdb_tables() where schema_name = 'ops' and table_name = ?"
@@ -198,7 +210,7 @@ def row_counts(connection: duckdb.DuckDBPyConnection, of: Iterable[Table] | None
 def create_empty(connection: duckdb.DuckDBPyConnection) -> None:
     """Create every schema, table and mart of ``sql/`` in a database that has none of them."""
     _create_schemas(connection)
-    for relation in (*tables(), *ops_tables(), *marts()):
+    for relation in (*tables(), *ops_tables(), *history_tables(), *marts()):
         connection.execute(relation.create)
 
 
@@ -219,6 +231,13 @@ def _complete(connection: duckdb.DuckDBPyConnection) -> None:
         if table.place in present:
             _adapt_columns(connection, table, present[table.place].columns, wanted[table.place].columns)
         else:
+            connection.execute(table.create)
+    for table in history_tables():
+        if table.place in present and _types(present[table.place]) != _types(wanted[table.place]):
+            present.pop(table.place)
+            connection.execute(f"drop table {table.qualified}")
+            connection.execute("update ops.loads set in_history = null")  # the load makes all of it from Parquet files
+        if table.place not in present:
             connection.execute(table.create)
     for mart in marts():
         if not _is_same_view(present.get(mart.place), wanted[mart.place]):
@@ -255,11 +274,12 @@ def _is_same_view(present: _Relation | None, wanted: _Relation) -> bool:
     """
     if present is None:
         return False
-    one, other = (
-        (relation.definition.replace('"', ""), [(name, kind) for name, (kind, _) in relation.columns.items()])
-        for relation in (present, wanted)
-    )
+    one, other = ((relation.definition.replace('"', ""), _types(relation)) for relation in (present, wanted))
     return one == other
+
+
+def _types(relation: _Relation) -> list[tuple[str, str]]:
+    return [(name, kind) for name, (kind, _) in relation.columns.items()]
 
 
 def _adapt_columns(
@@ -279,7 +299,7 @@ def _adapt_columns(
 
 def _changed_comments(present: Relations) -> Iterator[str]:
     """Yield the statements that bring the comments of tables, marts and columns to those of the catalogue."""
-    for kind, relations in (("table", (*tables(), *ops_tables())), ("view", marts())):
+    for kind, relations in (("table", (*tables(), *ops_tables(), *history_tables())), ("view", marts())):
         for relation in relations:
             there = present.get(relation.place, _Relation("", None, {}))
             if there.comment != relation.comment:

@@ -13,18 +13,20 @@ versions that lost before may win again: these few objects are looked up in the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import duckdb
 
 from wms_sync import sql_files
+from wms_sync.analytics.database import transaction
 from wms_sync.analytics.errors import CountsDisagreeError
 from wms_sync.analytics.files import chosen_rows
+from wms_sync.analytics.history import Keeper
 from wms_sync.analytics.narrowing import Filling, narrowing
-from wms_sync.catalogue import Table, quote, tables
-from wms_sync.flatten.window import FlattenedWindow, flattened_window, is_flattened
+from wms_sync.analytics.receipts import merged_windows
+from wms_sync.catalogue import Table, history_tables, quote, tables
+from wms_sync.flatten.window import FlattenedWindow, flattened_window
 from wms_sync.layout import Layout
 from wms_sync.state.store import Window
 
@@ -32,11 +34,6 @@ WindowGroup = Sequence[tuple[Window, FlattenedWindow]]
 """Windows that are merged in one transaction."""
 PERSONAL = "pii"
 OPERATIONS = "ops"
-
-
-def receipts(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
-    """Return the ids of the windows that are in the tables."""
-    return frozenset(row[0] for row in connection.execute("select window_id from ops.loads").fetchall())
 
 
 class Merger:
@@ -67,6 +64,7 @@ class Merger:
             for root in stored
             if root.is_root and root.schema != OPERATIONS
         ]
+        self._keepers = {one.name: Keeper(connection, layout, one, narrow) for one in history_tables()}
         self._by_window = [table for table in stored if table.schema == OPERATIONS]
 
     def merge(self, group: WindowGroup) -> dict[str, int]:
@@ -76,7 +74,7 @@ class Merger:
         of the group is merged.
         """
         rows: dict[str, int] = {}
-        with _transaction(self._connection):
+        with transaction(self._connection):
             for window, flattened in group:  # receipts first: the queries below need to know why a window was read
                 _refuse_loss(window, flattened)
                 self._write_receipt(window, flattened)
@@ -98,6 +96,8 @@ class Merger:
         earlier = self._earlier_windows(group)
         filling = Filling(self._connection, root, family, self._narrow)
         filling.keep_stored()
+        if root.name in self._keepers:
+            self._keepers[root.name].take_in(files[root.slug])
         rows = {}
         for table in family:
             self._count_parquet(table, group)
@@ -127,15 +127,10 @@ class Merger:
         if first_read is None:
             return winners
         self.voided[root.slug] += went_back
-        seen = [file for window in self._merged() for file in window.files(self._parquet, root.slug)]
+        merged = merged_windows(self._connection, self._layout)
+        seen = [file for window in merged for file in window.files(self._parquet, root.slug)]
         settled = self._connection.execute(_about(root, "settled"), {"files": seen, "first_read": first_read})
         return winners + _changed(settled)
-
-    def _merged(self) -> Iterator[FlattenedWindow]:
-        """Yield every window that has a receipt, including the group's, and still has its Parquet files."""
-        for window_id in sorted(receipts(self._connection)):
-            if is_flattened(self._layout, window_id):
-                yield flattened_window(self._layout, window_id)
 
     def _earlier_windows(self, group: WindowGroup) -> list[FlattenedWindow]:
         """Return the earlier windows of which a version wins again."""
@@ -206,17 +201,6 @@ def _refuse_loss(window: Window, flattened: FlattenedWindow) -> None:
             f"The pages of window {window.id} hold {window.records} shipments, and flattening produced "
             f"{flattened.records}. Nothing was merged; run `wms-sync rebuild` to flatten them again."
         )
-
-
-@contextmanager
-def _transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    connection.begin()
-    try:
-        yield
-    except BaseException:
-        connection.rollback()
-        raise
-    connection.commit()
 
 
 def _about(root: Table, statement: str) -> str:

@@ -40,3 +40,4 @@ def mark_missing(connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
     if proven:
         replace_rows(connection, "missing_shipments", proven)
         connection.execute(sql_files.read("audit/mark.sql"))
+        connection.execute(sql_files.read("audit/mark_history.sql"))

@@ -8,11 +8,13 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 import duckdb
 
 from wms_sync.analytics import database
+from wms_sync.analytics.history import make_missing
 from wms_sync.analytics.included import count_included, not_given
 from wms_sync.analytics.local_time import write_latest_load, write_timezones
-from wms_sync.analytics.merge import Merger, WindowGroup, receipts
+from wms_sync.analytics.merge import Merger, WindowGroup
 from wms_sync.analytics.mirrors import write_narrowed, write_windows
 from wms_sync.analytics.push_ledger import write_push_ledger
+from wms_sync.analytics.receipts import receipts
 from wms_sync.audit.compare import compare, write_audits
 from wms_sync.audit.missing_shipments import mark_missing, record_returned
 from wms_sync.flatten.window import flattened_window
@@ -73,6 +75,8 @@ class PendingWindows:
         if self._narrow is None:
             self._narrow = self._count_what_came(connection, windows, pending)
         narrow = self._narrow
+        if not make_missing(connection, self._layout, narrow, self._settings.memory_limit):
+            return False
         total = len(self.windows) + len(pending)
         merger = Merger(
             connection,

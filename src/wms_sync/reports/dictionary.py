@@ -19,7 +19,7 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import create_empty, records
-from wms_sync.catalogue import Column, Relation, Table, marts, ops_tables, tables
+from wms_sync.catalogue import Column, Relation, Table, history_tables, marts, ops_tables, tables
 from wms_sync.durable import write_whole
 from wms_sync.reports.diagram import Diagram, diagram
 
@@ -123,7 +123,7 @@ class Dictionary:
             types.setdefault((schema, table), {})[column] = (
                 str(type_).lower().replace("timestamp with time zone", "timestamptz")
             )
-        everything: Iterable[Relation] = (*marts(), *tables(), *ops_tables())
+        everything: Iterable[Relation] = (*marts(), *tables(), *ops_tables(), *history_tables())
         self.relations = tuple(Described(one, types[one.place]) for one in everything)
         self.values: dict[str, list[Value]] = {}
         for row in values:

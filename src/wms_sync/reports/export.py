@@ -139,6 +139,7 @@ def _named(connection: duckdb.DuckDBPyConnection, name: str) -> _Relation:
     for row in records(connection.execute(sql_files.read("queries/exportable.sql"))):
         found.setdefault((row["schema_name"], row["relation_name"]), []).append(row)
     meant = [place for place in found if name.lower() in (place[1], ".".join(place))]
+    meant = [place for place in meant if place[0] == "main"] or meant  # SQL means these too, without a schema
     if len(meant) > 1:
         raise ExportError(f"{name} may be {' or '.join(map('.'.join, meant))}: name the schema too.")
     if not meant:

@@ -1,0 +1,63 @@
+-- grain: one row per time that a shipment or an order took a status, as far as it was seen
+-- keys: object, id, version
+-- source: history.shipments and history.orders
+-- notes: a status that came and went between two readings is not here; the first status that was seen of an object may have begun before changed_at, which then is the last change before it was first read
+create or replace view history.status_changes as
+with versions as (
+    select
+        'shipment' as object,
+        id,
+        version,
+        status,
+        valid_from,
+        valid_to,
+        seen_at
+    from history.shipments
+    union all by name
+    select
+        'order' as object,
+        id,
+        version,
+        status,
+        valid_from,
+        valid_to,
+        seen_at
+    from history.orders
+),
+
+compared as (
+    select
+        *,
+        lag(status) over (partition by object, id order by version) as previous_status,
+        last_value(valid_to) over (
+            partition by object, id
+            order by version
+            rows between unbounded preceding and unbounded following
+        ) as ends_at
+    from versions
+),
+
+changes as (
+    select
+        *,
+        coalesce(
+            lead(valid_from) over (partition by object, id order by version),
+            ends_at
+        ) as left_at,
+        lead(version) over (partition by object, id order by version) is null as is_latest
+    from compared
+    where version = 1 or status is distinct from previous_status
+)
+
+select
+    object, -- What took the status: shipment or order
+    id, -- The shipment or order; joins shipments.id or orders.id
+    version, -- The version with which it took the status; joins history.shipments.version or history.orders.version
+    status, -- The status that it took, an open set
+    previous_status, -- The status before; null for the first one that was seen
+    valid_from as changed_at, -- When it took the status, valid_from of that version (UTC)
+    left_at, -- When it took another one, or was missing from the service (UTC); null while it has the status
+    date_diff('second', valid_from, left_at) / 3600 as hours, -- Hours from changed_at to left_at; null while it has the status
+    is_latest, -- Whether it is the last status that was seen
+    seen_at -- When a page first contained it with this status (UTC)
+from changes

@@ -1,0 +1,20 @@
+-- grain: one row per occurrence of an object on a page of the files: the tracked columns, and what orders versions
+-- keys: id, _window_id, _page
+-- source: the root's Parquet files, and ops.loads for why each window was read
+-- notes: names in braces are identifiers from the catalogue; incoming is the query for the rows in the files, and
+--     only the condition for the objects that are asked for
+select
+    incoming.{key} as id,
+    {columns},
+    incoming.{updated_at} as updated_at,
+    {version} as said_at,
+    incoming._extracted_at as seen_at,
+    coalesce(loads.reason in ('audit', 'backfill'), false) as looked,
+    incoming._window_id,
+    incoming._page
+from (
+    {incoming}
+) as incoming
+left join ops.loads
+    on incoming._window_id = loads.window_id
+where {only}

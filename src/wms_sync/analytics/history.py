@@ -1,0 +1,156 @@
+"""Keep schema ``history``: every version of shipments and orders that was seen, in the transaction that merges them.
+
+Versions are in the order of merging (``merge``), which does not depend on the order in which windows arrive. Usually
+what is read follows what was read before, and is appended. The history of an object whose occurrences do not follow is
+made anew from the Parquet files of all merged windows. So is that of every object when the file has no history yet, or
+when a release without history has merged windows.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.analytics.database import is_filled, transaction
+from wms_sync.analytics.files import rows_in_files
+from wms_sync.analytics.narrowing import narrowing
+from wms_sync.analytics.receipts import merged_windows
+from wms_sync.catalogue import Table, history_tables, quote, table
+from wms_sync.layout import Layout
+
+logger = logging.getLogger(__name__)
+Narrow = Mapping[str, tuple[str, ...]]
+"""By window id: what the window lacks, in the form of ``Window.lost``."""
+OBJECTS_PER_TRANSACTION = 50_000
+OF_ALL, OF_UNORDERED = "true", "incoming.{key} in (select unordered.id from unordered)"
+
+
+def tracked(history: Table) -> tuple[str, ...]:
+    """Return the columns whose changes make a version: those that the root table has too, as the service sends them."""
+    root = table(history.name)
+    return tuple(
+        name
+        for name in history.column_names
+        if name in root.column_names and name not in (*root.keys, root.newer) and name[0] != "_"
+    )
+
+
+def make_missing(connection: duckdb.DuckDBPyConnection, layout: Layout, narrow: Narrow, memory_limit: str) -> bool:
+    """Make the history of what an earlier release has merged, from Parquet files; return whether all of it is made.
+
+    If not, DuckDB's memory is full: call this again with the file opened anew.
+    """
+    query = "select count(*), count(*) filter (in_history) from ops.loads"
+    ((merged, kept),) = connection.execute(query).fetchall()
+    if kept == merged:
+        return True
+    if kept:  # an earlier release has merged windows since: what they hold may belong anywhere
+        with transaction(connection):
+            for history in history_tables():
+                connection.execute(f"truncate {history.qualified}")
+            connection.execute("update ops.loads set in_history = null")
+    for history in history_tables():
+        keeper = Keeper(connection, layout, history, narrow)
+        while keeper.make_next():
+            if is_filled(connection, memory_limit):
+                return False
+    connection.execute("update ops.loads set in_history = true")
+    logger.info("history was made from the Parquet files of %(windows)d windows", {"windows": merged})
+    return True
+
+
+class Keeper:
+    """Keeps the history of one root table, inside the caller's transaction.
+
+    ``narrow`` says by window what it lacks: a tracked column that did not come keeps the value of the version before.
+    """
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        layout: Layout,
+        history: Table,
+        narrow: Narrow,
+    ) -> None:
+        self._connection = connection
+        self._layout = layout
+        self._history = history
+        self._root = table(history.name)
+        self._tracked = tracked(history)
+        self._lost = {
+            column: windows
+            for column in self._tracked
+            if (windows := [w for w, lost in narrow.items() if column in narrowing(lost).columns_of(self._root.slug)])
+        }
+
+    def take_in(self, files: Sequence[str]) -> None:
+        """Take in what these Parquet files show. The stored rows must not be replaced yet; receipts must be written."""
+        self._execute("create or replace temp table observed as", "observed", {"files": files}, only=OF_ALL)
+        self._execute("", "unordered")
+        if self._count("unordered"):
+            self._connection.execute("delete from observed where id in (select unordered.id from unordered)")
+            self._observe_all()
+        self._write()
+
+    def make_next(self) -> bool:
+        """Make the history of some stored objects that have none, and commit; return whether there were any."""
+        with transaction(self._connection):
+            self._execute("", "without_history", {"most": OBJECTS_PER_TRANSACTION})
+            found = self._count("unordered") > 0
+            if found:
+                nothing = {"files": self._files()}
+                self._execute("create or replace temp table observed as", "observed", nothing, only="false")
+                self._observe_all()
+                self._write()
+        return found
+
+    def _observe_all(self) -> None:
+        """Replace what is known of unordered objects by what the files of all merged windows show, and the table."""
+        self._execute("insert into observed by name", "observed", {"files": self._files()}, only=OF_UNORDERED)
+        self._execute("", "stored_unobserved")
+        statement = f"delete from {self._history.qualified} where id in (select unordered.id from unordered)"
+        self._connection.execute(statement)
+
+    def _write(self) -> None:
+        self._execute("", "latest_versions")
+        known = "select latest.id from latest"
+        self._connection.execute(f"delete from {self._history.qualified} where is_current and id in ({known})")
+        lost = {f"lost_{column}": windows for column, windows in self._lost.items()}
+        self._execute("", "versions", lost, filled=",\n            ".join(map(self._filled, self._tracked)))
+        for temporary in ("observed", "unordered", "latest"):
+            self._connection.execute(f"drop table {temporary}")
+
+    def _files(self) -> list[str]:
+        windows = merged_windows(self._connection, self._layout)
+        return [file for window in windows for file in window.files(self._layout.parquet, self._root.slug)]
+
+    def _filled(self, column: str) -> str:
+        """Return the expression for a tracked column as the version has it, for what a window did not bring."""
+        name = quote(column)
+        if column not in self._lost:
+            return f"{name} as {name}"
+        return sql_files.read("merge/filled.sql").format(column=name, lost=f"$lost_{column}")
+
+    def _count(self, temporary: str) -> int:
+        row = self._connection.execute(f"select count(*) from {temporary}").fetchone()
+        return int(row[0]) if row else 0
+
+    def _execute(
+        self, before: str, name: str, values: Mapping[str, object] | None = None, /, *, only: str = "", filled: str = ""
+    ) -> None:
+        key = quote(self._root.root_key)
+        statement = sql_files.read(f"merge/{name}.sql").format(
+            table=self._root.qualified,
+            history=self._history.qualified,
+            key=key,
+            updated_at=quote(self._root.newer or ""),
+            version=self._root.version,
+            columns=", ".join(map(quote, self._tracked)),
+            incoming=rows_in_files(self._root),
+            only=only.format(key=key),
+            filled=filled,
+        )
+        self._connection.execute(f"{before} {statement}", values or {})
