@@ -15,7 +15,7 @@ from benchmarks.night import CHANGES, PASSED_SECONDS, WARM_PAGES
 from benchmarks.report import Row, Section
 from benchmarks.runs import Folder
 from benchmarks.service import serving
-from wms_sync.catalogue import Table, quote, tables
+from wms_sync.catalogue import Table, history_tables, quote, tables
 
 LEAST_MEMORY = "300MB"
 READ = 5000
@@ -51,10 +51,10 @@ def large(shipments: int, scratch: Path) -> Section:
 
 
 def multiply(database: Path, copies: int) -> dict[str, int]:
-    """Copy every shipment, order and gallery with all their rows, to `copies` in total. Return rows by table."""
+    """Copy shipments, orders and galleries with their rows and history, to `copies` in total. Return rows by table."""
     settings = {"memory_limit": FILLING_MEMORY, "preserve_insertion_order": "false"}
     with duckdb.connect(database, config=settings) as connection:  # type: ignore[arg-type]
-        for table in tables():
+        for table in (*tables(), *history_tables()):
             if table.root in COPIED:
                 _spread(connection, table, copies)
         counted = {}

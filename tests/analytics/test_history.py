@@ -183,6 +183,16 @@ def test_history_is_the_same_after(happens: Callable[[Bench], object], lived):
     assert ask(lived, "select count(*) from ops.loads where in_history is not true") == [(0,)]
 
 
+def test_without_the_parquet_files_of_an_earlier_release_history_begins_with_what_the_tables_hold(lived, life):
+    was_used_by_a_release_without_history(lived)
+    for name in ("shipments", "orders"):
+        shutil.rmtree(lived.layout.parquet / name)
+    assert refresh(lived.run).published
+    for name in ("shipments", "orders"):
+        rows = ask(lived, f"select {columns(name)} from history.{name} where is_current and version = 1 order by id")
+        assert rows == [*life.held.values()][-1][name]
+
+
 def test_a_damaged_working_file_fails_one_run_and_history_is_made_again(lived):
     before = history(lived)
     lived.layout.working_database.write_bytes(b"damaged" * 1000)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import duckdb
 
@@ -25,7 +26,7 @@ logger = logging.getLogger(__name__)
 Narrow = Mapping[str, tuple[str, ...]]
 """By window id: what the window lacks, in the form of ``Window.lost``."""
 OBJECTS_PER_TRANSACTION = 50_000
-OF_ALL, OF_UNORDERED = "true", "incoming.{key} in (select unordered.id from unordered)"
+OF_ALL, OF_NONE, OF_UNORDERED = "true", "false", "incoming.{key} in (select unordered.id from unordered)"
 
 
 def tracked(history: Table) -> tuple[str, ...]:
@@ -88,7 +89,7 @@ class Keeper:
 
     def take_in(self, files: Sequence[str]) -> None:
         """Take in what these Parquet files show. The stored rows must not be replaced yet; receipts must be written."""
-        self._execute("create or replace temp table observed as", "observed", {"files": files}, only=OF_ALL)
+        self._observe("create or replace temp table observed as", files, OF_ALL)
         self._execute("", "unordered")
         if self._count("unordered"):
             self._connection.execute("delete from observed where id in (select unordered.id from unordered)")
@@ -101,15 +102,19 @@ class Keeper:
             self._execute("", "without_history", {"most": OBJECTS_PER_TRANSACTION})
             found = self._count("unordered") > 0
             if found:
-                nothing = {"files": self._files()}
-                self._execute("create or replace temp table observed as", "observed", nothing, only="false")
+                self._observe("create or replace temp table observed as", (), OF_NONE)
                 self._observe_all()
                 self._write()
         return found
 
+    def _observe(self, before: str, files: Sequence[str], only: str) -> None:
+        incoming = rows_in_files(self._root) if files else f"from {self._root.qualified} limit 0"
+        only = only.format(key=quote(self._root.root_key))
+        self._execute(before, "observed", {"files": files} if files else {}, only=only, incoming=incoming)
+
     def _observe_all(self) -> None:
         """Replace what is known of unordered objects by what the files of all merged windows show, and the table."""
-        self._execute("insert into observed by name", "observed", {"files": self._files()}, only=OF_UNORDERED)
+        self._observe("insert into observed by name", self._files(), OF_UNORDERED)
         self._execute("", "stored_unobserved")
         statement = f"delete from {self._history.qualified} where id in (select unordered.id from unordered)"
         self._connection.execute(statement)
@@ -124,8 +129,10 @@ class Keeper:
             self._connection.execute(f"drop table {temporary}")
 
     def _files(self) -> list[str]:
+        """Return the Parquet files of all merged windows, as far as they are kept: nothing else needs the old ones."""
         windows = merged_windows(self._connection, self._layout)
-        return [file for window in windows for file in window.files(self._layout.parquet, self._root.slug)]
+        files = [file for window in windows for file in window.files(self._layout.parquet, self._root.slug)]
+        return [file for file in files if Path(file).exists()]
 
     def _filled(self, column: str) -> str:
         """Return the expression for a tracked column as the version has it, for what a window did not bring."""
@@ -138,19 +145,14 @@ class Keeper:
         row = self._connection.execute(f"select count(*) from {temporary}").fetchone()
         return int(row[0]) if row else 0
 
-    def _execute(
-        self, before: str, name: str, values: Mapping[str, object] | None = None, /, *, only: str = "", filled: str = ""
-    ) -> None:
-        key = quote(self._root.root_key)
+    def _execute(self, before: str, name: str, values: Mapping[str, object] | None = None, /, **parts: str) -> None:
         statement = sql_files.read(f"merge/{name}.sql").format(
             table=self._root.qualified,
             history=self._history.qualified,
-            key=key,
+            key=quote(self._root.root_key),
             updated_at=quote(self._root.newer or ""),
             version=self._root.version,
             columns=", ".join(map(quote, self._tracked)),
-            incoming=rows_in_files(self._root),
-            only=only.format(key=key),
-            filled=filled,
+            **parts,
         )
         self._connection.execute(f"{before} {statement}", values or {})
