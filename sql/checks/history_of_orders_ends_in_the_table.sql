@@ -1,6 +1,6 @@
 -- severity: warn
 -- blocking: no
--- table: history_orders
+-- table: orders
 -- asked: the rows of orders
 -- description: Every row of orders equals the current version of the order in history.
 with stored as (

@@ -1,6 +1,6 @@
 -- severity: warn
 -- blocking: no
--- table: history_shipments
+-- table: shipments
 -- asked: the rows of shipments
 -- description: Every row of shipments equals the current version of the shipment in history.
 with stored as (
