@@ -25,7 +25,7 @@ from wms_sync.analytics.files import chosen_rows
 from wms_sync.analytics.history import Keeper
 from wms_sync.analytics.narrowing import Filling, narrowing
 from wms_sync.analytics.receipts import merged_windows
-from wms_sync.catalogue import Table, history_tables, quote, tables
+from wms_sync.catalogue import Table, history_tables, literal, quote, tables
 from wms_sync.flatten.window import FlattenedWindow, flattened_window
 from wms_sync.layout import Layout
 from wms_sync.state.store import Window
@@ -58,7 +58,7 @@ class Merger:
         self._parquet = layout.parquet
         self._run_id = run_id
         self._narrow = narrow
-        stored = [table for table in tables() if include_addresses or table.schema != PERSONAL]
+        self._stored = stored = [table for table in tables() if include_addresses or table.schema != PERSONAL]
         self._families = [
             (root, [table for table in stored if table.root == root.name])
             for root in stored
@@ -78,6 +78,7 @@ class Merger:
             for window, flattened in group:  # receipts first: the queries below need to know why a window was read
                 _refuse_loss(window, flattened)
                 self._write_receipt(window, flattened)
+            self._count_parquet(group)
             for root, family in self._families:
                 rows |= self._merge_family(root, family, group)
             for table in self._by_window:
@@ -92,15 +93,13 @@ class Merger:
             if orphans:
                 raise CountsDisagreeError(f"Rows of {', '.join(orphans)} came without any row of {root.name}.")
             return {}
-        winners = self._find_winners(root, files[root.slug])
-        earlier = self._earlier_windows(group)
+        winners, earlier = self._find_winners(root, files[root.slug], group)
         filling = Filling(self._connection, root, family, self._narrow)
         filling.keep_stored()
         if root.name in self._keepers:
             self._keepers[root.name].take_in(files[root.slug])
         rows = {}
         for table in family:
-            self._count_parquet(table, group)
             back = [file for window in earlier for file in window.files(self._parquet, table.slug)]
             rows[table.slug] = self._replace(table, [*files[table.slug], *back])
         filling.fill_winners()
@@ -115,22 +114,25 @@ class Merger:
     def _files(self, table: Table, group: WindowGroup) -> list[str]:
         return [file for _, flattened in group for file in flattened.files(self._parquet, table.slug)]
 
-    def _find_winners(self, root: Table, files: Sequence[str]) -> int:
-        """Fill the temporary table ``winners`` with the versions that take effect; return how many.
+    def _find_winners(
+        self, root: Table, files: Sequence[str], group: WindowGroup
+    ) -> tuple[int, Sequence[FlattenedWindow]]:
+        """Fill the temporary table ``winners`` with the versions that take effect.
 
-        A row names the page and window of the version.
+        A row names the page and window of the version. Return how many there are, and the earlier windows of which a
+        version wins again.
         """
         self._connection.execute(_about(root, "contest"), {"files": files})
         winners = _changed(self._connection.execute(sql_files.read("merge/winners.sql")))
         query = "select min(first_read), count(*) filter (went_back) from contest where outcome = 'doubtful'"
         ((first_read, went_back),) = self._connection.execute(query).fetchall()
         if first_read is None:
-            return winners
+            return winners, ()
         self.voided[root.slug] += went_back
         merged = merged_windows(self._connection, self._layout)
         seen = [file for window in merged for file in window.files(self._parquet, root.slug)]
         settled = self._connection.execute(_about(root, "settled"), {"files": seen, "first_read": first_read})
-        return winners + _changed(settled)
+        return winners + _changed(settled), self._earlier_windows(group)
 
     def _earlier_windows(self, group: WindowGroup) -> list[FlattenedWindow]:
         """Return the earlier windows of which a version wins again."""
@@ -149,7 +151,6 @@ class Merger:
 
     def _append(self, table: Table, group: WindowGroup) -> int:
         """Replace the rows of a table about the windows themselves, such as ``ops.quarantine``."""
-        self._count_parquet(table, group)
         windows = [window.id for window, _ in group]
         self._connection.execute(f"delete from {table.qualified} where _window_id in (select unnest(?))", [windows])
         files = self._files(table, group)
@@ -161,20 +162,24 @@ class Merger:
             )
         )
 
-    def _count_parquet(self, table: Table, group: WindowGroup) -> None:
+    def _count_parquet(self, group: WindowGroup) -> None:
         """Check that the files hold as many rows of each window as were flattened; raise ``CountsDisagreeError``."""
-        expected = {window.id: flattened.rows.get(table.slug, 0) for window, flattened in group}
-        files = self._files(table, group)
-        counted = {}
+        files = {table.slug: files for table in self._stored if (files := self._files(table, group))}
+        counts = (
+            f"select {literal(slug)}, _window_id, count(*) from read_parquet(${slug}) group by all" for slug in files
+        )
+        counted: dict[tuple[str, str], int] = {}
         if files:
-            query = "select _window_id, count(*) from read_parquet(?) group by all"
-            counted = dict(self._connection.execute(query, [files]).fetchall())
-        wrong = [window for window, rows in expected.items() if counted.get(window, 0) != rows]
-        if wrong:
-            raise CountsDisagreeError(
-                f"The Parquet files of {table.slug} hold {counted.get(wrong[0], 0)} rows of window {wrong[0]} where "
-                f"{expected[wrong[0]]} were flattened. Nothing was merged; run `wms-sync rebuild` to write them again."
-            )
+            rows = self._connection.execute("\nunion all\n".join(counts), files).fetchall()
+            counted = {(slug, window): count for slug, window, count in rows}
+        for table in self._stored:
+            for window, flattened in group:
+                held, expected = counted.get((table.slug, window.id), 0), flattened.rows.get(table.slug, 0)
+                if held != expected:
+                    raise CountsDisagreeError(
+                        f"The Parquet files of {table.slug} hold {held} rows of window {window.id} where {expected} "
+                        "were flattened. Nothing was merged; run `wms-sync rebuild` to write them again."
+                    )
 
     def _write_receipt(self, window: Window, flattened: FlattenedWindow) -> None:
         """Write the window's receipt, in place of one from before it was flattened again."""
