@@ -36,6 +36,10 @@ from wms_sync.layout import Layout
 SAMPLE_ROWS = 5
 LARGE = 4
 """A load that brings more than one in so many of all shipments asks whole tables."""
+COUNTED = 0.3
+"""A share of the memory limit: counting all rows may take so much before the load begins."""
+FEWER = 8
+"""Checks that have too little memory together are asked so many times fewer at once."""
 WHOLE = "whole tables"
 OF_LOAD = "the rows of this load"
 RELATIONS = (*tables(), *ops_tables())
@@ -96,19 +100,25 @@ class Checking:
         self._memory_limit = memory_limit
         self._before: dict[str, _Found] | None = None
         self._whole = False
+        self._at_once = len(checks())
 
     @property
     def accepted(self) -> bool:
         """Return whether no check blocks publishing."""
         return not any(result.blocks_publishing for result in self.results)
 
-    def begin(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Read what the checks found last, and whether the tables are still as they were then."""
+    def begin(self, connection: duckdb.DuckDBPyConnection) -> bool:
+        """Read what the checks found last, and whether the tables are still as they were then; once.
+
+        Return whether that took so much memory that the file should be opened anew.
+        """
         if self._before is None:
             found = records(connection.execute("from ops.checks where release = ?", [release()]))
             self._before = {row["name"]: _Found(**row) for row in found}
             known = self._before.keys() == {check.name for check in checks()}
             self._whole = not known or self._rows_came_or_went(connection)
+            return is_filled(connection, self._memory_limit, COUNTED)
+        return False
 
     def _rows_came_or_went(self, connection: duckdb.DuckDBPyConnection) -> bool:
         before = self._before or {}
@@ -126,21 +136,27 @@ class Checking:
         self._whole = self._whole or self._asks_whole_tables(windows)
         if self._whole and not alone and is_filled(connection, self._memory_limit):
             return
-        if not self.results and not self._whole:
+        limited = [] if self._whole else [check for check in self._left() if not self._found(check).offending]
+        while limited:
+            part, limited = limited[: self._at_once], limited[self._at_once :]
             try:
-                self.results += self._of_load(connection, [window for window, _, _ in windows])
+                self.results += self._of_load(connection, [window for window, _, _ in windows], part)
             except duckdb.OutOfMemoryException:
-                if alone:
+                if alone and len(part) == 1:
                     raise
+                if alone:
+                    self._at_once = max(1, len(part) // FEWER)
                 return
             alone = False  # what was just asked takes some of the memory
-        known = {result.check.name for result in self.results}
-        left = [check for check in checks() if check.name not in known]
-        self.results += _while_there_is_memory(connection, left, self.rows, alone=alone)
+        self.results += _while_there_is_memory(connection, self._left(), self.rows, alone=alone)
         if len(self.results) == len(checks()):
             self.results.sort(key=lambda result: result.check.name)
             self._record(connection)
             self.is_complete = True
+
+    def _left(self) -> list[Check]:
+        known = {result.check.name for result in self.results}
+        return [check for check in checks() if check.name not in known]
 
     def _asks_whole_tables(self, windows: Sequence[tuple[str, int, bool]]) -> bool:
         return (
@@ -148,9 +164,10 @@ class Checking:
             or sum(shipments for _, shipments, _ in windows) * LARGE > self.rows["shipments"]
         )
 
-    def _of_load(self, connection: duckdb.DuckDBPyConnection, windows: Sequence[str]) -> list[CheckResult]:
-        """Return the results of the checks that passed before, asked of the rows of these windows."""
-        passed = [check for check in checks() if not self._found(check).offending]
+    def _of_load(
+        self, connection: duckdb.DuckDBPyConnection, windows: Sequence[str], passed: Sequence[Check]
+    ) -> list[CheckResult]:
+        """Return the results of checks that passed before, asked in one statement of the rows of these windows."""
         changed = self._changed_tables(connection, [flattened_window(self._layout, window) for window in windows])
         asked = [check for check in passed if check.scope == "everything" or not changed.isdisjoint(check.reads)]
         slugs = tuple(slug for check in asked for slug in check.reads)

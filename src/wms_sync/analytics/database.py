@@ -88,14 +88,14 @@ def open_for_writing(
         connection.close()
 
 
-def is_filled(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> bool:
-    """Return whether more than the share ``FILLED`` of the memory limit is in use or spilled.
+def is_filled(connection: duckdb.DuckDBPyConnection, memory_limit: str, share: float = FILLED) -> bool:
+    """Return whether more than this share of the memory limit is in use or spilled.
 
     DuckDB frees the memory of changed rows only when the file is closed, and the checkpoint then needs some as well.
     """
     query = "select sum(memory_usage_bytes + temporary_storage_bytes) from duckdb_memory()"
     ((used,),) = connection.execute(query).fetchall()
-    return bool(used > FILLED * memory_bytes(memory_limit))
+    return bool(used > share * memory_bytes(memory_limit))
 
 
 def _settings(path: Path, memory_limit: str) -> dict[str, str]:

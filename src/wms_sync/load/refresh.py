@@ -149,7 +149,8 @@ class Refresh:
         absent: tuple[str, ...] = ()
         while not checking.is_complete:
             with database.open_for_writing(path, memory_limit=limit, called=shown) as connection:
-                checking.begin(connection)
+                if checking.begin(connection):
+                    continue
                 alone = merged.is_complete
                 if not merged.is_complete:
                     merged.merge_into(connection)
