@@ -78,7 +78,7 @@ def _checks_alone(published: Path) -> float:
     with duckdb.connect(published, read_only=True, config={"threads": "2"}) as connection:
         connection.execute("set timezone = 'UTC'")
         started = monotonic()
-        ask_whole_tables(lambda: nullcontext(connection), checks())
+        ask_whole_tables(lambda: nullcontext(connection), checks(), memory_limit="4GB")
         return monotonic() - started
 
 

@@ -8,9 +8,9 @@ import duckdb
 
 from benchmarks.large import multiply
 from tests.test_sync import first_synced
-from wms_sync.analytics.asking import ask_whole_tables
+from wms_sync.analytics.asking import Counting, ask_whole_tables
 from wms_sync.analytics.checks import checks
-from wms_sync.analytics.database import open_for_reading
+from wms_sync.analytics.database import open_for_reading, row_counts
 from wms_sync.catalogue import tables
 from wms_sync.layout import Layout
 
@@ -27,11 +27,11 @@ class Opening:
     def __init__(self, layout: Layout, megabytes: int) -> None:
         self.times = 0
         self._layout = layout
-        self._limit = f"{megabytes}MB"
+        self.limit = f"{megabytes}MB"
 
     def __call__(self) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
         self.times += 1
-        return open_for_reading(self._layout, self._layout.working_database, memory_limit=self._limit)
+        return open_for_reading(self._layout, self._layout.working_database, memory_limit=self.limit)
 
 
 def test_checks_that_have_not_enough_memory_one_after_the_other_have_enough_each_by_itself(bench, sandbox):
@@ -45,8 +45,19 @@ def test_checks_that_have_not_enough_memory_one_after_the_other_have_enough_each
             connection.execute(f"delete from {table.qualified} where rowid % 1000 = 7")
     for megabytes in range(40, 4, -2):
         opening = Opening(bench.layout, megabytes)
-        outcomes = ask_whole_tables(opening, DERIVED)
+        outcomes = ask_whole_tables(opening, DERIVED, memory_limit=opening.limit)
         if opening.times > ENOUGH:
             break
     assert opening.times > ENOUGH
     assert [one.check for one in outcomes] == DERIVED
+    for megabytes in range(20, 2, -1):
+        counting, openings = Counting(tables(), limit := f"{megabytes}MB"), 0
+        while not counting.is_complete:
+            openings += 1
+            with open_for_reading(bench.layout, database, memory_limit=limit) as connection:
+                counting.go_on(connection, alone=True)
+        if openings > 1:
+            break
+    assert openings > 1
+    with duckdb.connect(database, read_only=True) as connection:
+        assert counting.rows == row_counts(connection)

@@ -98,7 +98,7 @@ class Tables:
         self.assert_as_in_whole_tables(checking)
 
     def assert_as_in_whole_tables(self, checking: Checking) -> None:
-        whole = ask_whole_tables(lambda: nullcontext(self.connection), checks())
+        whole = ask_whole_tables(lambda: nullcontext(self.connection), checks(), memory_limit="4GB")
         found = {one.check.name: (one.offending, one.sample != "") for one in checking.results}
         assert found == {one.check.name: (one.offending, one.sample != "") for one in whole}
         self.limited = any(one.asked == OF_LOAD for one in checking.results)

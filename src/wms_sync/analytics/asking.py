@@ -29,7 +29,7 @@ from wms_sync import sql_files
 from wms_sync.analytics.checks import Check, checks, counted_rows, expressions, keys_check, release
 from wms_sync.analytics.database import is_filled, records, replace_rows, row_counts
 from wms_sync.analytics.errors import AnalyticsError
-from wms_sync.catalogue import literal, ops_tables, quote, tables
+from wms_sync.catalogue import Table, literal, ops_tables, quote, tables
 from wms_sync.flatten.window import FlattenedWindow, flattened_window, is_flattened
 from wms_sync.layout import Layout
 
@@ -85,6 +85,44 @@ class _Found:
     release: str
 
 
+class Counting:
+    """Counts the rows of tables. Where the memory is not enough for all at once, it counts table by table.
+
+    Call ``go_on`` until it returns True, each time with the file opened anew. Then ``rows`` are the numbers by table.
+    """
+
+    def __init__(self, of: Sequence[Table], memory_limit: str) -> None:
+        self.rows: dict[str, int] = {}
+        self._left = list(of)
+        self._memory_limit = memory_limit
+        self._at_once = True
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether every table was counted."""
+        return not self._left
+
+    def go_on(self, connection: duckdb.DuckDBPyConnection, *, alone: bool) -> bool:
+        """Count what is left; return whether that was all.
+
+        Raise ``duckdb.OutOfMemoryException`` if the file was opened for this ``alone`` and one table is too much.
+        """
+        while self._left:
+            part = self._left if self._at_once else self._left[:1]
+            try:
+                self.rows |= row_counts(connection, part)
+            except duckdb.OutOfMemoryException:
+                if alone and not self._at_once:
+                    raise
+                self._at_once = False
+                return False
+            self._left = self._left[len(part) :]
+            if self._left and is_filled(connection, self._memory_limit, COUNTED):
+                return False
+            alone = False  # what was just counted takes some of the memory
+        return True
+
+
 class Checking:
     """Asks every check about the working file that a load has changed.
 
@@ -95,12 +133,19 @@ class Checking:
     def __init__(self, layout: Layout, memory_limit: str) -> None:
         self.is_complete = False
         self.results: list[CheckResult] = []
-        self.rows: dict[str, int] = {}
+        self._counted_before = Counting(tables(), memory_limit)
+        self._counted = Counting(RELATIONS, memory_limit)
         self._layout = layout
         self._memory_limit = memory_limit
         self._before: dict[str, _Found] | None = None
+        self._has_begun = False
         self._whole = False
         self._at_once = len(checks())
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """Return the numbers of rows by table."""
+        return self._counted.rows
 
     @property
     def accepted(self) -> bool:
@@ -110,20 +155,21 @@ class Checking:
     def begin(self, connection: duckdb.DuckDBPyConnection) -> bool:
         """Read what the checks found last, and whether the tables are still as they were then; once.
 
-        Return whether that took so much memory that the file should be opened anew.
+        Return whether the file should be opened anew: there is more to count, or it took much of the memory.
         """
+        if self._has_begun:
+            return False
         if self._before is None:
             found = records(connection.execute("from ops.checks where release = ?", [release()]))
             self._before = {row["name"]: _Found(**row) for row in found}
-            known = self._before.keys() == {check.name for check in checks()}
-            self._whole = not known or self._rows_came_or_went(connection)
-            return is_filled(connection, self._memory_limit, COUNTED)
-        return False
-
-    def _rows_came_or_went(self, connection: duckdb.DuckDBPyConnection) -> bool:
-        before = self._before or {}
-        rows = row_counts(connection)
-        return any(before[keys_check(slug)].rows_in_table != count for slug, count in rows.items())
+            self._whole = self._before.keys() != {check.name for check in checks()}
+        if not self._whole:
+            if not self._counted_before.go_on(connection, alone=True):
+                return True
+            rows = self._counted_before.rows
+            self._whole = any(self._before[keys_check(slug)].rows_in_table != count for slug, count in rows.items())
+        self._has_begun = True
+        return is_filled(connection, self._memory_limit, COUNTED)
 
     def ask(self, connection: duckdb.DuckDBPyConnection, *, alone: bool) -> None:
         """Ask what is left to ask, and record what was found once everything was asked.
@@ -131,7 +177,10 @@ class Checking:
         If the memory is not enough, return: closing the file frees it. If the file was opened for this ``alone``, raise
         ``duckdb.OutOfMemoryException`` instead where no check could be asked.
         """
-        self.rows = self.rows or row_counts(connection, RELATIONS)
+        was_counted = self._counted.is_complete
+        if not self._counted.go_on(connection, alone=alone):
+            return
+        alone = alone and was_counted  # what was just counted takes some of the memory
         windows = connection.execute(sql_files.read("asked/windows.sql")).fetchall()
         self._whole = self._whole or self._asks_whole_tables(windows)
         if self._whole and not alone and is_filled(connection, self._memory_limit):
@@ -237,16 +286,23 @@ class Checking:
 
 
 def ask_whole_tables(
-    open_file: Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]], asked: Sequence[Check]
+    open_file: Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]],
+    asked: Sequence[Check],
+    *,
+    memory_limit: str,
 ) -> tuple[CheckResult, ...]:
     """Ask these checks of whole tables, and record nothing.
 
-    DuckDB keeps some data of each table that it has read, such as which rows were deleted, in memory until the file is
-    closed. If that leaves too little memory for a check, the check is repeated on a freshly opened file.
+    ``open_file`` opens the file with ``memory_limit``. DuckDB keeps some data of each table that it has read, such as
+    which rows were deleted, in memory until the file is closed. If that leaves too little memory for a check, the check
+    is repeated on a freshly opened file.
     """
     found: list[CheckResult] = []
-    with open_file() as connection:
-        rows = row_counts(connection, RELATIONS)
+    counting = Counting(RELATIONS, memory_limit)
+    while not counting.is_complete:
+        with open_file() as connection:
+            counting.go_on(connection, alone=True)
+    rows = counting.rows
     while len(found) < len(asked):
         with open_file() as connection:
             found += _while_there_is_memory(connection, asked[len(found) :], rows, alone=True)

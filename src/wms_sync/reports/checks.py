@@ -40,8 +40,9 @@ def found_last(settings: Settings) -> Sequence[Found]:
 def found_in_whole_tables(settings: Settings) -> Sequence[Found]:
     """Ask every check of the whole published tables. Raise ``NothingCheckedError``."""
     _refuse_unpublished(settings)
-    open_file = partial(published, settings.layout, memory_limit=settings.memory_limit)
-    return [_found(result) for result in ask_whole_tables(open_file, checks())]
+    limit = settings.memory_limit
+    open_file = partial(published, settings.layout, memory_limit=limit)
+    return [_found(result) for result in ask_whole_tables(open_file, checks(), memory_limit=limit)]
 
 
 def _found(result: CheckResult) -> Found:
