@@ -163,6 +163,14 @@ def test_the_catalogue_reads_what_duckdb_creates(one, database):
     assert [name for name, _ in columns] == list(one.column_names)
 
 
+@pytest.mark.parametrize("one", history_tables(), ids=lambda one: one.slug)
+def test_a_tracked_column_has_the_type_that_it_has_in_its_table(one):
+    types = {column.name: column.type for column in table(one.name).columns}
+    assert {c.name: c.type for c in one.columns if c.name in types} == {
+        name: type_ for name, type_ in types.items() if name in one.column_names
+    }
+
+
 @pytest.mark.parametrize("one", [*tables(), *ops_tables(), *history_tables(), *marts()], ids=lambda one: one.slug)
 def test_every_column_has_a_comment(one):
     assert one.columns

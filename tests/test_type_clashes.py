@@ -316,6 +316,12 @@ TAUGHT = {
         "    desired_delivery_date date": "    desired_delivery_date json",
         "    hold_until_time timestamptz": "    hold_until_time json",
     },
+    "history/orders.sql": {
+        "    priority bigint": "    priority json",
+        "    total_item_count decimal(18, 4)": "    total_item_count json",
+        "    desired_delivery_date date": "    desired_delivery_date json",
+        "    hold_until_time timestamptz": "    hold_until_time json",
+    },
     "tables/shipments.sql": {
         "    is_documents_required boolean": "    is_documents_required json",
         "    scac varchar": "    scac json",

@@ -28,7 +28,8 @@ def test_ids_are_asked_for_as_a_list():
 
 def test_without_addresses_nothing_personal_is_asked_for():
     asked = dict(selection(include_addresses=False))
-    assert not [name for name in asked if name.endswith("_address")]
+    assert [name for name in asked if name.endswith("_address")] == ["fields:order.shipping_address"]
+    assert set(asked["fields:order.shipping_address"].split(",")) == {"country", "region", "classification"}
     assert "street" not in asked["fields:order.address_candidates"]
     assert "telephone" not in asked["fields:order.retailer_ship_to_location"]
 

@@ -13,6 +13,7 @@ from typing import Literal
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import open_for_writing, published, records, row_counts
+from wms_sync.analytics.errors import DatabaseOpenError
 from wms_sync.analytics.foreign_log import log_notice
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.clock import Heard
@@ -243,8 +244,11 @@ def _published(settings: Settings) -> Iterator[Finding]:
 def _timezones(settings: Settings) -> Iterator[Finding]:
     if not settings.layout.published.exists():
         return
-    with published(settings.layout) as connection:
-        warehouses = records(connection.execute(sql_files.read("queries/warehouses.sql")))
+    try:
+        with published(settings.layout) as connection:
+            warehouses = records(connection.execute(sql_files.read("queries/warehouses.sql")))
+    except DatabaseOpenError:  # reported already
+        return
     zones = settings.timezones
     known = {str(one[column]).lower() for one in warehouses for column in ("name", "abbreviation")}
     for name in sorted(zones.named.keys() - known):
