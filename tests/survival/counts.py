@@ -8,9 +8,9 @@ kills by name of the moment                                 6   all
 seeds of a service that changes during every read           1   300
 orders of backfills and nights                              1    60
 orders of versions that the clocks belie                    8   500
-loads with damage, asked by themselves and as a whole        6   300
+loads with damage, asked by themselves and as a whole        3   300
 sizes of a disk that gets full                              1    20
-sequences of everything, against a model                   10   300
+sequences of everything, against a model                    5   300
 publishings that readers go through                         3    50
 ======================================================  =====  ====
 
@@ -49,7 +49,7 @@ RANDOM_KILLS_OF_PUSHES: Counts = {"retailers": Count(1, 15), "products": Count(0
 MOVING_SERVICES = Count(1, 300)
 ORDERS_OF_READS = Count(1, 60)
 ORDERS_OF_VERSIONS = Count(8, 500)
-LOADS_WITH_DAMAGE = Count(6, 300)
+LOADS_WITH_DAMAGE = Count(3, 300)
 FULL_DISKS = Count(1, 20)
-SEQUENCES = Count(10, 300)
+SEQUENCES = Count(5, 300)
 PUBLISHINGS = Count(3, 50)
