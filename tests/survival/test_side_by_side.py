@@ -34,7 +34,7 @@ def test_a_night_a_backfill_and_a_sync_by_hand_take_turns_though_the_first_is_su
     before = files(installation)
     others = [installation.start(*BACKFILL), installation.start("sync")]
     told = f"waiting for {lock_holder(installation.layout)}"
-    wait_until("both waiting", 60, lambda: installation.log.read_text().count(told) == len(others))
+    wait_until("both waiting", 180, lambda: installation.log.read_text().count(told) == len(others))
     assert f"(process {night.pid} " in told
     assert all(process.is_alive() for process in others)
     assert files(installation) == before
