@@ -68,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--shipments", type=int, default=100_000, help="N; memory is also measured at 3 N")
     parser.add_argument("--night-shipments", type=int, help="the larger database of a night; N unless given")
-    parser.add_argument("--large-shipments", type=int, default=3_000_000, help="of the night with least memory")
+    parser.add_argument("--large-shipments", type=int, default=1_000_000, help="of the night with least memory")
     parser.add_argument("--rounds", type=int, default=1, help="of the first sync; the median counts")
     parser.add_argument("--nights", type=int, default=3, help="a size; the median counts")
     parser.add_argument("--days", type=int, default=1000, help="of the range that Dagster is measured with")
