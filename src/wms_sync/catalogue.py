@@ -155,6 +155,16 @@ def table(slug: str) -> Table:
     return next(found for found in (*tables(), *ops_tables(), *history_tables()) if found.slug == slug)
 
 
+def tracked(history: Table) -> tuple[str, ...]:
+    """Return the columns whose changes make a version: those that the root table has too, as the service sends them."""
+    root = table(history.name)
+    return tuple(
+        name
+        for name in history.column_names
+        if name in root.column_names and name not in (*root.keys, root.newer) and name[0] != "_"
+    )
+
+
 def _table(path: str) -> Table:
     text = sql_files.read(path)
     head = sql_files.headers(text)

@@ -19,8 +19,8 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.clock import as_datetime
 from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.database import open_for_writing
-from wms_sync.analytics.history import make_missing, tracked
-from wms_sync.catalogue import history_tables, quote, table
+from wms_sync.analytics.history import make_missing
+from wms_sync.catalogue import history_tables, quote, table, tracked
 from wms_sync.extract.raw import drop_pages
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.settings import Settings

@@ -23,7 +23,7 @@ from typing import Literal
 
 from wms_sync import sql_files
 from wms_sync.analytics.errors import AnalyticsError
-from wms_sync.catalogue import Table, literal, quote, table, tables
+from wms_sync.catalogue import Table, history_tables, literal, quote, table, tables, tracked
 
 Scope = Literal["rows", "everything", "whole tables"]
 _ROWS = "the rows of "
@@ -78,14 +78,14 @@ def expressions(slugs: Sequence[str]) -> str:
     """Return the common table expressions for the rows of these tables that a load may have changed.
 
     ``<slug>_of_load`` has the keys and is computed once. A table in schema ``main`` is also there by its own name with
-    every column, for the checks that are files: it hides the whole table.
+    every column, for the checks that read more than the keys: it hides the whole table.
     """
     parts: list[str] = []
     for slug in dict.fromkeys(slugs):
         one = table(slug)
         keys = dict.fromkeys((one.root_key, *one.keys, *one.parent_key))
         parts.append(f"{quote(slug + _OF_LOAD)} as materialized ({_rows_of_load(one, ', '.join(map(quote, keys)))})")
-        if slug in _read_by_files():
+        if slug in _read_whole():
             parts.append(f"{quote(slug)} as not materialized ({_rows_of_load(one, '*')})")
     return "with " + ",\n".join(parts) if parts else ""
 
@@ -98,12 +98,15 @@ def _rows_of_load(one: Table, columns: str) -> str:
 
 
 @cache
-def _read_by_files() -> frozenset[str]:
-    return frozenset(slug for path in sql_files.listed("checks") for slug in _declared(path).reads)
+def _read_whole() -> frozenset[str]:
+    """Return the tables of which a check reads more than the keys."""
+    by_files = (slug for path in sql_files.listed("checks") for slug in _declared(path).reads)
+    return frozenset((*by_files, *(history.name for history in history_tables())))
 
 
 def _derived() -> Iterator[Check]:
     """Yield the checks that follow from the definitions of the tables."""
+    yield from map(_ends_in_the_table, history_tables())
     for one in tables():
         yield _unique_keys(one)
         if one.parent is not None:
@@ -131,6 +134,31 @@ def _has_parent(one: Table, parent: Table) -> Check:
         f"select {keys} from {{0}} as child anti join {{1}} as parent on {on}",
         one,
         parent,
+    )
+
+
+def _ends_in_the_table(history: Table) -> Check:
+    root = table(history.name)
+    single = root.name.removesuffix("s")
+
+    def query(stored: str) -> str:
+        return sql_files.read("asked/history_ends.sql").format(
+            key=quote(root.root_key),
+            columns=", ".join(map(quote, tracked(history))),
+            stored=stored,
+            history=history.qualified,
+        )
+
+    return Check(
+        name=f"history_of_{root.name}_ends_in_the_table",
+        table=root.slug,
+        severity="warn",
+        blocking=False,
+        description=f"Every row of {root.name} equals the current version of the {single} in history.",
+        query=query(root.qualified),
+        scope="rows",
+        limited=query(quote(root.slug)),
+        reads=(root.slug,),
     )
 
 

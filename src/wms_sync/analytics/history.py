@@ -19,7 +19,7 @@ from wms_sync.analytics.database import is_filled, transaction
 from wms_sync.analytics.files import rows_in_files
 from wms_sync.analytics.narrowing import narrowing
 from wms_sync.analytics.receipts import merged_windows
-from wms_sync.catalogue import Table, history_tables, quote, table
+from wms_sync.catalogue import Table, history_tables, quote, table, tracked
 from wms_sync.layout import Layout
 
 logger = logging.getLogger(__name__)
@@ -27,16 +27,6 @@ Narrow = Mapping[str, tuple[str, ...]]
 """By window id: what the window lacks, in the form of ``Window.lost``."""
 OBJECTS_PER_TRANSACTION = 50_000
 OF_ALL, OF_NONE, OF_UNORDERED = "true", "false", "incoming.{key} in (select unordered.id from unordered)"
-
-
-def tracked(history: Table) -> tuple[str, ...]:
-    """Return the columns whose changes make a version: those that the root table has too, as the service sends them."""
-    root = table(history.name)
-    return tuple(
-        name
-        for name in history.column_names
-        if name in root.column_names and name not in (*root.keys, root.newer) and name[0] != "_"
-    )
 
 
 def make_missing(connection: duckdb.DuckDBPyConnection, layout: Layout, narrow: Narrow, memory_limit: str) -> bool:
