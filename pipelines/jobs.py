@@ -11,8 +11,7 @@ import dagster as dg
 from pipelines import tables
 from pipelines.master_data import push_name
 from pipelines.operation import Operation
-from pipelines.reporting import report_load
-from wms_sync.load.refresh import rebuild as rebuild_report
+from wms_sync.load.refresh import rebuild as make_again
 from wms_sync.master_data.kinds.kind import Kind
 
 SHIPMENTS, TABLES, REBUILD = "shipments", "tables", "rebuild"
@@ -55,10 +54,7 @@ def rebuild_tables(
     context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]
 ) -> Iterator[tables.TableEvent]:
     """Make the tables again, check and publish them; the tables' assets record it as their newest materialisation."""
-    with operation.step("rebuild", context.log, context.run_id) as run:
-        report = rebuild_report(run)
-        operation.report = report_load(run, report)
-    operation.refreshed = report
+    report = tables.load(context, operation, "rebuild", make_again)
     yield from tables.table_events(report, operation.report)
 
 

@@ -6,7 +6,7 @@ the published file stays as it was and the run fails.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from wms_sync.analytics.asking import CheckResult
 from wms_sync.analytics.checks import Check, checks
 from wms_sync.catalogue import Mart, Relation, history_tables, marts, ops_tables, tables
 from wms_sync.load.refresh import RefreshReport, refresh
+from wms_sync.state.run import Run
 
 LOADS = "Loads every landed window, checks the tables and publishes analytics.duckdb."
 TableEvent = dg.AssetCheckEvaluation | dg.AssetMaterialization
@@ -103,10 +104,19 @@ def table_events(report: RefreshReport, page: Path | None) -> Iterator[TableEven
 
 def refresh_tables(context: dg.OpExecutionContext | dg.AssetExecutionContext, operation: Operation) -> RefreshReport:
     """Refresh the tables as the only writer; return the report."""
-    with operation.step("loading the tables", context.log, context.run.run_id) as run:
-        report = refresh(run)
+    return load(context, operation, "loading the tables", refresh)
+
+
+def load(
+    context: dg.OpExecutionContext | dg.AssetExecutionContext,
+    operation: Operation,
+    purpose: str,
+    loads: Callable[[Run], RefreshReport],
+) -> RefreshReport:
+    """Load the tables with one call of the library, and make the report of it."""
+    with operation.step(purpose, context.log, context.run.run_id) as run:
+        operation.refreshed = report = loads(run)
         operation.report = report_load(run, report)
-    operation.refreshed = report
     return report
 
 

@@ -28,6 +28,7 @@ from wms_sync.settings import Settings
 INTERRUPTED = 130
 FILE = click.Path(path_type=Path)
 DAY = click.DateTime(formats=["%Y-%m-%d"])
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
 
 
 def exits_with_code(command: Callable[..., int | None]) -> Callable[..., NoReturn]:
@@ -142,7 +143,7 @@ def rebuild() -> int:
 
 
 @main.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
+@AS_JSON
 @exits_with_code
 def status(as_json: bool) -> None:
     """Show coverage, lag, last loads, row counts, pushes, and what needs attention."""
@@ -176,7 +177,7 @@ def explain() -> None:
 
 @explain.command()
 @click.argument("name", metavar="ID")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
+@AS_JSON
 @exits_with_code
 def shipment(name: str, as_json: bool) -> None:
     """Show each version of the shipment with this id or unique_id, and where its parts came from."""
@@ -187,7 +188,7 @@ def shipment(name: str, as_json: bool) -> None:
 
 @explain.command()
 @click.argument("name", metavar="ID")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
+@AS_JSON
 @exits_with_code
 def order(name: str, as_json: bool) -> None:
     """Show the same of each shipment of the order with this id, unique_id or order_ref."""
@@ -198,7 +199,7 @@ def order(name: str, as_json: bool) -> None:
 
 @explain.command()
 @click.argument("number")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
+@AS_JSON
 @exits_with_code
 def tracking(number: str, as_json: bool) -> None:
     """Show the same of each shipment that has a package with this tracking number."""

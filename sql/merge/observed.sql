@@ -1,8 +1,8 @@
--- grain: one row per occurrence of an object on a page of the files: the tracked columns, and what orders versions
+-- grain: one row per occurrence of an object on a page: the tracked columns, and what orders versions
 -- keys: id, _window_id, _page
--- source: the root's Parquet files, and ops.loads for why each window was read
--- notes: names in braces are identifiers from the catalogue; incoming is the query for the rows in the files, and
---     only the condition for the objects that are asked for
+-- source: the root's Parquet files, or the stored table; ops.loads for why each window was read
+-- notes: names in braces are identifiers from the catalogue; incoming is the query for the rows, and only
+--     the condition for the objects that are asked for
 select
     incoming.{key} as id,
     {columns},

@@ -17,3 +17,4 @@ select
     comment
 from duckdb_views()
 where database_name = current_database() and not internal
+order by schema_name, "name"

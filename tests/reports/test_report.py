@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from html import unescape
+from itertools import groupby
+from operator import itemgetter
 
 import duckdb
 import pytest
@@ -17,7 +19,6 @@ from wms_sync import sql_files
 from wms_sync.analytics.asking import CheckResult
 from wms_sync.analytics.checks import Check
 from wms_sync.analytics.database import create_empty
-from wms_sync.reports.charts import by
 from wms_sync.reports.report import ReportError, make_report
 
 LARGEST = 400_000
@@ -63,7 +64,7 @@ def test_the_page_shows_the_numbers_of_the_marts_and_needs_nothing_else(loaded):
         ).fetchall()[0]
         worst = connection.execute(sql_files.read("report/most_overdue.sql")).fetchall()
     found = report.rows
-    weeks = {warehouse: list(rows) for warehouse, rows in by(found["due_by_week"], "warehouse")}
+    weeks = {warehouse: list(rows) for warehouse, rows in groupby(found["due_by_week"], itemgetter("warehouse"))}
     assert len(weeks) == min(6, len(due))
     assert {
         (warehouse, *(sum(row[key] for row in rows) for key in ("on_time", "late", "still_open")))

@@ -33,7 +33,7 @@ TableColumns = dict[str, tuple[str, str | None]]
 
 
 @dataclass(frozen=True)
-class _Relation:
+class PresentRelation:
     """An existing table or view; ``definition`` is a view's query, empty for a table."""
 
     definition: str
@@ -41,8 +41,8 @@ class _Relation:
     columns: TableColumns
 
 
-Relations = dict[tuple[str, str], _Relation]
-"""By schema and name."""
+Relations = dict[tuple[str, str], PresentRelation]
+"""By schema and name, sorted."""
 
 WIDENED = ("BIGINT", "DECIMAL(18,4)")
 """Release 0.1.0 stored quantities as whole numbers."""
@@ -226,7 +226,7 @@ def _complete(connection: duckdb.DuckDBPyConnection) -> None:
     """
     connection.begin()
     _create_schemas(connection)
-    present, wanted = _present(connection), _defined()
+    present, wanted = relations_in(connection), _defined()
     for table in (*tables(), *ops_tables()):
         if table.place in present:
             _adapt_columns(connection, table, present[table.place].columns, wanted[table.place].columns)
@@ -253,21 +253,22 @@ def _defined() -> Relations:
     """Return the tables and views that ``sql/`` defines, in DuckDB's own spelling."""
     with duckdb.connect() as scratch:
         create_empty(scratch)
-        return _present(scratch)
+        return relations_in(scratch)
 
 
-def _present(connection: duckdb.DuckDBPyConnection) -> Relations:
+def relations_in(connection: duckdb.DuckDBPyConnection) -> Relations:
+    """Return every table and view of the open database."""
     found: Relations = {}
     rows = connection.execute(sql_files.read("queries/present_relations.sql")).fetchall()
     for schema, name, definition, comment in rows:
-        found[schema, name] = _Relation(definition, comment, {})
+        found[schema, name] = PresentRelation(definition, comment, {})
     rows = connection.execute(sql_files.read("queries/present_columns.sql")).fetchall()
     for schema, name, column, kind, comment in rows:
         found[schema, name].columns[column] = (kind, comment)
     return found
 
 
-def _is_same_view(present: _Relation | None, wanted: _Relation) -> bool:
+def _is_same_view(present: PresentRelation | None, wanted: PresentRelation) -> bool:
     """Return whether a view has the wanted query and the wanted columns and types.
 
     Quotes are ignored: until the file is opened again, DuckDB quotes some names that it does not quote afterwards.
@@ -278,7 +279,7 @@ def _is_same_view(present: _Relation | None, wanted: _Relation) -> bool:
     return one == other
 
 
-def _types(relation: _Relation) -> list[tuple[str, str]]:
+def _types(relation: PresentRelation) -> list[tuple[str, str]]:
     return [(name, kind) for name, (kind, _) in relation.columns.items()]
 
 
@@ -301,7 +302,7 @@ def _changed_comments(present: Relations) -> Iterator[str]:
     """Yield the statements that bring the comments of tables, marts and columns to those of the catalogue."""
     for kind, relations in (("table", (*tables(), *ops_tables(), *history_tables())), ("view", marts())):
         for relation in relations:
-            there = present.get(relation.place, _Relation("", None, {}))
+            there = present.get(relation.place, PresentRelation("", None, {}))
             if there.comment != relation.comment:
                 yield f"comment on {kind} {relation.qualified} is {literal(relation.comment)}"
             for column in relation.columns:

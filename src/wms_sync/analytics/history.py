@@ -27,6 +27,11 @@ Narrow = Mapping[str, tuple[str, ...]]
 """By window id: what the window lacks, in the form of ``Window.lost``."""
 OBJECTS_PER_TRANSACTION = 50_000
 OF_ALL, OF_NONE, OF_UNORDERED = "true", "false", "incoming.{key} in (select unordered.id from unordered)"
+UNOBSERVED = OF_UNORDERED + (
+    " and not exists (select 1 from observed where observed.id = incoming.{key}"
+    " and observed._window_id = incoming._window_id and observed._page = incoming._page)"
+)
+"""Of unordered objects, the stored version if it stands in no file any more."""
 
 
 def make_missing(connection: duckdb.DuckDBPyConnection, layout: Layout, narrow: Narrow, memory_limit: str) -> bool:
@@ -79,7 +84,7 @@ class Keeper:
 
     def take_in(self, files: Sequence[str]) -> None:
         """Take in what these Parquet files show. The stored rows must not be replaced yet; receipts must be written."""
-        self._observe("create or replace temp table observed as", files, OF_ALL)
+        self._observe("create or replace temp table observed as", OF_ALL, files)
         self._execute("", "unordered")
         if self._count("unordered"):
             self._connection.execute("delete from observed where id in (select unordered.id from unordered)")
@@ -92,20 +97,22 @@ class Keeper:
             self._execute("", "without_history", {"most": OBJECTS_PER_TRANSACTION})
             found = self._count("unordered") > 0
             if found:
-                self._observe("create or replace temp table observed as", (), OF_NONE)
+                self._observe("create or replace temp table observed as", OF_NONE)
                 self._observe_all()
                 self._write()
         return found
 
-    def _observe(self, before: str, files: Sequence[str], only: str) -> None:
-        incoming = rows_in_files(self._root) if files else f"from {self._root.qualified} limit 0"
+    def _observe(self, before: str, only: str, files: Sequence[str] | None = None) -> None:
+        """Observe what stands in these files, or in the stored table."""
+        stored = f"from {self._root.qualified}"
+        incoming = stored if files is None else rows_in_files(self._root) if files else f"{stored} limit 0"
         only = only.format(key=quote(self._root.root_key))
         self._execute(before, "observed", {"files": files} if files else {}, only=only, incoming=incoming)
 
     def _observe_all(self) -> None:
         """Replace what is known of unordered objects by what the files of all merged windows show, and the table."""
-        self._observe("insert into observed by name", self._files(), OF_UNORDERED)
-        self._execute("", "stored_unobserved")
+        self._observe("insert into observed by name", OF_UNORDERED, self._files())
+        self._observe("insert into observed by name", UNOBSERVED)
         statement = f"delete from {self._history.qualified} where id in (select unordered.id from unordered)"
         self._connection.execute(statement)
 

@@ -6,7 +6,7 @@ numbers as a table beside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -138,11 +138,3 @@ def _colors(field: str, colors: Mapping[str, str]) -> dict[str, Any]:
 
 def _day(day: date) -> str:
     return f"{day:%m-%d}"
-
-
-def by(rows: Rows, key: str) -> Iterable[tuple[str, list[Mapping[str, Any]]]]:
-    """Yield the rows of each value of a column, in the order in which they come."""
-    parts: dict[str, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        parts.setdefault(row[key], []).append(row)
-    return parts.items()

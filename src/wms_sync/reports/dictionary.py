@@ -11,17 +11,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import create_empty, records
+from wms_sync.analytics.database import PresentRelation, create_empty, records, relations_in
 from wms_sync.catalogue import Column, Relation, Table, history_tables, marts, ops_tables, tables
 from wms_sync.durable import write_whole
 from wms_sync.reports.diagram import Diagram, diagram
+from wms_sync.reports.pages import rendered
 
 _JOINS = re.compile(r"joins (?P<table>[\w.]+)\.(?P<column>\w+)")
 SUBJECTS = (
@@ -115,16 +115,10 @@ class Dictionary:
     def __init__(self) -> None:
         with duckdb.connect() as connection:
             create_empty(connection)
-            query = sql_files.read("queries/present_columns.sql")
-            found = connection.execute(query).fetchall()
+            found = relations_in(connection)
             values = records(connection.execute(sql_files.read("queries/known_values.sql")))
-        types: dict[tuple[str, str], dict[str, str]] = {}
-        for schema, table, column, type_, *_ in found:
-            types.setdefault((schema, table), {})[column] = (
-                str(type_).lower().replace("timestamp with time zone", "timestamptz")
-            )
         everything: Iterable[Relation] = (*marts(), *tables(), *ops_tables(), *history_tables())
-        self.relations = tuple(Described(one, types[one.place]) for one in everything)
+        self.relations = tuple(Described(one, _types(found[one.place])) for one in everything)
         self.values: dict[str, list[Value]] = {}
         for row in values:
             self.values.setdefault(row["column_name"], []).append(Value(row["value"], row["meaning"], row["is_open"]))
@@ -162,11 +156,7 @@ class Dictionary:
 
     def html(self) -> str:
         """Return the page."""
-        from jinja2 import Environment, StrictUndefined  # only needed here
-
-        template = files(__package__).joinpath("dictionary.html.j2").read_text(encoding="utf-8")
-        environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-        return environment.from_string(template).render(dictionary=self, version=version("wms-sync"))
+        return rendered("dictionary", dictionary=self, version=version("wms-sync"))
 
     def sources(self) -> str:
         """Return the tables and marts as ``sources.yml`` of a dbt project that attaches the file as ``wms``."""
@@ -222,6 +212,13 @@ def write_dictionary(folder: Path) -> tuple[Path, Path]:
     write_whole(page, made.html().encode())
     write_whole(sources, made.sources().encode())
     return page, sources
+
+
+def _types(relation: PresentRelation) -> dict[str, str]:
+    return {
+        name: kind.lower().replace("timestamp with time zone", "timestamptz")
+        for name, (kind, _) in relation.columns.items()
+    }
 
 
 def _source(schema: str) -> str:

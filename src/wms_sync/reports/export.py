@@ -8,18 +8,17 @@ are marked as such; in ``.csv`` an apostrophe comes before a text that begins li
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 
-from wms_sync import sql_files
-from wms_sync.analytics.database import published, records
+from wms_sync.analytics.database import TableColumns, published, relations_in
 from wms_sync.catalogue import literal, quote
 from wms_sync.durable import accessing, put_in_place, sync_file
 from wms_sync.errors import WmsSyncError
@@ -66,24 +65,21 @@ class Exported:
 
 
 @dataclass(frozen=True)
-class _Column:
-    name: str
-    type: str
-    comment: str | None
-
-
-@dataclass(frozen=True)
-class _Relation:
+class _Exportable:
     schema: str
     name: str
     comment: str | None
-    columns: tuple[_Column, ...]
+    columns: TableColumns
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.schema}.{self.name}"
 
     @property
     def qualified(self) -> str:
         return f"{quote(self.schema)}.{quote(self.name)}"
 
-    def query(self, expressions: Sequence[str]) -> str:
+    def query(self, expressions: Iterable[str]) -> str:
         return f"select {', '.join(expressions)} from {self.qualified}"
 
 
@@ -110,11 +106,14 @@ def export(settings: Settings, name: str, to: Path, *, timezone: str | None = No
         if kind == ".parquet":
             rows = _copied(connection, relation.query(["*"]), path, "format parquet, compression zstd")
         elif kind == ".csv":
-            expressions = [_without_formula(column, _plain(column, str(zone))) for column in relation.columns]
+            expressions = [
+                _without_formula(name, kind, _plain(name, kind, str(zone)))
+                for name, (kind, _) in relation.columns.items()
+            ]
             rows = _copied(connection, relation.query(expressions), path, "format csv, header")
         else:
             rows, cut = _write_workbook(connection, relation, path, str(zone))
-    return Exported(f"{relation.schema}.{relation.name}", to, rows, zone, cut, relation.schema == PERSONAL)
+    return Exported(relation.full_name, to, rows, zone, cut, relation.schema == PERSONAL)
 
 
 @contextmanager
@@ -134,10 +133,8 @@ def _replacing(path: Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def _named(connection: duckdb.DuckDBPyConnection, name: str) -> _Relation:
-    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for row in records(connection.execute(sql_files.read("queries/exportable.sql"))):
-        found.setdefault((row["schema_name"], row["relation_name"]), []).append(row)
+def _named(connection: duckdb.DuckDBPyConnection, name: str) -> _Exportable:
+    found = relations_in(connection)
     meant = [place for place in found if name.lower() in (place[1], ".".join(place))]
     meant = [place for place in meant if place[0] == "main"] or meant  # SQL means these too, without a schema
     if len(meant) > 1:
@@ -146,24 +143,23 @@ def _named(connection: duckdb.DuckDBPyConnection, name: str) -> _Relation:
         marts = ", ".join(relation for schema, relation in found if schema == "marts")
         raise ExportError(f"There is no mart or table {name}. The marts are {marts}; `show all tables` lists the rest.")
     [place] = meant
-    columns = tuple(_Column(row["column_name"], row["data_type"], row["comment"]) for row in found[place])
-    return _Relation(*place, comment=found[place][0]["relation_comment"], columns=columns)
+    return _Exportable(*place, found[place].comment, found[place].columns)
 
 
-def _plain(column: _Column, zone: str) -> str:
+def _plain(name: str, kind: str, zone: str) -> str:
     """Return the expression of a value that a spreadsheet can hold."""
-    value = quote(column.name)
-    if column.type == "TIMESTAMP WITH TIME ZONE":
+    value = quote(name)
+    if kind == "TIMESTAMP WITH TIME ZONE":
         return f"{value} at time zone {literal(zone)} as {value}"
-    if column.type.endswith("]") or column.type.startswith(("STRUCT", "MAP")):
+    if kind.endswith("]") or kind.startswith(("STRUCT", "MAP")):
         return f"to_json({value})::varchar as {value}"
     return value
 
 
-def _without_formula(column: _Column, expression: str) -> str:
-    if column.type != "VARCHAR":
+def _without_formula(name: str, kind: str, expression: str) -> str:
+    if kind != "VARCHAR":
         return expression
-    value = quote(column.name)
+    value = quote(name)
     return f"regexp_replace({value}, '^([=+@\\t\\r-])', '''\\1') as {value}"
 
 
@@ -173,7 +169,7 @@ def _copied(connection: duckdb.DuckDBPyConnection, query: str, path: Path, optio
 
 
 def _write_workbook(
-    connection: duckdb.DuckDBPyConnection, relation: _Relation, path: Path, zone: str
+    connection: duckdb.DuckDBPyConnection, relation: _Exportable, path: Path, zone: str
 ) -> tuple[int, int]:
     """Write a sheet with the rows and one that explains the columns; return the rows and how many texts were cut."""
     import xlsxwriter  # only needed here
@@ -181,10 +177,10 @@ def _write_workbook(
     counted = connection.execute(f"select count(*) from {relation.qualified}").fetchone()
     if counted is not None and counted[0] > MOST_ROWS:
         raise ExportError(
-            f"{relation.schema}.{relation.name} has {counted[0]:,} rows, and a sheet holds {MOST_ROWS:,}. Export to "
+            f"{relation.full_name} has {counted[0]:,} rows, and a sheet holds {MOST_ROWS:,}. Export to "
             ".csv or .parquet."
         )
-    rows = connection.execute(relation.query([_plain(column, zone) for column in relation.columns]))
+    rows = connection.execute(relation.query(_plain(name, kind, zone) for name, (kind, _) in relation.columns.items()))
     with xlsxwriter.Workbook(path, {"constant_memory": True}) as book:
         bold = book.add_format({"bold": True})
         formats = {
@@ -194,8 +190,8 @@ def _write_workbook(
         sheet = book.add_worksheet(relation.name[:31])
         sheet.freeze_panes(1, 0)
         for at, column in enumerate(relation.columns):
-            sheet.set_column(at, at, min(WIDEST, max(12, len(column.name) + 2)))
-            sheet.write_string(0, at, column.name, bold)
+            sheet.set_column(at, at, min(WIDEST, max(12, len(column) + 2)))
+            sheet.write_string(0, at, column, bold)
         written = cut = 0
         while batch := rows.fetchmany(BATCH):
             for row in batch:
@@ -205,11 +201,11 @@ def _write_workbook(
         about = book.add_worksheet("columns")
         about.set_column(0, 0, WIDEST)
         about.set_column(1, 1, 3 * WIDEST)
-        about.write_string(0, 0, f"{relation.schema}.{relation.name}", bold)
+        about.write_string(0, 0, relation.full_name, bold)
         about.write_string(0, 1, f"{relation.comment or ''} Times are local times of {zone}.".strip())
-        for number, column in enumerate(relation.columns, start=2):
-            about.write_string(number, 0, column.name)
-            about.write_string(number, 1, column.comment or "")
+        for number, (column, (_, comment)) in enumerate(relation.columns.items(), start=2):
+            about.write_string(number, 0, column)
+            about.write_string(number, 1, comment or "")
     return written, cut
 
 

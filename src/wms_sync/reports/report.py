@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +18,7 @@ from wms_sync.analytics.asking import CheckResult
 from wms_sync.analytics.database import published, records
 from wms_sync.durable import share_with_group, write_whole
 from wms_sync.errors import WmsSyncError
+from wms_sync.reports.pages import rendered
 from wms_sync.reports.status import LATE, Status, status
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
@@ -143,12 +143,8 @@ def _signs(
 
 def _html(report: Report) -> str:
     try:
-        from jinja2 import Environment, StrictUndefined
-
         from wms_sync.reports import charts
 
-        template = files(__package__).joinpath("report.html.j2").read_text(encoding="utf-8")
-        environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-        return environment.from_string(template).render(report=report, rows=report.rows, charts=charts)
+        return rendered("report", report=report, rows=report.rows, charts=charts)
     except ModuleNotFoundError as error:
         raise ReportError(f"The report needs {error.name}: install wms-sync with the extra `report`.") from None
