@@ -9,11 +9,11 @@ from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
+from pipelines import metadata
 from pipelines.days import PAGES
 from pipelines.operation import Operation
 from wms_sync.extract.clocks import what_is_off
 from wms_sync.extract.plan import find_gaps, sync_cursor
-from wms_sync.intervals import Interval
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 
@@ -68,7 +68,11 @@ def results(settings: Settings, store: StateStore, now: datetime | None = None) 
     cursor = sync_cursor(settings.start, covered)
     off = what_is_off(store, settings.clock_tolerance)
     return (
-        _result(NO_GAP, passed=not gaps, metadata={"covered_to": _moment(newest), "gaps": _listed(gaps)}),
+        _result(
+            NO_GAP,
+            passed=not gaps,
+            metadata={"covered_to": _moment(newest), "gaps": metadata.listed(gaps, "none")},
+        ),
         _result(
             FRESH,
             passed=now - cursor <= FRESH_WITHIN,
@@ -97,8 +101,3 @@ def _result(name: str, *, passed: bool, metadata: dict[str, dg.MetadataValue | f
 
 def _moment(moment: datetime) -> dg.MetadataValue:
     return dg.MetadataValue.timestamp(moment)
-
-
-def _listed(gaps: Sequence[Interval]) -> dg.MetadataValue:
-    lines = [f"- {gap.start:%Y-%m-%d %H:%M:%S} to {gap.end:%Y-%m-%d %H:%M:%S} UTC" for gap in gaps]
-    return dg.MetadataValue.md("\n".join(lines) or "none")

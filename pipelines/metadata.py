@@ -1,16 +1,22 @@
-"""Convert reports of the library to metadata of assets and checks, which operators read in Dagster's UI."""
+"""Convert reports of the library to metadata of assets and checks, which operators read in Dagster's UI.
+
+Dagster shows metadata of type Markdown as such. What the service or a file says enters it only through `markdown`, or
+as a table, whose cells are plain text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
-from wms_sync.analytics.asking import CheckResult
+from wms_sync.analytics.asking import CheckResult, Sample
 from wms_sync.catalogue import Column, Relation
 from wms_sync.extract.read import ReadReport
+from wms_sync.intervals import Interval
 from wms_sync.load.refresh import RefreshReport
 from wms_sync.master_data.plan.steps import Plan
 from wms_sync.master_data.push.file import PushReport
@@ -25,6 +31,27 @@ SHOWN_CHARACTERS = 300
 QUIET = frozenset({"create", "created", "already there"})
 """Actions and outcomes that need no attention; their rows come last, because only the first rows are shown."""
 
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Control characters, and those that change the direction of what follows."""
+_ACTIVE = re.compile(r"[\\`*\[\]<>#|~!&]|(?<![^\W_])_|_(?![^\W_])")
+"""What begins or ends something in Markdown anywhere; an underscore inside a word does not."""
+_BEGINS = re.compile(r"^(?:(?=[-+=])|\d{1,9}(?=[.)]))")
+"""What does so only at the beginning of a line."""
+
+
+def markdown(text: str) -> str:
+    """Return Markdown for one line that shows this text as it is: no link, picture, HTML, list, table or code.
+
+    Runs of white space become a space. An address remains one, and may be shown as a link to what it says.
+    """
+    plain = _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split()))
+    return _BEGINS.sub(r"\g<0>\\", _ACTIVE.sub(r"\\\g<0>", plain))
+
+
+def bulleted(texts: Iterable[str], otherwise: str = "none") -> dg.MetadataValue:
+    """Return a list with a line for each of these texts, or `otherwise` if there is none."""
+    return dg.MetadataValue.md("\n".join(f"- {markdown(text)}" for text in texts) or otherwise)
+
 
 def of_read(report: ReadReport) -> Metadata:
     """Return the metadata of a read."""
@@ -37,12 +64,9 @@ def of_read(report: ReadReport) -> Metadata:
         "requests": report.requests,
         "seconds": round(report.seconds, 2),
         "horizon": dg.MetadataValue.timestamp(report.horizon),
-        "intervals": dg.MetadataValue.md(
-            "\n".join(f"- {one.start:%Y-%m-%d %H:%M:%S} to {one.end:%Y-%m-%d %H:%M:%S} UTC" for one in report.intervals)
-            or "nothing to read"
-        ),
-        "notes": dg.MetadataValue.md("\n".join(f"- {note}" for note in report.notes) or "none"),
-        "warnings": dg.MetadataValue.md("\n".join(f"- {warning}" for warning in report.warnings) or "none"),
+        "intervals": listed(report.intervals, "nothing to read"),
+        "notes": bulleted(report.notes),
+        "warnings": bulleted(report.warnings),
     }
 
 
@@ -59,7 +83,7 @@ def of_refresh(report: RefreshReport) -> Metadata:
         "windows": _windows(report.windows),
         "quarantined": report.quarantined,
         "unknown_keys": report.drift,
-        "warnings": dg.MetadataValue.md("\n".join(f"- {warning}" for warning in report.warnings) or "none"),
+        "warnings": bulleted(report.warnings),
         "published_bytes": report.bytes,
         "seconds": round(report.seconds, 2),
     }
@@ -67,7 +91,7 @@ def of_refresh(report: RefreshReport) -> Metadata:
 
 def of_check(result: CheckResult) -> Metadata:
     """Return the metadata of a check's result."""
-    sample = {"sample": dg.MetadataValue.md(result.sample)} if result.sample else {}
+    sample = {"sample": _sample(result.sample)} if result.sample else {}
     return {"offending_rows": result.offending, "rows_looked_at": result.rows, "asked_of": result.asked, **sample}
 
 
@@ -77,8 +101,8 @@ def of_handled(handled: Sequence[Plan | PushReport]) -> Metadata:
     plans = [done.plan if isinstance(done, PushReport) else done for done in handled]
     facts: dict[str, dg.MetadataValue | int | float | str] = {
         "pushed": dg.MetadataValue.bool(bool(reports)),
-        "files": dg.MetadataValue.md("\n".join(f"- {done.summary}" for done in handled) or "no file"),
-        "notes": dg.MetadataValue.md("\n".join(f"- {note}" for plan in plans for note in plan.notes) or "none"),
+        "files": bulleted((done.summary for done in handled), "no file"),
+        "notes": bulleted(note for plan in plans for note in plan.notes),
         "rows": sum(len(plan.steps) for plan in plans),
         "plan": _table(rows_of(plans)),
         **_counted("planned", plans),
@@ -89,9 +113,7 @@ def of_handled(handled: Sequence[Plan | PushReport]) -> Metadata:
             **_counted("rows", reports),
             "requests": sum(report.applied.requests for report in reports),
             "seconds": round(sum(report.applied.seconds for report in reports), 2),
-            "rejects": dg.MetadataValue.md(
-                "\n".join(f"- `{report.rejects}`" for report in reports if report.rejects) or "none"
-            ),
+            "rejects": bulleted(str(report.rejects) for report in reports if report.rejects),
         }
     return facts
 
@@ -114,7 +136,7 @@ def unasked(handled: Sequence[Plan | PushReport]) -> Metadata:
     """Return why the Merchant API could not be called; empty if it could, or was not needed."""
     plans = [done.plan if isinstance(done, PushReport) else done for done in handled]
     reasons = dict.fromkeys(reason for plan in plans for reason in plan.unasked)
-    return {"merchant_api": dg.MetadataValue.md("\n".join(f"- {reason}" for reason in reasons))} if reasons else {}
+    return {"merchant_api": bulleted(reasons)} if reasons else {}
 
 
 def of_rows(rows: Sequence[Row]) -> Metadata:
@@ -129,6 +151,13 @@ def of_relation(relation: Relation) -> Metadata:
         "dagster/column_schema": dg.MetadataValue.table_schema(schema),
         "dagster/table_name": relation.name if relation.schema == "main" else f"{relation.schema}.{relation.name}",
     }
+
+
+def listed(intervals: Iterable[Interval], otherwise: str) -> dg.MetadataValue:
+    """Return a list of intervals, or `otherwise` if there is none."""
+    return bulleted(
+        (f"{one.start:%Y-%m-%d %H:%M:%S} to {one.end:%Y-%m-%d %H:%M:%S} UTC" for one in intervals), otherwise
+    )
 
 
 def _column(column: Column) -> dg.TableColumn:
@@ -155,6 +184,13 @@ def _counted(name: str, handled: Sequence[Plan | PushReport]) -> Mapping[str, in
             counted = f"{name}_{what.replace(' ', '_')}"
             counts[counted] = counts.get(counted, 0) + count
     return counts
+
+
+def _sample(sample: Sample) -> dg.MetadataValue:
+    """Return the offending rows of a check as a table."""
+    schema = dg.TableSchema(columns=[dg.TableColumn(name, "string") for name in sample.columns])
+    rows = [dict(zip(sample.columns, map(_cut, row), strict=True)) for row in sample.rows]
+    return dg.MetadataValue.table([dg.TableRecord(row) for row in rows], schema)
 
 
 def _table(rows: Sequence[Row]) -> dg.MetadataValue:

@@ -25,5 +25,5 @@ def _lines(found: Sequence[Found], asked: str) -> Iterator[str]:
     for one in found:
         if one.offending:
             yield f"check     {one.severity}: {one.description} ({one.offending:,} rows: {one.name})"
-            yield from (f"          {line}" for line in one.sample.splitlines())
+            yield from (f"          {line}" for line in one.sample.lines)
     yield f"checks    {sum(not one.offending for one in found)} of {len(found)} passed ({asked})"

@@ -140,8 +140,10 @@ def test_rejected_rows_push_once_they_are_corrected(desk, delimiter):
     assert [row[1:] for row in written[1:]] == rows[2:]
     assert "Did you mean blue1?" in written[2][0]
 
-    untouched = desk.push(TAGS, report.rejects)
+    repeated, untouched = desk.push(TAGS, path), desk.push(TAGS, report.rejects)
     assert untouched.counts == {Outcome.REJECTED: 3}
+    assert (repeated.rejects, untouched.rejects) == (report.rejects, report.rejects)
+    assert list(report.rejects.parent.iterdir()) == [report.rejects], "equal files do not pile up"
     corrected = [written[0], [*written[1][:2], "blue2", written[1][3]], [*written[2][:2], "blue1", "00123"]]
     with untouched.rejects.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, delimiter=delimiter).writerows(corrected)

@@ -214,7 +214,7 @@ def test_a_version_that_lost_only_for_a_garbled_updated_at_says_so(bench, sandbo
     assert "although it was read later: its updated_at could not be read" in verdicts[-1]
     check = "no_shipment_lost_a_newer_version_to_a_garbled_time"
     offended = {one.check.name: one for one in refreshed.checks if not one.passed}
-    assert (offended[check].offending, str(changed) in offended[check].sample) == (1, True)
+    assert (offended[check].offending, str(changed) in offended[check].sample.rows[0]) == (1, True)
 
     sandbox.sandbox.rewrite = None
     sandbox.sandbox.advance(seconds=60)

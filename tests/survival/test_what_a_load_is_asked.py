@@ -99,8 +99,8 @@ class Tables:
 
     def assert_as_in_whole_tables(self, checking: Checking) -> None:
         whole = ask_whole_tables(lambda: nullcontext(self.connection), checks(), memory_limit="4GB")
-        found = {one.check.name: (one.offending, one.sample != "") for one in checking.results}
-        assert found == {one.check.name: (one.offending, one.sample != "") for one in whole}
+        found = {one.check.name: (one.offending, bool(one.sample)) for one in checking.results}
+        assert found == {one.check.name: (one.offending, bool(one.sample)) for one in whole}
         self.limited = any(one.asked == OF_LOAD for one in checking.results)
 
 

@@ -46,15 +46,35 @@ RELATIONS = (*tables(), *ops_tables())
 
 
 @dataclass(frozen=True)
+class Sample:
+    """The first offending rows of a check, as texts; none if it passed."""
+
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.rows)
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of a table for a terminal: the names of the columns, then each row."""
+        for row in (self.columns, *self.rows) if self.rows else ():
+            yield " | ".join(" ".join(cell.split()) for cell in row)
+
+
+NO_ROWS = Sample()
+
+
+@dataclass(frozen=True)
 class CheckResult:
-    """What a check found. ``sample`` is a Markdown table of the first offending rows, empty if it passed.
+    """What a check found. ``sample`` has the first offending rows.
 
     ``rows`` is the number of rows of the check's table that were looked at, ``asked`` says which.
     """
 
     check: Check
     offending: int
-    sample: str
+    sample: Sample
     rows: int
     asked: str
 
@@ -249,9 +269,10 @@ class Checking:
     ) -> CheckResult:
         if check.scope == "whole tables":
             before = self._found(check)
-            return CheckResult(check, 0, "", before.rows_asked, f"{WHOLE}, at {before.whole_at:%Y-%m-%d %H:%M:%S} UTC")
+            asked = f"{WHOLE}, at {before.whole_at:%Y-%m-%d %H:%M:%S} UTC"
+            return CheckResult(check, 0, NO_ROWS, before.rows_asked, asked)
         offending = counted.get(check.name, 0)
-        sample = _sample(connection, f"{common}\nselect * from (\n{check.limited}\n)") if offending else ""
+        sample = _sample(connection, f"{common}\nselect * from (\n{check.limited}\n)") if offending else NO_ROWS
         if check.scope == "everything":
             return CheckResult(check, offending, sample, self.rows[check.table], WHOLE)
         return CheckResult(check, offending, sample, counted.get(check.table, 0), OF_LOAD)
@@ -323,7 +344,7 @@ def _while_there_is_memory(
         yield CheckResult(check, offending, sample, rows[check.table], WHOLE)
 
 
-def _ask(connection: duckdb.DuckDBPyConnection, check: Check) -> tuple[int, str]:
+def _ask(connection: duckdb.DuckDBPyConnection, check: Check) -> tuple[int, Sample]:
     try:
         sample = _sample(connection, check.query)
         counted = connection.execute(f"select count(*) from ({check.query})").fetchone() if sample else None
@@ -334,16 +355,8 @@ def _ask(connection: duckdb.DuckDBPyConnection, check: Check) -> tuple[int, str]
     return int(counted[0]) if counted else 0, sample
 
 
-def _sample(connection: duckdb.DuckDBPyConnection, query: str) -> str:
-    """Return the first rows of a query as a Markdown table; an empty text if there is none."""
+def _sample(connection: duckdb.DuckDBPyConnection, query: str) -> Sample:
+    """Return the first rows of a query."""
     relation = connection.execute(query)
-    columns = [column[0] for column in relation.description or []]
-    rows = relation.fetchmany(SAMPLE_ROWS)
-    return "\n".join(_lines(columns, rows)) if rows else ""
-
-
-def _lines(columns: list[str], rows: list[tuple[object, ...]]) -> Iterator[str]:
-    yield "| " + " | ".join(columns) + " |"
-    yield "|" + " --- |" * len(columns)
-    for row in rows:
-        yield "| " + " | ".join(str(value).replace("|", "\\|").replace("\n", " ") for value in row) + " |"
+    columns = tuple(str(column[0]) for column in relation.description or ())
+    return Sample(columns, tuple(tuple(map(str, row)) for row in relation.fetchmany(SAMPLE_ROWS)))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from wms_sync.analytics.asking import CheckResult, ask_whole_tables
+from wms_sync.analytics.asking import NO_ROWS, CheckResult, Sample, ask_whole_tables
 from wms_sync.analytics.checks import checks
 from wms_sync.analytics.database import has_ops_table, published, records
 from wms_sync.analytics.errors import NothingCheckedError
@@ -15,13 +15,13 @@ from wms_sync.settings import Settings
 
 @dataclass(frozen=True)
 class Found:
-    """What one check found; ``sample`` is a Markdown table of the first offending rows, empty if they are not kept."""
+    """What one check found; ``sample`` has the first offending rows, none if they are not kept."""
 
     name: str
     severity: str
     description: str
     offending: int
-    sample: str = ""
+    sample: Sample = NO_ROWS
 
 
 def found_last(settings: Settings) -> Sequence[Found]:

@@ -7,6 +7,7 @@ many cells keeps them in place. A byte-order mark keeps Excel from reading the f
 from __future__ import annotations
 
 import csv
+import glob
 import io
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,7 +22,11 @@ LONGEST_STEM = 80
 
 
 def write_rejects(layout: Layout, checked: Checked, run_id: str, reasons: Mapping[int, str]) -> Path | None:
-    """Write the rows with ``reasons`` (by line) and return the path; None if no row could be corrected there."""
+    """Write the rows with ``reasons`` (by line) and return the path; None if no row could be corrected there.
+
+    If the same rows with the same reasons are in the file of an earlier push, or in the pushed file itself, nothing is
+    written, and that is the path.
+    """
     file = checked.file
     lines = [line for line in sorted(reasons) if line in file.cells]
     if not lines or checked.header_is_wrong:
@@ -31,8 +36,16 @@ def write_rejects(layout: Layout, checked: Checked, run_id: str, reasons: Mappin
     writer = csv.writer(text, delimiter=file.delimiter)
     writer.writerow([REASONS, *_without(file.header, earlier)])
     writer.writerows([reasons[line], *_without(file.cells[line], earlier)] for line in lines)
-    path = make_private(layout.rejects) / f"{checked.kind}-{file.path.stem[:LONGEST_STEM]}-{run_id}.csv"
-    write_whole(path, text.getvalue().encode("utf-8-sig"))
+    content, folder = text.getvalue().encode("utf-8-sig"), make_private(layout.rejects)
+    stem = f"{checked.kind}-{file.path.stem[:LONGEST_STEM]}"
+    # an id is matched by its length: a stem may be the beginning of another one
+    earlier_files = sorted(folder.glob(f"{glob.escape(stem)}-{'?' * len(run_id)}.csv"))
+    pushed = [file.path] if file.path.absolute().parent == folder.absolute() else []
+    for known in (*pushed, *earlier_files):
+        if known.stat().st_size == len(content) and known.read_bytes() == content:
+            return known
+    path = folder / f"{stem}-{run_id}.csv"
+    write_whole(path, content)
     return path
 
 
