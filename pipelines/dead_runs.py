@@ -10,12 +10,9 @@ import dagster as dg
 
 from wms_sync.layout import Layout
 from wms_sync.state import queue as lock
+from wms_sync.state.runs import KILLED
 
 UNFINISHED = {dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING}
-KILLED = (
-    "The process of this run is gone: it was killed, or its machine went down. What it had landed is kept; the next "
-    "run continues from there."
-)
 
 
 def mark_dead(instance: dg.DagsterInstance, layout: Layout) -> list[str]:

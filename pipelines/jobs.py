@@ -54,7 +54,7 @@ def rebuild_tables(
     context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]
 ) -> Iterator[tables.TableEvent]:
     """Make the tables again, check and publish them; the tables' assets record it as their newest materialisation."""
-    report = tables.load(context, operation, "rebuild", make_again)
+    report = tables.load(context, operation, "rebuild", "rebuild", make_again)
     yield from tables.table_events(report, operation.report)
 
 

@@ -7,6 +7,7 @@ run. Rows that the service did not accept fail the run, so that an alert is sent
 at all, after the other files. Two pushes of one kind wait for each other, in the library.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from pydantic import Field
 from pipelines import metadata
 from pipelines.logs import logging_to
 from pipelines.operation import Operation
+from pipelines.recording import SUCCEEDED, Counts, Ended
 from pipelines.stopping import Stopping
 from wms_sync.errors import WmsSyncError
 from wms_sync.master_data.check.rows import Checked
@@ -25,6 +27,7 @@ from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.plan.steps import WRONG_USAGE, Plan
 from wms_sync.master_data.push.file import PushReport, plan_file, push_file
 from wms_sync.settings import Settings
+from wms_sync.state.runs import Outcome
 
 GROUP = "master_data"
 REJECTED, DOUBTFUL, CHANGED = "no_row_is_rejected", "no_row_is_in_doubt", "no_row_has_changed"
@@ -118,13 +121,46 @@ def master_data(settings: Settings, kind: Kind) -> dg.AssetsDefinition:
         context: dg.AssetExecutionContext, config: PushConfig, operation: dg.ResourceParam[Operation]
     ) -> Iterator[Event]:
         handled: list[Handled] = []
-        failures = _handle(context, config, operation, kind, handled)
+        failures = _recorded(context, config, operation, kind, handled)
         yield from _events(kind, handled)
         if failures:
             text = "\n".join(str(failure) for failure in failures)
             raise dg.Failure(text, allow_retries=False) from failures[0]
 
     return master_data
+
+
+def _recorded(
+    context: dg.AssetExecutionContext, config: PushConfig, operation: Operation, kind: Kind, handled: list[Handled]
+) -> list[WmsSyncError]:
+    """Handle the files; a run that sends is recorded. Return the errors."""
+    if not _sends(context, operation.settings, kind):
+        return _handle(context, config, operation, kind, handled)
+    failures: list[WmsSyncError] = []
+    recording = operation.recording(f"push {kind.slug}", context)
+    with recording.phase("push", counts=lambda: _counts(handled), end=lambda: _end(failures)):
+        failures += _handle(context, config, operation, kind, handled)
+    return failures
+
+
+def _counts(handled: Sequence[Handled]) -> Counts:
+    counts: Counter[str] = Counter()
+    for done in handled:
+        if isinstance(done, PushReport):
+            counts.update({outcome.value.replace(" ", "_"): count for outcome, count in done.counts.items()})
+    return counts
+
+
+def _end(failures: Sequence[WmsSyncError]) -> Ended:
+    if not failures:
+        return SUCCEEDED
+    kind = type(failures[0])
+    outcome: Outcome = "interrupted" if kind is InterruptedPush else "failed"
+    return Ended(outcome, "\n".join(map(str, failures)), kind.__name__)
+
+
+def _sends(context: dg.AssetExecutionContext, settings: Settings, kind: Kind) -> bool:
+    return settings.push_enabled and context.job_name == push_name(kind)
 
 
 def _handle(
@@ -165,7 +201,7 @@ def _handle_one(
     context: dg.AssetExecutionContext, operation: Operation, kind: Kind, file: GivenFile, *, resend: bool
 ) -> Handled:
     path = Path(file.path)
-    if not (operation.settings.push_enabled and context.job_name == push_name(kind)):
+    if not _sends(context, operation.settings, kind):
         plan = plan_file(operation.settings, kind, path, resend=resend)
         _refuse_another(plan, file)
         return plan

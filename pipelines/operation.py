@@ -14,8 +14,12 @@ from pathlib import Path
 from time import monotonic
 from typing import Generic, TypeVar
 
+import dagster as dg
+
 from pipelines.failures import step_failures
 from pipelines.logs import logging_to
+from pipelines.recording import SUCCEEDED, Counts, Ended, Recording
+from pipelines.sources import source_of
 from wms_sync.extract.progress import Progress, Watcher
 from wms_sync.extract.read import ReadReport
 from wms_sync.load.refresh import RefreshReport
@@ -28,6 +32,8 @@ from wms_sync.state.run import Run
 from wms_sync.upkeep.recovery import begin
 
 LINE_SECONDS = 10.0
+NOT_PUBLISHED = "NotPublished"
+Context = dg.OpExecutionContext | dg.AssetExecutionContext
 T = TypeVar("T")
 
 
@@ -49,6 +55,7 @@ class Operation:
         self.refreshed: RefreshReport | None = None
         self.report: Path | None = None
         self.handled: list[Plan | PushReport] = []
+        self._recording: Recording | None = None
         self._watcher = watcher
         self._push_watcher = push_watcher
 
@@ -61,13 +68,36 @@ class Operation:
         return self._push_watcher or PlainLines(log.info, push_line)
 
     @contextmanager
-    def step(self, purpose: str, log: logging.Logger, run_id: str) -> Iterator[Run]:
+    def step(self, purpose: str, context: Context, *, phase: str, is_last: bool = True) -> Iterator[Run]:
         """Hold the writer's turn inside the block, which is a step of Dagster's run; yield the library's run.
 
-        Known errors end the step with their message.
+        The step is a phase of the run's record, which ends with the last one; the block stores its report in `read` or
+        `refreshed`. Known errors end the step with their message.
         """
-        with step_failures(), logging_to(log), begin(self.settings, purpose, run_id) as run:
+        recording = self.recording(purpose, context)
+        with (
+            step_failures(),
+            logging_to(context.log),
+            recording.phase(phase, counts=self._counts, end=self._end if is_last else None),
+            begin(self.settings, purpose, context.run.run_id) as run,
+        ):
             yield run
+
+    def recording(self, purpose: str, context: Context) -> Recording:
+        """Return the record of the context's run, which its first step begins."""
+        run = context.run
+        if self._recording is None or self._recording.run_id != run.run_id:
+            self._recording = Recording(self.settings, run.run_id, purpose, source_of(run.tags))
+        return self._recording
+
+    def _counts(self) -> Counts:
+        read = {} if self.read is None else self.read.counts
+        return {**read, **({} if self.refreshed is None else self.refreshed.counts)}
+
+    def _end(self) -> Ended:
+        if self.refreshed is None or self.refreshed.published:
+            return SUCCEEDED
+        return Ended("failed", self.refreshed.refusal, NOT_PUBLISHED)
 
 
 class PlainLines(Generic[T]):

@@ -23,6 +23,7 @@ from pipelines.definitions import build
 from pipelines.instance import keeps_history, used_instance
 from pipelines.operation import Operation
 from pipelines.shipment_pages import Mode, run_config
+from pipelines.sources import COMMAND_LINE, SOURCE
 from pipelines.stopping import sigterm_interrupts
 from wms_sync.errors import WmsSyncError
 from wms_sync.extract.progress import Watcher
@@ -128,11 +129,10 @@ def run_job(
     job = build(operation.settings, operation).resolve_job_def(job_name)
     config = {**SILENT, **(run_config(mode) if days is not None else config or {})}
     layout, run_id = operation.settings.layout, str(uuid4())
+    tags = {SOURCE: COMMAND_LINE, **(days.tags if days is not None else {})}
     with used_instance(instance) as used, sigterm_interrupts(), _marked(used, layout, run_id):
         try:
-            result = job.execute_in_process(
-                run_config=config, instance=used, run_id=run_id, tags=dict(days.tags) if days is not None else None
-            )
+            result = job.execute_in_process(run_config=config, instance=used, run_id=run_id, tags=tags)
         except dg.Failure as failure:
             raise _cause(failure) from None
         except DagsterExecutionInterruptedError:

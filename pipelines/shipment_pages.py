@@ -53,9 +53,8 @@ def run_config(mode: Mode) -> dict[str, object]:
 @dg.op(out=dg.Out(dg.Nothing), description="Reads pages of list shipments into raw/shipments.")
 def read_pages(context: dg.OpExecutionContext, config: ReadConfig, operation: dg.ResourceParam[Operation]) -> None:
     """Read pages with one call of the library; its report becomes the metadata of each day."""
-    with operation.step(_purpose(context, config), context.log, context.run_id) as run:
-        report = _read(context, config, operation, run)
-    operation.read = report
+    with operation.step(_purpose(context, config), context, phase="read", is_last=False) as run:
+        operation.read = _read(context, config, operation, run)
 
 
 @dg.op(ins={"pages": dg.In(dg.Nothing)}, out=dg.Out(dg.Nothing), description=tables.LOADS)

@@ -104,17 +104,18 @@ def table_events(report: RefreshReport, page: Path | None) -> Iterator[TableEven
 
 def refresh_tables(context: dg.OpExecutionContext | dg.AssetExecutionContext, operation: Operation) -> RefreshReport:
     """Refresh the tables as the only writer; return the report."""
-    return load(context, operation, "loading the tables", refresh)
+    return load(context, operation, "loading the tables", "load", refresh)
 
 
 def load(
     context: dg.OpExecutionContext | dg.AssetExecutionContext,
     operation: Operation,
     purpose: str,
+    phase: str,
     loads: Callable[[Run], RefreshReport],
 ) -> RefreshReport:
     """Load the tables with one call of the library, and make the report of it."""
-    with operation.step(purpose, context.log, context.run.run_id) as run:
+    with operation.step(purpose, context, phase=phase) as run:
         operation.refreshed = report = loads(run)
         operation.report = report_load(run, report)
     return report
@@ -138,14 +139,7 @@ def _refuse_unpublished(report: RefreshReport) -> None:
 
 def refusal(report: RefreshReport) -> dg.Failure:
     """Return the failure of a step whose blocking checks prevented publishing."""
-    lines = [
-        f"- {result.check.name}: {result.offending} rows offend. {result.check.description}"
-        for result in report.refused_by
-    ]
-    return dg.Failure(
-        "Nothing was published: analytics.duckdb is as it was before. Blocking checks failed:\n" + "\n".join(lines),
-        allow_retries=False,
-    )
+    return dg.Failure(report.refusal, allow_retries=False)
 
 
 def _sources(mart: Mart) -> list[dg.AssetKey]:

@@ -117,6 +117,10 @@ class Layout:
         """A mark for each run of the command line that goes on."""
         return self.work / "alive"
 
+    def running(self, run_id: str) -> Path:
+        """The mark of a run that goes on, whoever started it; its process holds a lock on it."""
+        return self.work / "running" / run_id
+
     # --- state ---
 
     @property

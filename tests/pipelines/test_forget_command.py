@@ -12,6 +12,7 @@ from tests.pipelines.conftest import START, TOKEN
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status
 from wms_sync.settings import Settings
+from wms_sync.state.runs import RunRecords
 from wms_sync.state.store import StateStore
 
 
@@ -25,12 +26,15 @@ def forget(settings: Settings, monkeypatch: pytest.MonkeyPatch):
     return run
 
 
-def test_it_says_what_it_removed(forget):
+def test_it_says_what_it_removed(forget, settings):
     told = forget("4711", "4712")
     assert told.exit_code == 0, told.output
     assert "forgot    2 orders: 4711, 4712" in told.output
     assert "no order with the id 4711 is in the tables; the id is recorded anyway" in told.output
     assert "cleaned   0 rows in 0 databases; rewrote 0 raw pages and 0 Parquet files" in told.output
+    with RunRecords(settings.database_url) as records:
+        [record] = records.newest(2)
+    assert (record.purpose, record.outcome, record.counts) == ("forget", "succeeded", {"orders": 2, "rows": 0})
 
 
 @pytest.mark.parametrize("name", ["no-such-order", "9223372036854775808", "9" * 5000], ids=lambda name: name[:20])

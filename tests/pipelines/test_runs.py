@@ -11,7 +11,7 @@ import pytest
 
 from pipelines import coverage, definitions, jobs, tables
 from pipelines.days import PAGES, DayRange
-from pipelines.dead_runs import KILLED, mark_dead
+from pipelines.dead_runs import mark_dead
 from pipelines.operation import Operation
 from pipelines.running import NotPublished, run_backfill, run_job, run_rebuild, run_sync
 from pipelines.shipment_pages import Mode, run_config
@@ -25,6 +25,7 @@ from wms_sync.errors import SettingsError
 from wms_sync.extract.progress import Progress
 from wms_sync.settings import Settings
 from wms_sync.state.queue import dead_marks, mark_alive
+from wms_sync.state.runs import KILLED, RunRecord, RunRecords
 from wms_sync.state.store import StateStore
 
 SHIPMENTS = 300
@@ -36,6 +37,12 @@ def published(settings: Settings) -> int:
         row = connection.execute("select count(*) from shipments").fetchone()
     assert row is not None
     return int(row[0])
+
+
+def recorded(settings: Settings) -> list[RunRecord]:
+    """The newest first."""
+    with RunRecords(settings.database_url) as records:
+        return list(records.newest(10))
 
 
 def spoil(settings: Settings) -> None:
@@ -59,6 +66,16 @@ def test_a_sync_ends_in_published_tables_and_again_harmless(settings, instance):
     assert [run.status for run in instance.get_runs()] == [dg.DagsterRunStatus.SUCCESS] * 2
     # nobody will look at the days of a run without a history, and a first sync has years of them
     assert len(instance.get_materialized_partitions(PAGES)) == 1
+
+    again, record = recorded(settings)
+    assert (record.run_id, record.purpose, record.source) == (first.run_id, "sync", "command line")
+    assert (record.outcome, record.error, record.error_kind) == ("succeeded", None, None)
+    assert record.phases.keys() == {"read", "load"}
+    assert record.counts["records"] == SHIPMENTS
+    assert record.counts["merged"] == sum(first.refreshed.merged.values())
+    assert again.data_as_of is not None
+    assert record.data_as_of == first.read.horizon <= again.data_as_of
+    assert not [*settings.layout.running("x").parent.iterdir()]
 
 
 def test_an_operator_sees_the_run_in_the_catalogue(settings, instance):
@@ -109,6 +126,9 @@ def test_a_blocking_check_that_fails_publishes_nothing_and_fails_the_run(setting
         run_backfill(settings, date(2026, 3, 3), date(2026, 3, 6), instance=instance)
     assert refused.value.exit_code == 1
     assert settings.layout.published.stat() == before
+    record = recorded(settings)[0]
+    assert (record.purpose, record.outcome) == ("backfill 2026-03-03 to 2026-03-06", "failed")
+    assert (record.error, record.error_kind) == (str(refused.value), "NotPublished")
 
     [run, *_] = instance.get_runs()
     assert run.status == dg.DagsterRunStatus.FAILURE
@@ -132,6 +152,10 @@ def test_a_blocking_check_that_fails_publishes_nothing_and_fails_the_run(setting
     rebuilt = run_rebuild(settings, instance=instance)
     assert rebuilt.refreshed is not None
     assert rebuilt.refreshed.rows["shipments"] == published(settings) == SHIPMENTS
+    assert [(one.purpose, one.outcome) for one in recorded(settings)][:2] == [
+        ("rebuild", "succeeded"),
+        ("loading the tables", "failed"),
+    ]
     event = instance.get_latest_materialization_event(dg.AssetKey("shipments"))
     assert event.run_id == rebuilt.run_id
     assert event.asset_materialization.metadata["dagster/row_count"].value == SHIPMENTS
@@ -139,8 +163,12 @@ def test_a_blocking_check_that_fails_publishes_nothing_and_fails_the_run(setting
 
 def test_a_wrong_token_ends_the_run_with_the_message_and_without_the_token(make_settings, instance):
     secret = "a-token-that-is-wrong"
+    settings = make_settings(api_token=secret)
     with pytest.raises(Unauthorized, match="refused the token") as refused:
-        run_sync(make_settings(api_token=secret), instance=instance)
+        run_sync(settings, instance=instance)
+    [record] = recorded(settings)
+    assert (record.outcome, record.error_kind, record.data_as_of) == ("failed", "Unauthorized", None)
+    assert record.error == str(refused.value)
     assert refused.value.exit_code == 2
     [run] = instance.get_runs()
     assert run.status == dg.DagsterRunStatus.FAILURE
@@ -199,6 +227,7 @@ def sync_outright() -> None:
 def test_a_polite_kill_marks_the_run_and_the_next_goes_on(make_settings, slow_service, store, tmp_path, monkeypatch):
     settings, home = make_settings(page_size=5, start_date=LATE_START), tmp_path / "home"
     assert "KeyboardInterrupt" in killed(settings, store, home, signal.SIGTERM).stderr
+    assert [one.outcome for one in recorded(settings)] == ["interrupted"]
 
     monkeypatch.setenv("DAGSTER_HOME", str(home))
     with dg.DagsterInstance.get() as instance:
@@ -217,7 +246,10 @@ def test_a_run_that_was_killed_outright_is_marked_by_the_next(
     settings, home = make_settings(page_size=5, start_date=LATE_START), tmp_path / "home"
     assert killed(settings, store, home, signal.SIGKILL).returncode == -signal.SIGKILL
     slow_service.sandbox.intercept = None
+    [record] = recorded(settings)
+    assert record.outcome == "running"
     run_job(Operation(settings), jobs.TABLES)  # without a history, so it cannot know of that one
+    assert [(one.outcome, one.error) for one in recorded(settings)] == [("succeeded", None), ("failed", KILLED)]
 
     monkeypatch.setenv("DAGSTER_HOME", str(home))
     with dg.DagsterInstance.get() as instance:

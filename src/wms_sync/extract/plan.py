@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 
 from wms_sync.api.selection import expanded
 from wms_sync.intervals import Interval, interval, subtract, union
-from wms_sync.state.store import Window
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore, Window
 
 MARGIN = timedelta(seconds=2)
 """How far the horizon stays behind the service's clock: ``Date`` has whole seconds, and other servers of the service
@@ -32,6 +33,12 @@ def sync_cursor(start: datetime, covered: Iterable[Interval]) -> datetime:
         if one.start <= start < one.end:
             return one.end
     return start
+
+
+def data_as_of(settings: Settings, store: StateStore) -> datetime | None:
+    """Return the sync cursor of what is in the tables; None before the first sync."""
+    covered = store.covered(("loaded",), tolerance=settings.clock_tolerance)
+    return sync_cursor(settings.start, covered) if covered else None
 
 
 def find_gaps(start: datetime, end: datetime, covered: Iterable[Interval]) -> tuple[Interval, ...]:

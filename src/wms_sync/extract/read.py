@@ -7,7 +7,7 @@ windows of about ten pages, so that they can be read in parallel, flattened in b
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -52,6 +52,19 @@ class ReadReport:
     seconds: float
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Return the counts of the run's record: ``records`` are shipments, ``bytes`` compressed."""
+        done = self.progress
+        return {
+            "records": done.records,
+            "pages": done.pages,
+            "windows": done.windows_done,
+            "bytes": done.bytes,
+            "requests": self.requests,
+            "warnings": len(self.warnings),
+        }
 
 
 class Reading:

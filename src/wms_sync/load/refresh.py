@@ -62,6 +62,28 @@ class RefreshReport:
         """Return the blocking checks that prevented publishing."""
         return tuple(result for result in self.checks if result.blocks_publishing)
 
+    @property
+    def refusal(self) -> str:
+        """Return why nothing was published: a line for each blocking check that failed."""
+        lines = [
+            f"- {result.check.name}: {result.offending} rows offend. {result.check.description}"
+            for result in self.refused_by
+        ]
+        heading = "Nothing was published: analytics.duckdb is as it was before. Blocking checks failed:"
+        return "\n".join([heading, *lines])
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Return the counts of the run's record: ``merged`` are rows."""
+        return {
+            "merged": sum(self.merged.values()),
+            "merged_windows": len(self.windows),
+            "quarantined": self.quarantined,
+            "unknown_keys": self.drift,
+            "failed_checks": sum(not result.passed for result in self.checks),
+            "published_bytes": self.bytes,
+        }
+
 
 class Refresh:
     """One pass over what is not in the tables yet."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from types import TracebackType
+from typing import Any, Literal, Self
 
 from sqlalchemy import URL, Engine, create_engine, event
 from sqlalchemy.engine import make_url
@@ -15,6 +16,25 @@ from wms_sync.state.schema import migrate
 
 Durable = Literal["normal", "full"]
 """SQLite's ``synchronous``: with ``normal`` a power failure may lose the last transactions; a kill does not."""
+
+
+class Opened:
+    """Base of what reads or writes tables of the state store. Close it, or use ``with``."""
+
+    def __init__(self, url: str, durable: Durable = "normal") -> None:
+        self._engine = open_engine(url, durable)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database connections."""
+        self._engine.dispose()
 
 
 def open_engine(url: str, durable: Durable = "normal") -> Engine:

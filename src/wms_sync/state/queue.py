@@ -80,6 +80,20 @@ def dead_marks(layout: Layout) -> Iterator[Path]:
     return (mark for mark in sorted(layout.alive.glob("*")) if _holder(mark) is None)
 
 
+@contextmanager
+def mark_running(layout: Layout, run_id: str) -> Iterator[None]:
+    """Keep a locked file of this run for the length of the block, whoever started it; ``is_running`` looks at it."""
+    mark = layout.running(run_id)
+    make_private(mark.parent)
+    with _locked_ticket(mark, _me(run_id)):
+        yield
+
+
+def is_running(layout: Layout, run_id: str) -> bool:
+    """Return whether the process of this run is alive."""
+    return _holder(layout.running(run_id)) is not None
+
+
 def _me(purpose: str) -> Holder:
     return Holder(purpose, os.getpid(), socket.gethostname(), f"{datetime.now(UTC):%Y-%m-%d %H:%M:%SZ}")
 

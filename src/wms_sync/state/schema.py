@@ -197,6 +197,23 @@ narrowed_fields = Table(
     Column("tried_at", UtcDateTime, nullable=False),
 )
 
+runs = Table(
+    "runs",
+    METADATA,
+    Column("run_id", String(64), primary_key=True),
+    Column("purpose", Text, nullable=False),
+    Column("source", String(32), nullable=False),
+    Column("started_at", UtcDateTime, nullable=False),
+    Column("ended_at", UtcDateTime),
+    Column("outcome", String(16), nullable=False),
+    Column("error", Text),
+    Column("error_kind", String(64)),
+    Column("phases", Text, nullable=False),
+    Column("counts", Text, nullable=False),
+    Column("data_as_of", UtcDateTime),
+    Index("runs_by_start", "started_at"),
+)
+
 _migrations = Table(
     "schema_migrations",
     MetaData(),
@@ -242,6 +259,7 @@ MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (
     ("0009_voided_of_audits", _voided_of_audits),
     ("0010_push_files", _creating(push_files)),
     ("0011_narrowed", _narrowed),
+    ("0012_runs", _creating(runs)),
 )
 """In order. Never edit a released migration: append another."""
 

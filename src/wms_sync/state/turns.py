@@ -13,14 +13,13 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from sqlalchemy import Connection
 
 from wms_sync.durable import PRIVATE_FOLDER, make_private, put_in_place, write_synced
 from wms_sync.layout import Layout
-from wms_sync.state.engine import Durable, open_engine
+from wms_sync.state.engine import Durable, Opened
 from wms_sync.state.epochs import Epoch
 from wms_sync.state.errors import TakenOver
 from wms_sync.state.queue import WRITER, Holder, hold_lock
@@ -107,24 +106,12 @@ def taking_turn(
             mine.close()
 
 
-class Guarded:
+class Guarded(Opened):
     """Base of the stores: anyone may read; only the process that has the turn may write. Close it, or use ``with``."""
 
     def __init__(self, url: str, turn: Turn | None = None, *, durable: Durable = "normal") -> None:
-        self._engine = open_engine(url, durable)
+        super().__init__(url, durable)
         self._turn = turn
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the database connections."""
-        self._engine.dispose()
 
     @property
     def turn(self) -> Turn:

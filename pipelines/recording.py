@@ -1,0 +1,111 @@
+"""Record a run in the state store, whoever started it, from its first phase to its last.
+
+Recording is beside the run: if it goes wrong, the run goes on and its own error is the one that is told.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from time import monotonic
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from wms_sync.errors import WmsSyncError
+from wms_sync.extract.plan import data_as_of
+from wms_sync.settings import Settings
+from wms_sync.state.queue import mark_running
+from wms_sync.state.runs import Outcome, RunRecords
+from wms_sync.state.store import StateStore
+
+logger = logging.getLogger("wms_sync.runs")
+Counts = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run ended. `kind` is the name of the error's class."""
+
+    outcome: Outcome = "succeeded"
+    error: str | None = None
+    kind: str | None = None
+
+    @classmethod
+    def by(cls, error: BaseException) -> Ended:
+        """Return the end by an error. What a defect says may hold anything, so it is left to the run's log."""
+        kind = type(error).__name__
+        if not isinstance(error, Exception):
+            return cls("interrupted", "The run was interrupted; the next one continues from there.", kind)
+        known = isinstance(error, WmsSyncError)
+        return cls("failed", str(error) if known else f"{kind}; the run's log has the details", kind)
+
+
+SUCCEEDED = Ended()
+
+
+class Recording:
+    """The record of one run. While it is open, the run's mark in the data folder says that its process lives."""
+
+    def __init__(self, settings: Settings, run_id: str, purpose: str, source: str) -> None:
+        self.run_id = run_id
+        self._settings = settings
+        self._purpose = purpose
+        self._source = source
+        self._mark = ExitStack()
+        self._is_begun = False
+
+    @contextmanager
+    def phase(
+        self, name: str, *, counts: Callable[[], Counts], end: Callable[[], Ended] | None = None
+    ) -> Iterator[None]:
+        """Record the block as a phase of the run. `counts` is asked when it has ended.
+
+        `end` is asked after the last phase: the run has ended then. An error ends it in any phase.
+        """
+        self._begin()
+        started = monotonic()
+        ended: Ended | None = None
+        try:
+            yield
+            ended = None if end is None else end()
+        except BaseException as error:
+            ended = Ended.by(error)
+            raise
+        finally:
+            self._phase_ended(name, monotonic() - started, counts(), ended)
+
+    def _begin(self) -> None:
+        if self._is_begun:
+            return
+        self._is_begun = True
+        with _beside_the_run("begin"):
+            self._mark.enter_context(mark_running(self._settings.layout, self.run_id))
+            with RunRecords(self._settings.database_url) as records:
+                for one in records.mark_killed(self._settings.layout):
+                    logger.warning(
+                        "the run before, %(purpose)s (%(run)s), was killed", {"purpose": one.purpose, "run": one.run_id}
+                    )
+                records.started(self.run_id, self._purpose, self._source)
+
+    def _phase_ended(self, name: str, seconds: float, counts: Counts, ended: Ended | None) -> None:
+        with _beside_the_run("end"), RunRecords(self._settings.database_url) as records:
+            records.phase_ended(self.run_id, name, seconds, counts)
+            if ended is not None:
+                with StateStore(self._settings.database_url) as store:
+                    reaches = data_as_of(self._settings, store)
+                records.ended(self.run_id, ended.outcome, error=ended.error, error_kind=ended.kind, data_as_of=reaches)
+        if ended is not None:
+            self._mark.close()
+
+
+@contextmanager
+def _beside_the_run(moment: str) -> Iterator[None]:
+    try:
+        yield
+    except (WmsSyncError, SQLAlchemyError, OSError) as error:
+        # at info: whatever is wrong with the state store, the run itself meets it and says what to do
+        logger.info(
+            "the %(moment)s of this run is not recorded (%(kind)s)", {"moment": moment, "kind": type(error).__name__}
+        )

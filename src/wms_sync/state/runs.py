@@ -1,0 +1,146 @@
+"""The runs that wrote or pushed: who started each, how long its phases took, what came of it, and why it failed.
+
+One row per run, written by the run itself outside its turn: a run that never gets its turn is recorded too, and it
+changes only its own row. A row that says ``running`` while nobody holds the run's mark is of a process that was killed.
+Only the newest rows are kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Row, select, update
+
+from wms_sync.layout import Layout
+from wms_sync.state.engine import Opened
+from wms_sync.state.queue import is_running
+from wms_sync.state.schema import runs
+
+Outcome = Literal["running", "succeeded", "failed", "interrupted"]
+KEPT = 400
+KILLED_KIND = "Killed"
+KILLED = (
+    "The process of this run is gone: it was killed, or its machine went down. What it had landed is kept; the next "
+    "run continues from there."
+)
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """One row of ``runs``.
+
+    ``purpose`` is what the run was for (``backfill 2026-03-01 to 2026-03-08``), ``source`` who started it
+    (``schedule``, ``sensor``, ``ui`` or ``command line``). ``phases`` are seconds by phase, also of the one that
+    failed; ``counts`` are by name. ``error_kind`` is the name of the error's class. ``data_as_of`` is the sync cursor
+    of the tables when the run ended.
+    """
+
+    run_id: str
+    purpose: str
+    source: str
+    started_at: datetime
+    ended_at: datetime | None = None
+    outcome: Outcome = "running"
+    error: str | None = None
+    error_kind: str | None = None
+    phases: Mapping[str, float] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    data_as_of: datetime | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        """Return how long the run took; None while it runs."""
+        return None if self.ended_at is None else (self.ended_at - self.started_at).total_seconds()
+
+
+class RunRecords(Opened):
+    """The store of runs. Anyone may read; a run writes its own record, without a turn."""
+
+    def newest(self, limit: int) -> tuple[RunRecord, ...]:
+        """Return the newest runs, newest first."""
+        query = select(runs).order_by(runs.c.started_at.desc(), runs.c.run_id).limit(limit)
+        with self._engine.connect() as connection:
+            return tuple(_record(row) for row in connection.execute(query))
+
+    def of(self, run_id: str) -> RunRecord | None:
+        """Return the record of a run; None if it has none."""
+        with self._engine.connect() as connection:
+            return _of(connection, run_id)
+
+    def started(self, run_id: str, purpose: str, source: str) -> None:
+        """Record that a run has started, and delete the oldest records beyond ``KEPT``."""
+        with self._engine.begin() as connection:
+            _insert(connection, RunRecord(run_id, purpose, source, datetime.now(UTC)))
+            oldest = select(runs.c.started_at).order_by(runs.c.started_at.desc()).offset(KEPT).limit(1)
+            connection.execute(runs.delete().where(runs.c.started_at <= oldest.scalar_subquery()))
+
+    def phase_ended(self, run_id: str, phase: str, seconds: float, counts: Mapping[str, int]) -> None:
+        """Add a phase and its counts to the record; seconds of a phase that came before are added up."""
+        with self._engine.begin() as connection:
+            if (before := _of(connection, run_id)) is not None:
+                phases = {**before.phases, phase: round(before.phases.get(phase, 0.0) + seconds, 2)}
+                _update(connection, replace(before, phases=phases, counts={**before.counts, **counts}))
+
+    def ended(
+        self,
+        run_id: str,
+        outcome: Outcome,
+        *,
+        error: str | None = None,
+        error_kind: str | None = None,
+        data_as_of: datetime | None = None,
+    ) -> None:
+        """Record what came of a run."""
+        with self._engine.begin() as connection:
+            if (before := _of(connection, run_id)) is not None:
+                end = replace(before, ended_at=datetime.now(UTC), outcome=outcome, error=error, error_kind=error_kind)
+                _update(connection, replace(end, data_as_of=data_as_of))
+
+    def mark_killed(self, layout: Layout) -> tuple[RunRecord, ...]:
+        """Record the runs of this data folder whose process is gone as failed, as of now; return them, oldest first."""
+        query = select(runs).where(runs.c.outcome == "running").order_by(runs.c.started_at)
+        with self._engine.connect() as connection:
+            going_on = tuple(_record(row) for row in connection.execute(query))
+        killed = tuple(as_it_is(layout, one) for one in going_on if not is_running(layout, one.run_id))
+        for one in killed:
+            with self._engine.begin() as connection:
+                connection.execute(_changing(one).where(runs.c.outcome == "running"))
+            layout.running(one.run_id).unlink(missing_ok=True)
+        return killed
+
+
+def as_it_is(layout: Layout, record: RunRecord) -> RunRecord:
+    """Return the record; one that says ``running`` while its process is gone as the failure that it is."""
+    if record.outcome != "running" or is_running(layout, record.run_id):
+        return record
+    return replace(record, outcome="failed", ended_at=datetime.now(UTC), error=KILLED, error_kind=KILLED_KIND)
+
+
+def _of(connection: Connection, run_id: str) -> RunRecord | None:
+    row = connection.execute(select(runs).where(runs.c.run_id == run_id)).one_or_none()
+    return None if row is None else _record(row)
+
+
+def _record(row: Row[Any]) -> RunRecord:
+    values = dict(row._mapping)
+    return RunRecord(**{**values, "phases": json.loads(values["phases"]), "counts": json.loads(values["counts"])})
+
+
+def _values(record: RunRecord) -> dict[str, Any]:
+    return {**vars(record), "phases": json.dumps(record.phases), "counts": json.dumps(record.counts)}
+
+
+def _insert(connection: Connection, record: RunRecord) -> None:
+    connection.execute(runs.insert().values(_values(record)))
+
+
+def _changing(record: RunRecord) -> Any:  # noqa: ANN401 - an update statement
+    return update(runs).where(runs.c.run_id == record.run_id).values(_values(record))
+
+
+def _update(connection: Connection, record: RunRecord) -> None:
+    connection.execute(_changing(record))

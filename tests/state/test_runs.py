@@ -1,0 +1,68 @@
+"""Records of runs, over SQLite and over a real PostgreSQL."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from wms_sync.layout import Layout
+from wms_sync.state import schema
+from wms_sync.state.queue import mark_running
+from wms_sync.state.runs import KEPT, KILLED, KILLED_KIND, RunRecords, as_it_is
+
+MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def records(url):
+    with RunRecords(url) as opened:
+        with opened._engine.begin() as connection:
+            connection.execute(schema.runs.delete())  # the server is one for all tests
+        yield opened
+
+
+def test_a_run_of_two_phases_is_one_record(records):
+    records.started("a", "sync", "schedule")
+    records.phase_ended("a", "read", 1.234, {"records": 7})
+    between = records.of("a")
+    assert (between.outcome, between.ended_at, between.seconds) == ("running", None, None)
+    records.phase_ended("a", "load", 2.0, {"merged": 70})
+    records.ended("a", "succeeded", data_as_of=MOMENT)
+    [record] = records.newest(5)
+    assert record == records.of("a")
+    assert (record.purpose, record.source, record.outcome) == ("sync", "schedule", "succeeded")
+    assert (record.phases, record.counts) == ({"read": 1.23, "load": 2.0}, {"records": 7, "merged": 70})
+    assert record.data_as_of == MOMENT
+    assert record.started_at <= record.ended_at <= datetime.now(UTC)
+    assert records.of("b") is None
+
+
+def test_a_failure_keeps_its_message_and_its_kind(records):
+    records.started("a", "push retailers", "command line")
+    records.ended("a", "failed", error="The token was refused.", error_kind="Unauthorized")
+    record = records.of("a")
+    assert (record.outcome, record.error, record.error_kind) == ("failed", "The token was refused.", "Unauthorized")
+
+
+def test_only_the_newest_are_kept(records):
+    for number in range(KEPT + 3):
+        records.started(f"run-{number}", "sync", "ui")
+    kept = records.newest(2 * KEPT)
+    assert len(kept) == KEPT
+    assert (kept[0].run_id, kept[-1].run_id) == (f"run-{KEPT + 2}", "run-3")
+
+
+def test_a_run_whose_process_is_gone_was_killed(records, tmp_path):
+    layout = Layout(tmp_path)
+    records.started("alive", "sync", "ui")
+    records.started("gone", "sync", "schedule")
+    with mark_running(layout, "alive"):
+        assert as_it_is(layout, records.of("alive")).outcome == "running"
+        assert as_it_is(layout, records.of("gone")).error == KILLED
+        assert records.of("gone").outcome == "running", "looking changes nothing"
+        [killed] = records.mark_killed(layout)
+        assert killed == records.of("gone")
+        assert (killed.run_id, killed.outcome, killed.error_kind) == ("gone", "failed", KILLED_KIND)
+        assert records.mark_killed(layout) == ()
+    assert [one.run_id for one in records.mark_killed(layout)] == ["alive"]
