@@ -253,6 +253,39 @@ def forget(orders: tuple[str, ...]) -> None:
 
 
 @main.command()
+@click.argument("folder", metavar="DIR", type=FILE)
+@click.option("--keep", type=click.IntRange(min=1), default=7, show_default=True, help="Backups to keep in DIR.")
+@exits_with_code
+def backup(folder: Path, keep: int) -> int:
+    """Keep the data folder and the state store in DIR, also while a run writes. Costs what is new since the last."""
+    from pipelines.cli.backup import make_backup
+
+    return make_backup(Settings.load(), folder, keep=keep)
+
+
+@main.command()
+@click.argument("source", metavar="[DIR]", type=FILE, required=False)
+@click.option("--over", type=FILE, help="The data folder, to say that the data in it may be replaced.")
+@click.option("--creates-are-known", is_flag=True, help="Nothing was created since that the ledger lacks: ask no more.")
+@exits_with_code
+def restore(source: Path | None, over: Path | None, creates_are_known: bool) -> int:
+    """Put the newest backup of DIR (or one backup-*.json there) back into an empty or lost data folder."""
+    from pipelines.cli.backup import put_back
+
+    return put_back(Settings.load(), source, over=over, creates_are_known=creates_are_known)
+
+
+@main.command()
+@click.argument("folder", metavar="[DIR]", type=FILE, required=False)
+@exits_with_code
+def verify(folder: Path | None) -> int:
+    """Look at every file of the data folder, or of the backups in DIR, and say what is damaged. Exit 1: something."""
+    from pipelines.cli.backup import show_verified
+
+    return show_verified(Settings.load(), folder)
+
+
+@main.command()
 @exits_with_code
 def doctor() -> int:
     """Examine settings, connection, tokens, clock, disk, locks, schema and master data, and say what to do."""

@@ -139,6 +139,11 @@ class Layout:
         return self.root / "clocks.json"
 
     @property
+    def restoring(self) -> Path:
+        """Where a restore comes from, as long as it is not finished: until then nothing is read or written."""
+        return self.root / "restoring.json"
+
+    @property
     def report(self) -> Path:
         """The report on how shipping goes, made after a load."""
         return self.root / "report.html"
@@ -152,6 +157,43 @@ class Layout:
     def dagster_home(self) -> Path:
         """Dagster's home where ``DAGSTER_HOME`` names none."""
         return self.root / "dagster"
+
+
+@dataclass(frozen=True)
+class BackupLayout:
+    """Paths below a folder of backups: a file a backup, which names its files by their SHA-256."""
+
+    root: Path
+
+    @property
+    def files(self) -> Path:
+        """The files of all backups, each once."""
+        return self.root / "files"
+
+    def file(self, sha256: str) -> Path:
+        """Where a file is kept."""
+        return self.files / sha256[:2] / sha256
+
+    def kept(self) -> list[Path]:
+        """Every file that is kept."""
+        return sorted(self.files.glob("??/*"))
+
+    def unfinished(self) -> list[Path]:
+        """What a killed backup left."""
+        return sorted((*self.files.glob(".*"), *self.root.glob(".*.tmp")))
+
+    def backup(self, name: str) -> Path:
+        """The record of a backup, written after all its files."""
+        return self.root / f"{name}.json"
+
+    def backups(self) -> list[Path]:
+        """The records of all backups, the newest last."""
+        return sorted(self.root.glob("backup-??????-*.json"))
+
+    @property
+    def forgotten_orders(self) -> Path:
+        """Ids of all orders that were forgotten at any of the backups."""
+        return self.root / "forgotten-orders.json"
 
 
 def page_name(number: int, suffix: str) -> str:

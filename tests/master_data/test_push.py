@@ -8,6 +8,7 @@ import csv
 import json
 import os
 import threading
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import IMPATIENT, logged
+from tests.conftest import IMPATIENT, logged, opened_store
 from tests.master_data.conftest import MERCHANT, Desk
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import AnswerLost, Disconnect, ProxyAnswer
@@ -30,7 +31,7 @@ from wms_sync.master_data.push.apply import GIVE_UP_AFTER, GIVE_UP_BUSY, GIVE_UP
 from wms_sync.master_data.push.file import PushReport
 from wms_sync.master_data.push.outcomes import Outcome, PushProgress
 from wms_sync.master_data.push.unfinished import needs, unfinished
-from wms_sync.state.ledger import State
+from wms_sync.state.ledger import LEDGER_LACKS, State
 
 TAGS = LOCATION_TAGS
 
@@ -713,3 +714,17 @@ def test_a_file_whose_name_is_no_text_is_named(desk, what):
     with pytest.raises(UnreadableFile, match="retailers-M\ufffdnchen\\.csv cannot be read: its name is not UTF-8"):
         getattr(desk, what)(RETAILERS, path)
     assert not desk.server.sandbox.requests
+
+
+def test_after_a_restore_nothing_that_the_ledger_may_lack_is_sent_without_asking(desk):
+    """The service refuses a second retailer by itself; of a product it would make two."""
+    with closing(opened_store(desk.settings)) as store:
+        store.observe(LEDGER_LACKS, 1_772_323_200, "restored")
+    retailers, products = desk.file("code,name", "r1,One", name="r.csv"), desk.file("sku,name", "P1,One", name="p.csv")
+    assert desk.push(RETAILERS, retailers).counts == {Outcome.CREATED: 1}
+    asked = desk.push(PRODUCTS, products)
+    assert asked.counts == {Outcome.IN_DOUBT: 1}
+    assert "lacks what was created after 2026-03-01 00:00 UTC" in asked.applied.results[0].message
+    assert not desk.server.sandbox.products()
+    assert desk.push(PRODUCTS, products, resend=True).counts == {Outcome.CREATED: 1}
+    assert desk.push(PRODUCTS, products).counts == {Outcome.ALREADY_THERE: 1}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -18,9 +19,13 @@ from tests.upgrades.lives import LIVES, RELEASES, SETTINGS, first_order, relived
 from wms_sandbox.server import SandboxServer
 from wms_sync.layout import PAGES_DROPPED, Layout
 from wms_sync.load.refresh import rebuild, refresh
+from wms_sync.reports.doctor import examine
 from wms_sync.settings import Settings
 from wms_sync.state.run import Run
+from wms_sync.upkeep.backup import backup
 from wms_sync.upkeep.recovery import recover
+from wms_sync.upkeep.restore import restore
+from wms_sync.upkeep.verify import verify
 
 Upgraded = Callable[[str], Bench]
 
@@ -146,3 +151,18 @@ def test_quantities_that_were_whole_numbers_take_decimals(upgraded, server):
     assert now > {Decimal("0.5")}
     assert now - {Decimal("0.5")} <= {value for (value,) in was}
     assert rebuild(bench.run).published
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_doctor_names_the_migrations_and_a_backup_of_the_upgraded_folder_comes_back(release, tmp_path):
+    settings = Settings.load(_env_file=None, data_dir=unpacked(release, "whole", tmp_path))
+    [told] = [finding.message for finding in examine(settings) if finding.subject == "upgrade"]
+    assert "0011_narrowed" in told
+    assert [finding for finding in examine(settings) if finding.subject == "upgrade"] == []
+    then = columns(settings.layout)
+    before = rows(settings.layout, then)
+    backup(settings, tmp_path / "backups")
+    shutil.rmtree(settings.data_dir)
+    restore(settings, tmp_path / "backups")
+    assert verify(settings).damaged == ()
+    assert rows(settings.layout, then) == before

@@ -32,6 +32,7 @@ from wms_sync.master_data.push.unfinished import needs, unfinished
 from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
 from wms_sync.reports.findings import Finding
 from wms_sync.settings import Settings
+from wms_sync.state.engine import pending_migrations
 from wms_sync.state.epochs import newest_turn
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.queue import lock_holder
@@ -56,6 +57,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     """Examine each subject in turn; if one fails, the others are examined all the same."""
     subjects: tuple[tuple[str, Callable[[Settings], Iterator[Finding]]], ...] = (
         ("settings", _settings),
+        ("upgrade", _upgrade),
         ("token", _token),
         ("connection", _connection),
         ("merchant", _merchant),
@@ -83,6 +85,17 @@ def examine(settings: Settings) -> Iterator[Finding]:
 def _settings(settings: Settings) -> Iterator[Finding]:
     base_url, _ = settings.require_service()
     yield Finding("settings", "ok", f"{base_url}, data in {settings.data_dir}, from {settings.start_date}")
+
+
+def _upgrade(settings: Settings) -> Iterator[Finding]:
+    """Say what opening the state store changes; look before any other subject opens it."""
+    if waiting := pending_migrations(settings.database_url):
+        yield Finding(
+            "upgrade",
+            "warn",
+            f"the state store is of an earlier release. Opening it, as doctor does now, runs {', '.join(waiting)}. They "
+            "only add to it",
+        )
 
 
 def _token(settings: Settings) -> Iterator[Finding]:

@@ -24,7 +24,8 @@ from wms_sync.master_data.plan.steps import what_to_do
 from wms_sync.master_data.push.file import pusher
 from wms_sync.master_data.push.unfinished import needs, unfinished
 from wms_sync.settings import Settings
-from wms_sync.state.ledger import Entry, PushLedger, State
+from wms_sync.state.errors import RestoreUnfinished
+from wms_sync.state.ledger import LEDGER_LACKS, Entry, PushLedger, State
 from wms_sync.state.push_files import PushedFile
 from wms_sync.state.queue import lock_holder
 from wms_sync.state.store import StateStore
@@ -230,6 +231,10 @@ def _coverage_needs(found: Status) -> Iterator[str]:
         yield f"{found.windows['reading']} windows were begun and not finished: the next run continues them."
 
 
+def _moment(seconds: int) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
 def _needs_a_hand(found: Status, settings: Settings, store: StateStore) -> Iterator[str]:
     if found.state_is_behind:
         yield (
@@ -256,6 +261,14 @@ def _needs_a_hand(found: Status, settings: Settings, store: StateStore) -> Itera
         )
     for (kind, advice), count in sorted(Counter((doubt.kind, doubt.what_to_do) for doubt in found.doubts).items()):
         yield f"{count} {kind_named(kind).many} may or may not exist in the service. {advice}"
+    if (lacking := store.observation(LEDGER_LACKS)) is not None:
+        yield (
+            f"The ledger was restored, and lacks what was created after {_moment(lacking.value):%Y-%m-%d %H:%M} UTC: a "
+            "push of products asks before it sends what the ledger does not know. When you know that nothing is "
+            "missing, run `wms-sync restore --creates-are-known`."
+        )
+    if layout.restoring.exists():
+        yield str(RestoreUnfinished(layout.restoring.read_text(encoding="utf-8")))
     for file in found.unfinished:
         yield needs(settings, file)
     if forgetting := len(store.forgotten(unfinished=True)):

@@ -12,7 +12,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from wms_sync.durable import Inaccessible, make_private, make_private_file
 from wms_sync.state.errors import StateError, StateUrlError
-from wms_sync.state.schema import migrate
+from wms_sync.state.schema import migrate, pending
 
 Durable = Literal["normal", "full"]
 """SQLite's ``synchronous``: with ``normal`` a power failure may lose the last transactions; a kill does not."""
@@ -49,6 +49,21 @@ def open_engine(url: str, durable: Durable = "normal") -> Engine:
     except OSError as error:
         raise StateError(f"The state store could not be opened: {error}") from None
     return engine
+
+
+def pending_migrations(url: str) -> tuple[str, ...]:
+    """Return the migrations that ``open_engine`` would apply to an existing state store, and apply none."""
+    path = make_url(url).database
+    if make_url(url).get_backend_name() == "sqlite" and not (path and Path(path).exists()):
+        return ()
+    engine = _engine(url, "normal")
+    try:
+        with engine.connect() as connection:
+            return pending(connection)
+    except DBAPIError as error:
+        raise StateError(f"The state store could not be opened: {error.orig}") from None
+    finally:
+        engine.dispose()
 
 
 def refuse_read_only(engine: Engine, error: DBAPIError) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from wms_sync.errors import SettingsError, WmsSyncError
 
 
@@ -15,3 +17,23 @@ class StateUrlError(SettingsError):
 
 class TakenOver(StateError):
     """Another process has taken over as the writer; this process's pending write was not made."""
+
+
+class MigrationsUnknown(StateError):
+    """A copy of the state store was made by a newer release."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(
+            f"The copy was made by a newer release of wms-sync (its state store has {', '.join(names)}). Nothing was "
+            "changed. Install that release, or a later one, and try again."
+        )
+
+
+class RestoreUnfinished(StateError):
+    """A restore into this data folder was interrupted, so what it holds is not whole."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(
+            f"A restore from {folder} into this data folder was interrupted, so what it holds is not whole. Nothing "
+            f"was read, loaded or sent. Run `wms-sync restore {folder}` again: it begins anew."
+        )

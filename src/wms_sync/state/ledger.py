@@ -31,6 +31,10 @@ from wms_sync.state.turns import Guarded, Turn
 ROWS_PER_STATEMENT = 500
 """Keys or rows per statement: SQLite accepts at most 32,766 parameters in one."""
 
+LEDGER_LACKS = "ledger_lacks_creates_since"
+"""Name of an observation: the ledger was restored, and may lack creates that were sent after that many seconds since
+1970 and before the observation was made."""
+
 T = TypeVar("T")
 
 

@@ -214,7 +214,7 @@ runs = Table(
     Index("runs_by_start", "started_at"),
 )
 
-_migrations = Table(
+migrations_table = Table(
     "schema_migrations",
     MetaData(),
     Column("name", String(64), primary_key=True),
@@ -264,11 +264,19 @@ MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (
 """In order. Never edit a released migration: append another."""
 
 
+def pending(connection: Connection) -> tuple[str, ...]:
+    """Return the migrations that ``migrate`` would apply; none for a database in which nothing is yet."""
+    if not inspect(connection).has_table(migrations_table.name):
+        return ()
+    applied = set(connection.scalars(select(migrations_table.c.name)))
+    return tuple(name for name, _ in MIGRATIONS if name not in applied)
+
+
 def migrate(connection: Connection) -> None:
     """Apply and record the migrations that were not applied yet, in the caller's transaction."""
-    _migrations.create(connection, checkfirst=True)
-    applied = set(connection.scalars(select(_migrations.c.name)))
+    migrations_table.create(connection, checkfirst=True)
+    applied = set(connection.scalars(select(migrations_table.c.name)))
     for name, step in MIGRATIONS:
         if name not in applied:
             step(connection)
-            connection.execute(_migrations.insert().values(name=name, applied_at=datetime.now(UTC)))
+            connection.execute(migrations_table.insert().values(name=name, applied_at=datetime.now(UTC)))

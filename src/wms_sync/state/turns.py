@@ -21,7 +21,7 @@ from wms_sync.durable import PRIVATE_FOLDER, make_private, put_in_place, write_s
 from wms_sync.layout import Layout
 from wms_sync.state.engine import Durable, Opened
 from wms_sync.state.epochs import Epoch
-from wms_sync.state.errors import TakenOver
+from wms_sync.state.errors import RestoreUnfinished, TakenOver
 from wms_sync.state.queue import WRITER, Holder, hold_lock
 
 
@@ -93,6 +93,7 @@ def taking_turn(
 ) -> Iterator[Turn]:
     """Wait for the lock on ``what`` and hold the turn inside the block."""
     with hold_lock(layout, purpose, what=what) as me:
+        refuse_unfinished_restore(layout)
         mine = Turn.taken(url, layout, me, what=what, run_id=run_id)
         try:
             yield mine
@@ -104,6 +105,12 @@ def taking_turn(
             raise
         finally:
             mine.close()
+
+
+def refuse_unfinished_restore(layout: Layout) -> None:
+    """Raise ``RestoreUnfinished`` if a restore into the data folder was interrupted."""
+    if layout.restoring.exists():
+        raise RestoreUnfinished(layout.restoring.read_text(encoding="utf-8"))
 
 
 class Guarded(Opened):

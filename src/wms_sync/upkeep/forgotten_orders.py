@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Collection
+from pathlib import Path
 
 from wms_sync.analytics.errors import ForgottenOrdersLostError
 from wms_sync.layout import Layout
@@ -29,7 +30,7 @@ def reconcile_lists(layout: Layout, store: StateStore, *, behind: bool) -> None:
     refuse_lost(layout, behind=behind)
     known = store.forgotten()
     try:
-        listed = _listed(layout)
+        listed = orders_listed(layout.forgotten_orders)
     except ValueError as damage:
         listed = None
         if layout.forgotten_orders.exists() or known:
@@ -56,7 +57,7 @@ def refuse_lost(layout: Layout, *, behind: bool) -> None:
     """Raise ``ForgottenOrdersLostError`` if neither the state store nor the file is sure to be complete."""
     if behind:
         try:
-            _listed(layout)
+            orders_listed(layout.forgotten_orders)
         except ValueError as damage:
             raise ForgottenOrdersLostError(layout.forgotten_orders, str(damage)) from None
 
@@ -73,10 +74,10 @@ def _write(layout: Layout, store: StateStore) -> frozenset[int]:
     return everyone
 
 
-def _listed(layout: Layout) -> frozenset[int]:
-    """Return the orders in the file. Raise ``ValueError`` with what is wrong with the file."""
+def orders_listed(path: Path) -> frozenset[int]:
+    """Return the orders in a file. Raise ``ValueError`` with what is wrong with the file."""
     try:
-        listed = json.loads(layout.forgotten_orders.read_bytes())
+        listed = json.loads(path.read_bytes())
     except FileNotFoundError:
         raise ValueError("is missing") from None
     except ValueError:

@@ -19,6 +19,7 @@ from wms_sync.layout import Layout
 from wms_sync.master_data.check.rows import Checked
 from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.state.ledger import CLOCKS_DIFFER, PRESENT, UNSURE, Entry, PushLedger
+from wms_sync.state.store import Observation
 
 QUERY_BY_TYPE = {
     **{kind.type: kind.query for kind in KINDS if kind.query is not None},
@@ -68,13 +69,15 @@ Things = dict[tuple[str, str], tuple[Found, ...]]
 class Existing:
     """What is known of the things that a file creates (``entries``) and of all things that it refers to (``things``).
 
-    ``unasked`` says by type why the Merchant API could not be asked for what only it might know.
+    ``unasked`` says by type why the Merchant API could not be asked for what only it might know. ``lacking`` is there
+    if the ledger was restored and may lack creates (``LEDGER_LACKS``).
     """
 
     service: str
     entries: Mapping[str, Entry]
     things: Mapping[tuple[str, str], tuple[Found, ...]]
     unasked: Mapping[str, str] = field(default_factory=dict)
+    lacking: Observation | None = None
 
     def found(self, type_: str, key: str) -> tuple[Found, ...]:
         """Return everything with this natural key; if there are several, the key alone is ambiguous."""
@@ -82,7 +85,13 @@ class Existing:
 
 
 def read_existing(
-    checked: Checked, *, service: str, ledger: PushLedger, layout: Layout, lookup: Lookup | None = None
+    checked: Checked,
+    *,
+    service: str,
+    ledger: PushLedger,
+    layout: Layout,
+    lookup: Lookup | None = None,
+    lacking: Observation | None = None,
 ) -> Existing:
     """Collect what is known of a checked file's records and of everything they refer to."""
     type_ = checked.kind.type
@@ -101,8 +110,10 @@ def read_existing(
             other: {key for key in keys if _is_unknown(things.get((other, key)))} for other, keys in named.items()
         }
         open_own = {key for key, entry in entries.items() if _is_open(entry)}
+        if lacking is not None and not checked.kind.is_unique:
+            open_own |= own - {key for key, entry in entries.items() if entry.state in PRESENT}
         _look_up(lookup, {**unknown, type_: unknown.get(type_, set()) - own | open_own}, things)
-    return Existing(service, entries, things, dict(lookup.failures) if lookup is not None else {})
+    return Existing(service, entries, things, dict(lookup.failures) if lookup is not None else {}, lacking)
 
 
 def of_entry(entry: Entry, type_: str) -> Found:

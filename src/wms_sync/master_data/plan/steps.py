@@ -215,12 +215,33 @@ class _Planner:
                 why = f"Refused by the service on {entry.settled_at or entry.intended_at:%Y-%m-%d}: {entry.message}"
                 return replace(step, action=Action.REJECTED, why=why)
             if entry is None or entry.state is not State.EXISTS:
-                return replace(step, sends=True)
+                return self._perhaps_created_since_the_backup(replace(step, sends=True))
         if entry.state in UNSURE:
             return self._in_doubt(step, entry, shown)
         if self._resend if self._kind.is_unique else self._resend_by_key_alone and entry.state is State.EXISTS:
             return replace(step, sends=True, why=f"{_remembered(entry)}, and sent again as you asked.")
         return self._there(step, _remembered(entry))
+
+    def _perhaps_created_since_the_backup(self, step: Step) -> Step:
+        """Ask about what a restored ledger may lack, unless the service itself refuses a second one."""
+        lacking = self._existing.lacking
+        known_since = lacking is None or (step.entry is not None and step.entry.intended_at > lacking.observed_at)
+        if lacking is None or known_since or self._kind.is_unique:
+            return step
+        since = f"{datetime.fromtimestamp(lacking.value, UTC):%Y-%m-%d %H:%M} UTC"
+        why = f"The ledger was restored from a backup, and lacks what was created after {since}"
+        if self._resend:
+            return replace(step, why=f"{why}. Sent all the same, as you asked.")
+        return replace(
+            step,
+            action=Action.IN_DOUBT,
+            sends=False,
+            why=(
+                f"{why}. Look for the {self._kind.key} in the service, or push again after a sync or with the Merchant "
+                "API set (WMS_MERCHANT_USERNAME), which may find it. If it is not there, push with --resend. If "
+                "nothing was created since, run `wms-sync restore --creates-are-known`."
+            ),
+        )
 
     def _by_key_alone(self, step: Step, where: str) -> Step:
         if self._resend_by_key_alone:

@@ -31,7 +31,7 @@ from wms_sync.master_data.push.file_state import FileState
 from wms_sync.master_data.push.outcomes import GOOD, Applied, Outcome, Result, Watcher
 from wms_sync.master_data.push.rejects import write_rejects
 from wms_sync.settings import Settings
-from wms_sync.state.ledger import PushLedger
+from wms_sync.state.ledger import LEDGER_LACKS, PushLedger
 from wms_sync.state.push_files import PushFiles
 from wms_sync.state.queue import Holder, lock_holder
 from wms_sync.state.store import StateStore
@@ -207,10 +207,11 @@ def _plan(
     service = settings.require_base_url()
     with StateStore(settings.database_url) as store:
         refuse_another_service(settings, store)  # whose tables would tell what this one has, and by which id
+        lacking = store.observation(LEDGER_LACKS)
     layout = settings.layout
     restore_push_ledger(layout, layout.published, ledger)
     checked = check(read_csv(path), kind)
-    existing = read_existing(checked, service=service, ledger=ledger, layout=layout, lookup=lookup)
+    existing = read_existing(checked, service=service, ledger=ledger, layout=layout, lookup=lookup, lacking=lacking)
     return make_plan(checked, existing, resend=resend, again=again)
 
 

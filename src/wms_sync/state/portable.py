@@ -1,0 +1,119 @@
+"""The state store as text that any database can take back: every row of every table, read at one moment.
+
+A copy of ``state.db`` would need SQLite, and a copy of PostgreSQL its own tools. ``MigrationsUnknown`` says that a copy
+was made by a newer release. The table ``turns`` says which process writes here now, so it is no part of a copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Table, select
+from sqlalchemy.exc import DBAPIError
+
+from wms_sync.state.engine import open_engine
+from wms_sync.state.errors import MigrationsUnknown, StateError
+from wms_sync.state.schema import METADATA, MIGRATIONS, UtcDateTime, migrate, migrations_table, turns
+
+ROWS_PER_STATEMENT = 1000
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Every row by table and column, and the migrations that had made the tables, in order."""
+
+    migrations: tuple[str, ...]
+    tables: Mapping[str, tuple[Row, ...]]
+
+    def rows(self, table: Table) -> tuple[Row, ...]:
+        """Return the rows of a table; a table that the copy's release did not have is empty."""
+        return self.tables.get(table.name, ())
+
+    def with_rows(self, table: Table, rows: Iterable[Row]) -> Snapshot:
+        """Return the snapshot with other rows in one table."""
+        return replace(self, tables={**self.tables, table.name: tuple(rows)})
+
+
+def read_snapshot(url: str) -> Snapshot:
+    """Read the whole state store as it is at one moment, also while another process writes. Raise ``StateError``."""
+    engine = open_engine(url)
+    try:
+        with engine.connect() as connection:
+            _see_one_moment(connection)
+            names = tuple(connection.scalars(select(migrations_table.c.name).order_by(migrations_table.c.name)))
+            return Snapshot(names, {table.name: _rows(connection, table) for table in _copied()})
+    except DBAPIError as error:
+        raise StateError(f"The state store could not be read: {error.orig}") from None
+    finally:
+        engine.dispose()
+
+
+def put_back(url: str, snapshot: Snapshot) -> None:
+    """Replace every row of the state store by those of the snapshot, in one transaction.
+
+    What the present release adds to the tables of the snapshot's is added by its migrations, as in an upgrade. Raise
+    ``StateError``, also for a snapshot of a newer release.
+    """
+    if unknown := [name for name in snapshot.migrations if name not in {known for known, _ in MIGRATIONS}]:
+        raise MigrationsUnknown(unknown)
+    engine = open_engine(url, "full")
+    try:
+        with engine.begin() as connection:
+            if connection.dialect.name == "sqlite":
+                connection.exec_driver_sql("begin immediate")
+            for table in reversed(_copied()):
+                connection.execute(table.delete())
+            for table in _copied():
+                _insert(connection, table, snapshot.rows(table))
+            now = datetime.now(UTC)
+            connection.execute(migrations_table.delete())
+            _insert(connection, migrations_table, [{"name": one, "applied_at": now} for one in snapshot.migrations])
+            migrate(connection)
+    except DBAPIError as error:
+        raise StateError(f"The state store could not be written: {error.orig}") from None
+    finally:
+        engine.dispose()
+
+
+def encoded(snapshot: Snapshot) -> bytes:
+    """Return the snapshot as JSON."""
+    return msgspec.json.encode(snapshot)
+
+
+def decoded(content: bytes) -> Snapshot:
+    """Read what ``encoded`` of this or an earlier release wrote."""
+    snapshot = msgspec.json.decode(content, type=Snapshot)
+    for table in _copied():
+        times = [column.name for column in table.columns if isinstance(column.type, UtcDateTime)]
+        for row in snapshot.rows(table):
+            row.update({name: datetime.fromisoformat(row[name]) for name in times if row.get(name) is not None})
+    return snapshot
+
+
+def _copied() -> list[Table]:
+    """Return the tables of a copy, each after those that it refers to."""
+    return [table for table in METADATA.sorted_tables if table is not turns]
+
+
+def _see_one_moment(connection: Connection) -> None:
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("begin")  # the driver itself begins a transaction only before a change
+    else:
+        connection.execution_options(isolation_level="REPEATABLE READ")
+
+
+def _rows(connection: Connection, table: Table) -> tuple[Row, ...]:
+    return tuple(dict(row._mapping) for row in connection.execute(select(table).order_by(*table.primary_key)))
+
+
+def _insert(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
+    """Insert rows; a column that a copy lacks gets its default, and one that the table lacks is left out."""
+    names = set(table.columns.keys())
+    given = [{name: value for name, value in row.items() if name in names} for row in rows]
+    for start in range(0, len(given), ROWS_PER_STATEMENT):
+        connection.execute(table.insert(), given[start : start + ROWS_PER_STATEMENT])

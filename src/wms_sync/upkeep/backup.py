@@ -1,0 +1,192 @@
+"""``wms-sync backup``: keep the data folder and the state store as they are at one moment, also while a run writes.
+
+The published file is taken first, then the state store in one transaction, then the files that the state store names.
+Files are written before they are recorded, so they are all there; a window that was loaded in between is merged again
+after a restore. Only a run that rewrites or deletes what is recorded (``forget``, retention, a window that is given up)
+can come between. Then the backup is taken once more, in the writer's turn. What is still not as recorded is damaged: it
+is left out and named.
+
+Raw pages, Parquet files and the published file are never written in place, so a hard link keeps them as they are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+import msgspec
+
+from wms_sync.durable import make_private, write_whole
+from wms_sync.flatten.window import flattened_window, is_flattened
+from wms_sync.layout import MANIFEST, PAGES_DROPPED
+from wms_sync.settings import Settings
+from wms_sync.state.portable import Snapshot, encoded, read_snapshot
+from wms_sync.state.queue import hold_lock
+from wms_sync.state.schema import forgotten_orders, pages, windows
+from wms_sync.state.store import COMPLETE_STATES
+from wms_sync.state.turns import refuse_unfinished_restore
+from wms_sync.upkeep.backups import Backup, BackupError, Backups, Kept
+from wms_sync.upkeep.forgotten_orders import orders_listed
+
+KEPT_BACKUPS = 7
+LOCK = "backup"
+
+
+@dataclass(frozen=True)
+class BackupReport:
+    """What a backup did: its record, how much of it is new, and how many old backups were deleted."""
+
+    path: Path
+    backup: Backup
+    new_files: int
+    new_bytes: int
+    deleted: int
+
+
+def backup(settings: Settings, folder: Path, *, most: int = KEPT_BACKUPS) -> BackupReport:
+    """Make a backup in the folder, and delete all but the newest ``most``. It waits for another backup alone."""
+    layout, kept = settings.layout, Backups.at(folder)
+    refuse_unfinished_restore(layout)
+    if not holds_data(settings):
+        raise BackupError(f"There is nothing to back up: {layout.root} holds no data. Set WMS_DATA_DIR.")
+    make_private(kept.layout.files)
+    with hold_lock(layout, f"backup to {kept.layout.root}", what=LOCK):
+        took = _Taking(settings, kept)
+        made = took.whole()
+        if made.damaged:  # or changed by a run meanwhile
+            with hold_lock(layout, f"backup to {kept.layout.root}"):
+                made = took.whole()
+        path = kept.layout.backup(_name(kept, made))
+        everyone = sorted(took.forgotten | _known(kept))
+        write_whole(kept.layout.forgotten_orders, json.dumps(everyone).encode())
+        write_whole(path, msgspec.json.encode(made))
+        deleted, _ = kept.prune(most)
+    return BackupReport(path, made, len(took.new), sum(took.new.values()), deleted)
+
+
+def holds_data(settings: Settings) -> bool:
+    """Return whether the data folder holds anything that was read from the service."""
+    layout = settings.layout
+    found: Iterator[Path] = layout.raw.glob("*")
+    return any(found) or layout.published.exists() or layout.working_database.exists() or any(layout.parquet.glob("*"))
+
+
+def _name(kept: Backups, made: Backup) -> str:
+    """Return a name that sorts after all others, also where a clock went back."""
+    records = kept.layout.backups()
+    number = int(records[-1].name.split("-")[1]) + 1 if records else 1
+    return f"backup-{number:06d}-{made.began_at:%Y%m%dT%H%M%SZ}"
+
+
+def _known(kept: Backups) -> frozenset[int]:
+    try:
+        return orders_listed(kept.layout.forgotten_orders)
+    except ValueError:  # none yet, or damaged: each backup has its own list too
+        return frozenset()
+
+
+class _Taking:
+    """Takes everything into the folder; again where a file was not as it was recorded."""
+
+    def __init__(self, settings: Settings, kept: Backups) -> None:
+        self._settings = settings
+        self._layout = settings.layout
+        self._kept = kept
+        self._before = dict(kept.newest()[1].files) if kept.layout.backups() else {}
+        self._known = {one.sha256 for one in self._before.values()}
+        self.new: dict[str, int] = {}
+        self.forgotten: frozenset[int] = frozenset()
+
+    def whole(self) -> Backup:
+        """Take everything once, in the order that makes it fit together."""
+        began = datetime.now(UTC)
+        files: dict[str, Kept] = {}
+        damaged: dict[str, str] = {}
+        if self._layout.published.exists():
+            self._take(self._layout.published, files, linked=True)
+        snapshot = read_snapshot(self._settings.database_url)
+        self.forgotten = frozenset(row["order_id"] for row in snapshot.rows(forgotten_orders))
+        service = self._service(snapshot)
+        self._kept.refuse_another_service(service)
+        self._take_windows(snapshot, files, damaged)
+        for path in (self._layout.forgotten_orders, self._layout.clocks, *sorted(self._layout.rejects.glob("*"))):
+            if path.is_file():
+                self._take(path, files, linked=False)  # people correct the rejected rows in place
+        return Backup(
+            release=version("wms-sync"),
+            service=service,
+            began_at=began,
+            state=self._kept.keep_content(encoded(snapshot)),
+            files=files,
+            damaged=damaged,
+        )
+
+    def _service(self, snapshot: Snapshot) -> str | None:
+        read = [row["service"] for row in snapshot.rows(windows) if row["service"]]
+        return read[-1] if read else self._settings.base_url
+
+    def _take_windows(self, snapshot: Snapshot, files: dict[str, Kept], damaged: dict[str, str]) -> None:
+        landed: dict[str, list[dict[str, object]]] = {}
+        for page in snapshot.rows(pages):
+            landed.setdefault(page["window_id"], []).append(page)
+        for window in snapshot.rows(windows):
+            if window["state"] in ("reading", *COMPLETE_STATES):
+                self._take_pages(window["id"], landed.get(window["id"], ()), files, damaged)
+            if window["state"] in COMPLETE_STATES and is_flattened(self._layout, window["id"]):
+                self._take_parquet(window["id"], files, damaged)
+
+    def _take_pages(
+        self, window_id: str, landed: Iterable[dict[str, object]], files: dict[str, Kept], damaged: dict[str, str]
+    ) -> None:
+        folder = self._layout.window(window_id)
+        for name in (MANIFEST, PAGES_DROPPED):
+            self._try(folder / name, files)
+        if self._place(folder / PAGES_DROPPED) in files:
+            return
+        for page in landed:
+            path = folder / str(page["file"])
+            reason = self._try(path, files)
+            if reason is None and files[self._place(path)].sha256 != page["sha256"]:
+                reason = "its SHA-256 differs from that of the received page"
+            if reason is not None:
+                damaged[self._place(path)] = reason
+                files.pop(self._place(path), None)
+
+    def _take_parquet(self, window_id: str, files: dict[str, Kept], damaged: dict[str, str]) -> None:
+        """Take the Parquet files of a window, or none, so that it is flattened again."""
+        manifest = self._layout.flattened_manifest(window_id)
+        try:
+            flattened = flattened_window(self._layout, window_id)
+        except (OSError, msgspec.MsgspecError) as error:
+            damaged[self._place(manifest)] = str(error)
+            return
+        parts = [Path(one) for slug in flattened.parts for one in flattened.files(self._layout.parquet, slug)]
+        missing = {self._place(path): reason for path in parts if (reason := self._try(path, files)) is not None}
+        damaged |= missing
+        if not missing:
+            self._take(manifest, files, linked=True)
+
+    def _try(self, path: Path, files: dict[str, Kept]) -> str | None:
+        try:
+            self._take(path, files, linked=True)
+        except FileNotFoundError:
+            return "it is missing"
+        return None
+
+    def _take(self, path: Path, files: dict[str, Kept], *, linked: bool) -> None:
+        place = self._place(path)
+        before, now = self._before.get(place), path.stat()
+        same = before is not None and (before.size, before.changed) == (now.st_size, now.st_mtime_ns)
+        if before is not None and same and self._kept.layout.file(before.sha256).exists():
+            files[place] = before
+            return
+        kept = files[place] = self._before[place] = self._kept.keep(path, linked=linked)
+        if kept.sha256 not in self._known:
+            self.new[kept.sha256] = kept.size
+
+    def _place(self, path: Path) -> str:
+        return path.relative_to(self._layout.root).as_posix()

@@ -1,0 +1,189 @@
+"""A folder of backups: ``files/`` keeps each file once, by its SHA-256, and ``backup-*.json`` says what a backup has.
+
+A backup is whole when its record exists, which is written last. So a killed backup leaves files that nobody names, and
+the next one deletes them. A file that two backups have, or that was in the folder before, costs nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from wms_sync.durable import PRIVATE_FILE, make_private, sync, write_whole
+from wms_sync.errors import WmsSyncError
+from wms_sync.layout import BackupLayout
+from wms_sync.settings import is_same_service
+
+FORMAT = 1
+
+
+class BackupError(WmsSyncError):
+    """A backup cannot be made, read or restored."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A file of the data folder in a backup. ``changed`` is its time of change in nanoseconds, to know it again."""
+
+    sha256: str
+    size: int
+    changed: int
+
+
+@dataclass(frozen=True)
+class Backup:
+    """The record of a backup: its ``files`` by their place below the data folder, and ``state``, the state store.
+
+    ``damaged`` says what is wrong with files that the state store names and that were not as they should be.
+    """
+
+    release: str
+    service: str | None
+    began_at: datetime
+    state: Kept
+    files: Mapping[str, Kept]
+    damaged: Mapping[str, str] = field(default_factory=dict)
+    format: int = FORMAT
+
+    @property
+    def size(self) -> int:
+        """Return the size of all its files in bytes."""
+        return self.state.size + sum(kept.size for kept in self.files.values())
+
+    def kept(self) -> Iterator[tuple[str, Kept]]:
+        """Yield every file with its place; the state store has none in the data folder."""
+        yield "the state store", self.state
+        yield from sorted(self.files.items())
+
+
+@dataclass(frozen=True)
+class Backups:
+    """A folder of backups."""
+
+    layout: BackupLayout
+
+    @classmethod
+    def at(cls, folder: Path) -> Backups:
+        """Return the folder of backups at this path."""
+        return cls(BackupLayout(folder.expanduser().absolute()))
+
+    def newest(self) -> tuple[Path, Backup]:
+        """Return the newest backup and the path of its record. Raise ``BackupError`` if there is none."""
+        records = self.layout.backups()
+        if not records:
+            raise BackupError(
+                f"There is no backup in {self.layout.root}: it has no file backup-*.json. Name the folder that was "
+                "given to `wms-sync backup`."
+            )
+        return records[-1], read_backup(records[-1])
+
+    def refuse_another_service(self, service: str | None) -> None:
+        """Raise ``BackupError`` if the newest backup is of another service: each instance needs a folder of its own."""
+        if not self.layout.backups():
+            return
+        path, backup = self.newest()
+        if service and backup.service and not is_same_service(service, backup.service):
+            raise BackupError(
+                f"{path} is a backup of {backup.service}, and this is {service}. Give each instance a folder for "
+                "backups of its own."
+            )
+
+    def keep(self, path: Path, *, linked: bool) -> Kept:
+        """Keep a file; where the file system allows, and ``linked``, as a hard link. Raise ``FileNotFoundError``."""
+        temporary = make_private(self.layout.files) / f".{secrets.token_hex(8)}"
+        changed = path.stat().st_mtime_ns  # before: a file that is replaced meanwhile is looked at again next time
+        try:
+            if not (linked and _linked(path, temporary)):
+                shutil.copyfile(path, temporary)
+                temporary.chmod(PRIVATE_FILE)
+                sync(temporary)
+            kept = Kept(sha256_of(temporary), temporary.stat().st_size, changed)
+            self._put(temporary, kept.sha256)
+        finally:
+            temporary.unlink(missing_ok=True)
+        return kept
+
+    def keep_content(self, content: bytes) -> Kept:
+        """Keep what is in no file."""
+        kept = Kept(hashlib.sha256(content).hexdigest(), len(content), 0)
+        path = self.layout.file(kept.sha256)
+        if not path.exists():
+            make_private(path.parent)
+            write_whole(path, content)
+        return kept
+
+    def damage(self, kept: Kept) -> str | None:
+        """Describe how a kept file differs from what was kept; return None if it does not."""
+        path = self.layout.file(kept.sha256)
+        try:
+            if path.stat().st_size != kept.size:
+                return f"its copy has {path.stat().st_size} bytes instead of {kept.size}"
+            return None if sha256_of(path) == kept.sha256 else "its copy is altered: its SHA-256 differs"
+        except FileNotFoundError:
+            return "its copy is missing"
+
+    def prune(self, most: int) -> tuple[int, int]:
+        """Delete all backups but the newest ``most``, and what none of these has; return how many of each."""
+        records = self.layout.backups()
+        old = records[:-most]
+        for path in old:
+            path.unlink()
+        if old:
+            sync(self.layout.root)
+        left = [read_backup(path) for path in records[-most:]]
+        used = {kept.sha256 for backup in left for _, kept in backup.kept()}
+        unused = [path for path in self.layout.kept() if path.name not in used]
+        for path in (*unused, *self.layout.unfinished()):
+            path.unlink(missing_ok=True)
+        return len(old), len(unused)
+
+    def _put(self, temporary: Path, sha256: str) -> None:
+        path = self.layout.file(sha256)
+        if path.exists() and path.stat().st_size == temporary.stat().st_size:
+            return
+        make_private(path.parent)
+        temporary.rename(path)
+        sync(path.parent)
+
+
+def read_backup(path: Path) -> Backup:
+    """Read the record of a backup. Raise ``BackupError`` if it is damaged, or of a newer release."""
+    try:
+        backup = msgspec.json.decode(path.read_bytes(), type=Backup)
+    except (msgspec.MsgspecError, OSError) as error:
+        raise BackupError(f"{path} is not the record of a backup ({error}). Use another one.") from None
+    if backup.format > FORMAT:
+        raise BackupError(f"{path} was written by a newer release of wms-sync ({backup.release}): use that one.")
+    return backup
+
+
+def put_link(source: Path, path: Path) -> None:
+    """Make a hard link, or a synced copy where the file system allows none."""
+    if not _linked(source, path):
+        shutil.copyfile(source, path)
+        path.chmod(PRIVATE_FILE)
+        sync(path)
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _linked(source: Path, path: Path) -> bool:
+    try:
+        os.link(source, path)
+    except FileNotFoundError:
+        raise
+    except OSError:  # another file system, or one without hard links
+        return False
+    return True

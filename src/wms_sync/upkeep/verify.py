@@ -1,0 +1,190 @@
+"""``wms-sync verify``: look at every file of the data folder, or of a folder of backups, and say what is damaged.
+
+In the data folder raw pages are compared by hash with what was received, manifests with the state store, Parquet files
+by their rows with the manifests of their windows, and these with the receipts in the published file. In a folder of
+backups every file has a hash. Nothing is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import msgspec
+
+from wms_sync import sql_files
+from wms_sync.analytics.database import published
+from wms_sync.analytics.errors import DatabaseOpenError
+from wms_sync.extract.raw import damage, is_dropped, read_manifest
+from wms_sync.flatten.window import FlattenedWindow, flattened_window, is_flattened
+from wms_sync.layout import MANIFEST, Layout
+from wms_sync.settings import Settings
+from wms_sync.state.queue import hold_lock
+from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
+from wms_sync.state.turns import refuse_unfinished_restore
+from wms_sync.upkeep.backups import BackupError, Backups, read_backup
+from wms_sync.upkeep.forgotten_orders import refuse_lost
+from wms_sync.upkeep.recovery import is_behind
+
+READ_AGAIN = "`wms-sync rebuild` gives its window up, and `wms-sync sync` reads its time again"
+FLATTENED_AGAIN = "delete its file below parquet/_windows, and `wms-sync rebuild` makes it again"
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A file that is not as it should be, what is wrong with it, and what mends it."""
+
+    place: str
+    reason: str
+    what_to_do: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.reason}. {self.what_to_do[:1].upper()}{self.what_to_do[1:]}."
+
+
+@dataclass(frozen=True)
+class Verified:
+    """How many files were looked at, by what they are, and which are damaged."""
+
+    looked_at: dict[str, int]
+    damaged: tuple[Damage, ...]
+
+
+def verify(settings: Settings) -> Verified:
+    """Examine the data folder, in the writer's turn, so that no run changes it meanwhile."""
+    refuse_unfinished_restore(settings.layout)
+    with hold_lock(settings.layout, "verify"), StateStore(settings.database_url) as store:
+        return _Examination(settings.layout, store).verified()
+
+
+def verify_backups(folder: Path) -> Verified:
+    """Examine every backup of a folder: each file that a record names, each once."""
+    kept = Backups.at(folder)
+    records = kept.layout.backups()
+    if not records:
+        kept.newest()
+    looked_at, found, whole = {"backups": len(records), "files": 0}, [], set()
+    for record in reversed(records):
+        again = f"delete {record.name}, and make another backup"
+        try:
+            backup = read_backup(record)
+        except BackupError as error:
+            found.append(Damage(record.name, str(error), again))
+            continue
+        for place, one in backup.kept():
+            if one.sha256 in whole:
+                continue
+            looked_at["files"] += 1
+            path = kept.layout.file(one.sha256)
+            if (reason := kept.damage(one)) is None:
+                whole.add(one.sha256)
+            else:
+                advice = f"delete {path}, if it is there: the next backup brings it again while the data folder has it"
+                found.append(Damage(f"{place} of {record.name}", reason, advice))
+        found += [
+            Damage(f"{place} of {record.name}", f"{reason} when the backup was made", "a restore leaves it out")
+            for place, reason in backup.damaged.items()
+        ]
+    return Verified(looked_at, tuple(found))
+
+
+class _Examination:
+    """Looks at the data folder once."""
+
+    def __init__(self, layout: Layout, store: StateStore) -> None:
+        self._layout = layout
+        self._store = store
+        self._looked_at = {"pages": 0, "Parquet files": 0, "receipts": 0}
+
+    def verified(self) -> Verified:
+        found = (*self._lists(), *self._windows(), *self._receipts())
+        return Verified(self._looked_at, found)
+
+    def _lists(self) -> Iterator[Damage]:
+        if is_behind(self._layout, self._store):
+            yield Damage("the state store", "it was lost or is an old copy", "the next run restores what is on disk")
+        refuse_lost(self._layout, behind=is_behind(self._layout, self._store))
+
+    def _windows(self) -> Iterator[Damage]:
+        for window in self._store.windows("reading", *COMPLETE_STATES):
+            yield from self._pages(window)
+            if window.state in COMPLETE_STATES and is_flattened(self._layout, window.id):
+                yield from self._parquet(window)
+
+    def _pages(self, window: Window) -> Iterator[Damage]:
+        folder = self._layout.window(window.id)
+        landed = self._store.pages(window.id)
+        if not landed:
+            return  # known by its receipt alone
+        if window.state in COMPLETE_STATES and (reason := self._manifest(folder, window)) is not None:
+            yield Damage(self._place(folder / MANIFEST), reason, READ_AGAIN)
+        for page in () if is_dropped(folder) else landed:
+            self._looked_at["pages"] += 1
+            if (reason := damage(folder, page)) is not None:
+                yield Damage(self._place(folder / page.file), reason, READ_AGAIN)
+
+    def _manifest(self, folder: Path, window: Window) -> str | None:
+        try:
+            listed = read_manifest(folder / MANIFEST).pages
+        except FileNotFoundError:
+            return "it is missing"
+        except msgspec.MsgspecError:
+            return "it is damaged"
+        return None if listed == self._store.pages(window.id) else "it lists other pages than the state store"
+
+    def _parquet(self, window: Window) -> Iterator[Damage]:
+        record = self._layout.flattened_manifest(window.id)
+        try:
+            flattened = flattened_window(self._layout, window.id)
+        except msgspec.MsgspecError:
+            yield Damage(self._place(record), "it is damaged", FLATTENED_AGAIN)
+            return
+        with duckdb.connect() as connection:
+            for slug in flattened.parts:
+                yield from self._table(connection, flattened, slug)
+
+    def _table(self, connection: duckdb.DuckDBPyConnection, flattened: FlattenedWindow, slug: str) -> Iterator[Damage]:
+        counted = 0
+        for file in flattened.files(self._layout.parquet, slug):
+            self._looked_at["Parquet files"] += 1
+            try:
+                row = connection.execute(sql_files.read("queries/rows_in_parquet_file.sql"), {"file": file}).fetchone()
+                counted += int(row[0]) if row else 0
+            except duckdb.Error as error:
+                reason = str(error).splitlines()[0] if Path(file).exists() else "it is missing"
+                yield Damage(self._place(Path(file)), reason, FLATTENED_AGAIN)
+                return
+        if counted != flattened.rows.get(slug, 0):
+            place = self._place(Path(flattened.files(self._layout.parquet, slug)[0]))
+            yield Damage(place, f"{counted} rows of {flattened.rows.get(slug, 0)}", FLATTENED_AGAIN)
+
+    def _receipts(self) -> Iterator[Damage]:
+        """Compare with the receipts: what was forgotten since is gone from the Parquet files, and nothing else is."""
+        if not self._layout.published.exists():
+            return
+        name = self._layout.published.name
+        try:
+            with published(self._layout) as connection:
+                rows = connection.execute(sql_files.read("queries/receipts.sql")).fetchall()
+        except (duckdb.Error, DatabaseOpenError) as error:
+            yield Damage(name, str(error).splitlines()[0], "move it away, and the next load publishes it again")
+            return
+        has_forgotten = bool(self._store.forgotten())
+        for window_id, merged in rows:
+            self._looked_at["receipts"] += 1
+            if not is_flattened(self._layout, window_id):
+                continue
+            with suppress(msgspec.MsgspecError):  # named already
+                yield from self._receipt(window_id, merged, has_forgotten=has_forgotten)
+
+    def _receipt(self, window_id: str, merged: int, *, has_forgotten: bool) -> Iterator[Damage]:
+        held = sum(flattened_window(self._layout, window_id).rows.values())
+        if held != merged and not (has_forgotten and held < merged):
+            place = self._place(self._layout.flattened_manifest(window_id))
+            yield Damage(place, f"{held} rows, and its receipt says {merged}", "run `wms-sync rebuild`")
+
+    def _place(self, path: Path) -> str:
+        return path.relative_to(self._layout.root).as_posix()

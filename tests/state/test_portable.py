@@ -1,0 +1,63 @@
+"""The state store as text: what one database had the other has, and an earlier release's is upgraded on the way."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import turn_at
+from wms_sync.intervals import Interval
+from wms_sync.state.errors import MigrationsUnknown
+from wms_sync.state.ledger import Entry, PushLedger, State
+from wms_sync.state.portable import Snapshot, decoded, encoded, put_back, read_snapshot
+from wms_sync.state.schema import METADATA, turns
+from wms_sync.state.store import LandedPage, StateStore, Window
+
+DAY = datetime(2026, 3, 1, 12, 30, 15, 250_000, tzinfo=UTC)
+WHOLE = Interval(DAY.replace(day=1), DAY.replace(day=2))
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
+    folder: Path = tmp_path_factory.mktemp("filled")
+    url = f"sqlite:///{folder}/state.db"
+    with closing(turn_at(url, folder)) as turn:
+        with StateStore(url, turn) as store:
+            window = Window.begun("w1", WHOLE, reason="sync", run_id="r", signature="s", service="https://a.example")
+            store.begin_windows([window])
+            store.record_page(LandedPage("w1", 1, "page-00001.json.gz", None, 3, 2**40, 10, 20, "ab" * 32, DAY))
+            store.remember_forgotten([2**62])
+            store.observe("seen", -5, "ümlaut 'quoted'")
+        with PushLedger(url, turn) as ledger:
+            ledger.record([Entry("s", "products", "k", State.DOUBT, "{}", "00", None, "r", 1, None, DAY, None, None)])
+    return read_snapshot(url)
+
+
+def test_every_table_but_the_turns_comes_along(snapshot):
+    assert snapshot.tables.keys() == {table.name for table in METADATA.sorted_tables} - {turns.name}
+    assert {name for name, rows in snapshot.tables.items() if rows} >= {"windows", "pages", "push_ledger"}
+
+
+def test_what_is_put_back_is_what_was_read(url, snapshot):
+    for _ in range(2):
+        put_back(url, decoded(encoded(snapshot)))
+        assert read_snapshot(url) == snapshot
+
+
+def test_a_state_store_of_a_newer_release_is_refused(snapshot, tmp_path):
+    with pytest.raises(MigrationsUnknown, match="9999_later"):
+        put_back(f"sqlite:///{tmp_path}/other.db", replace(snapshot, migrations=(*snapshot.migrations, "9999_later")))
+
+
+def test_a_state_store_of_an_earlier_release_is_upgraded_when_it_is_put_back(snapshot, tmp_path):
+    """Its windows had no column `narrowed` yet."""
+    old = [{name: value for name, value in row.items() if name != "narrowed"} for row in snapshot.tables["windows"]]
+    before = [name for name in snapshot.migrations if name < "0011"]
+    earlier = replace(snapshot, migrations=tuple(before), tables={**snapshot.tables, "windows": tuple(old)})
+    url = f"sqlite:///{tmp_path}/other.db"
+    put_back(url, decoded(encoded(earlier)))
+    assert read_snapshot(url) == snapshot

@@ -1,0 +1,74 @@
+"""``wms-sync backup`` and ``wms-sync restore`` killed anywhere: nothing half done looks whole, and the next one is.
+
+After a killed backup every backup that has a record is whole, and another one deletes what was left. After a killed
+restore either nothing has begun, or no command reads or writes and there is no published file, until the restore is
+repeated; then every row is there.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+
+from tests.survival.installation import Installation, rows
+from tests.survival.kills import ENDED, KILLED, kill_at_each, moments_of
+from tests.survival.moments import Moment
+from wms_sync.upkeep.backups import Backups
+
+Install = Callable[..., Installation]
+FAILED = 1
+SHARE = {
+    "backup": (Moment("backup > write_whole > put_in_place: before replace", 2),),
+    "restore": (Moment("restore > publish: before sendfile"),),
+}
+
+
+def chosen(title: str, command: tuple[str, ...], installation: Installation, soak: bool) -> list[Moment]:
+    return moments_of(command, installation) if soak else list(SHARE[title])
+
+
+def test_a_backup_killed_at_each_moment_by_name(install: Install, tmp_path, request):
+    installation = install()
+    kills = chosen("backup", ("backup", str(tmp_path / "listed")), installation, request.config.getoption("--soak"))
+
+    def survive(number: int, kill: Moment) -> bool:
+        folder = tmp_path / f"kept{number}"
+        command = ("backup", str(folder))
+        process = installation.run(*command, kill=kill)
+        assert process.exitcode in {*ENDED, KILLED}, installation.log.read_text()
+        kept = Backups.at(folder)
+        if kept.layout.backups():
+            assert installation.run("verify", str(folder)).exitcode == 0, installation.log.read_text()
+        assert installation.run(*command).exitcode == 0, installation.log.read_text()
+        assert installation.run("verify", str(folder)).exitcode == 0, installation.log.read_text()
+        assert kept.layout.unfinished() == []
+        shutil.rmtree(folder)
+        return process.exitcode == KILLED
+
+    kill_at_each("backup", kills, survive)
+
+
+def test_a_restore_killed_at_each_moment_by_name(install: Install, tmp_path, request):
+    whole = install()
+    before = rows(whole.layout)
+    kept = str(tmp_path / "kept")
+    assert whole.run("backup", kept).exitcode == 0, whole.log.read_text()
+    command = ("restore", kept)
+    kills = chosen("restore", command, install("listed", synced=False), request.config.getoption("--soak"))
+
+    def survive(number: int, kill: Moment) -> bool:
+        installation: Installation = install(f"data{number}", synced=False)
+        process = installation.run(*command, kill=kill)
+        assert process.exitcode in {*ENDED, KILLED}, installation.log.read_text()
+        if installation.layout.restoring.exists():
+            assert installation.run("rebuild").exitcode == FAILED, installation.log.read_text()
+            assert installation.run("backup", str(tmp_path / "never")).exitcode == FAILED
+        elif process.exitcode == KILLED and installation.layout.published.exists():
+            assert rows(installation.layout) == before, "it had ended"
+        assert installation.run(*command, "--over", str(installation.data)).exitcode in ENDED
+        assert rows(installation.layout) == before
+        installation.assert_coverage_is_true()
+        shutil.rmtree(installation.data)
+        return process.exitcode == KILLED
+
+    kill_at_each("restore", kills, survive)
