@@ -93,7 +93,7 @@ def _upgrade(settings: Settings) -> Iterator[Finding]:
         yield Finding(
             "upgrade",
             "warn",
-            f"the state store is of an earlier release. Opening it, as doctor does now, runs {', '.join(waiting)}. They "
+            f"the state store is of an earlier release. Opening it, as doctor does, runs {', '.join(waiting)}. They "
             "only add to it",
         )
 
