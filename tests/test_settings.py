@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 
 from wms_sync.errors import SettingsError
-from wms_sync.settings import Settings
+from wms_sync.settings import Settings, secrets
 
 
 def load(**overrides: object) -> Settings:
@@ -136,3 +136,32 @@ def test_defaults_are_those_of_the_documentation():
     assert (settings.push_limit, settings.push_enabled, settings.master_data_dir) == (1000, False, None)
     assert not settings.has_merchant
     assert settings.database_url == f"sqlite:///{settings.data_dir}/state.db"
+
+
+@pytest.mark.parametrize("name", secrets())
+def test_every_secret_can_stand_in_a_file(name, tmp_path, monkeypatch):
+    assert f"{name}_file" in Settings.model_fields
+    path = tmp_path / "secret"
+    path.write_text("  postgresql://u:p@h/b4d-s3cret\n")
+    monkeypatch.setenv(f"WMS_{name.upper()}_FILE", str(path))
+    assert getattr(load(), name).get_secret_value() == "postgresql://u:p@h/b4d-s3cret"
+    assert getattr(load(**{name: "other"}), name).get_secret_value() == "other", "what is passed in wins"
+    monkeypatch.setenv(f"WMS_{name.upper()}", "x")
+    with pytest.raises(SettingsError, match=f"WMS_{name.upper()} and WMS_{name.upper()}_FILE are both set"):
+        load()
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [(None, "cannot be read (No such file"), (b" \n", "is empty"), (b"b4d-s3cret\xff", "is not UTF-8")],
+)
+def test_a_file_of_a_secret_that_cannot_be_used_is_named_without_what_is_in_it(content, told, tmp_path, monkeypatch):
+    path = tmp_path / "token"
+    if content is not None:
+        path.write_bytes(content)
+    monkeypatch.setenv("WMS_API_TOKEN_FILE", str(path))
+    with pytest.raises(SettingsError) as error:
+        load()
+    assert f"WMS_API_TOKEN_FILE: {path} {told}" in str(error.value)
+    assert "s3cret" not in str(error.value)
+    assert error.value.__context__ is None or "s3cret" not in repr(error.value.__context__)

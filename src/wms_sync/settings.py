@@ -9,10 +9,10 @@ from __future__ import annotations
 import ipaddress
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 from urllib.parse import quote, urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from wms_sync.cron import checked_cron
@@ -43,11 +43,14 @@ class Settings(BaseSettings):
 
     base_url: str | None = None
     api_token: SecretStr | None = None
+    api_token_file: Path | None = None
     merchant_username: str | None = None
     merchant_api_key: SecretStr | None = None
+    merchant_api_key_file: Path | None = None
     merchant_login: Literal["basic", "session"] = "basic"
     data_dir: Path = Path("data")
     state_url: SecretStr | None = None
+    state_url_file: Path | None = None
     start_date: date = Field(default=date(2024, 1, 1), ge=EARLIEST)
     page_size: int = Field(default=1000, ge=1, le=1000)
     max_parallel_requests: int = Field(default=4, ge=1, le=64)
@@ -62,11 +65,19 @@ class Settings(BaseSettings):
     schedule_cron: str = "0 2 * * *"
     schedule_timezone: str = "UTC"
     alert_webhook_url: SecretStr | None = None
+    alert_webhook_url_file: Path | None = None
     master_data_dir: Path | None = None
     report: bool = False
     push_limit: int = Field(default=1000, ge=1)
     push_enabled: bool = False
     memory_limit: str = Field(default="500MB", pattern=r"^\d+(\.\d+)?\s?([KMGT]i?B)$")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_secrets(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Take each secret from its file, where one is named: ``x`` from the file of ``x_file``."""
+        read = {name: _secret_in(given, name) for name in secrets() if given.get(f"{name}_file")}
+        return {**given, **read}
 
     @field_validator("base_url")
     @classmethod
@@ -114,8 +125,9 @@ class Settings(BaseSettings):
     @classmethod
     def load(cls, **overrides: object) -> Self:
         """Read the environment and ``.env``; overrides win. Raises ``SettingsError`` with each wrong variable."""
+        unread = {f"{name}_file": None for name in secrets() if name in overrides}
         try:
-            return cls(**overrides)  # type: ignore[arg-type]
+            return cls(**unread, **overrides)  # type: ignore[arg-type]
         except ValidationError as error:
             raise SettingsError(_explain(error)) from None
         except UnicodeDecodeError:  # the error contains the whole file, so it is not chained
@@ -186,6 +198,27 @@ class Settings(BaseSettings):
         if self.merchant_api_key is None:
             raise SettingsError("WMS_MERCHANT_API_KEY is not set. Set it to the API key of that API user.")
         return base_url, self.merchant_username, self.merchant_api_key
+
+
+def secrets() -> tuple[str, ...]:
+    """Return the settings that are secrets; each can be given as a file, whose path is the setting ``<name>_file``."""
+    return tuple(name for name, field in Settings.model_fields.items() if field.annotation == SecretStr | None)
+
+
+def _secret_in(given: dict[str, Any], name: str) -> str:
+    variable = f"{PREFIX}{name.upper()}"
+    path = Path(given[f"{name}_file"]).expanduser()
+    if given.get(name):
+        raise ValueError(f"{variable} and {variable}_FILE are both set, in the environment or in .env: unset one")
+    try:
+        content = path.read_text(encoding="utf-8").strip()
+    except UnicodeDecodeError:  # the error contains the whole file, so it is not chained
+        raise ValueError(f"{variable}_FILE: {path} is not UTF-8") from None
+    except OSError as error:
+        raise ValueError(f"{variable}_FILE: {path} cannot be read ({error.strerror})") from None
+    if not content:
+        raise ValueError(f"{variable}_FILE: {path} is empty")
+    return content
 
 
 def checked_base_url(value: str) -> str:
