@@ -8,14 +8,15 @@ imports `wms_sync`, never the other way round.
     operation        the resource of every step: settings, progress watchers, reports of the run
     days             daily partitions, and ranges of them as one run
     shipment_pages   the partitioned asset: raw pages, and the tables loaded from them in the same run
+    shown_days       the materialisations of days, each with its own numbers
     tables           the unpartitioned assets: one per table and mart, all made by one step
     coverage         checks of coverage, on shipment_pages
     master_data      the assets of master data: CSV files are planned, and pushed if that is switched on
     stopping         signals that end a push in an orderly way
     metadata         converts the library's reports to metadata
-    jobs             shipments, tables, rebuild, one push job per kind
+    jobs             sync_now, backfill, tables, rebuild, one push job per kind
     schedules        nightly
-    sensors          load the tables after the pages, watch coverage, mark dead runs
+    sensors          load the tables after the pages, watch coverage and show covered days, mark dead runs
     master_data_files    starts a run for new and changed files
     dead_runs        marks killed runs of the command line as failed
     alerts           posts failed runs to a webhook

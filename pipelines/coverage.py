@@ -59,6 +59,15 @@ def coverage_checks(
         yield from results(operation.settings, store)
 
 
+@dg.op(ins={"loaded": dg.In(dg.Nothing)}, out=dg.Out(dg.Nothing), description="Evaluates the checks of coverage.")
+def check_coverage(
+    context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]
+) -> Iterator[dg.AssetCheckEvaluation]:
+    """Yield the checks' results after a sync."""
+    with StateStore(operation.settings.database_url) as store:
+        yield from map(evaluation, results(operation.settings, store))
+
+
 def results(settings: Settings, store: StateStore, now: datetime | None = None) -> Sequence[dg.AssetCheckResult]:
     """Return the checks' results for the present coverage."""
     now = now or datetime.now(UTC)
@@ -83,7 +92,7 @@ def results(settings: Settings, store: StateStore, now: datetime | None = None) 
 
 
 def evaluation(result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
-    """Convert a result to an event that belongs to no run, for a sensor."""
+    """Convert a result to an event, for an op or a sensor."""
     return dg.AssetCheckEvaluation(
         asset_key=PAGES,
         check_name=str(result.check_name),

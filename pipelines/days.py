@@ -6,14 +6,13 @@ read again; it is read up to the horizon.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Self
 
 import dagster as dg
 
-from wms_sync.extract.plan import sync_cursor
 from wms_sync.intervals import Interval
 from wms_sync.settings import Settings
 
@@ -43,18 +42,6 @@ class DayRange:
     def until(cls, start: date, end: date) -> Self:
         """Return the days of `[start, end)`."""
         return cls(start, end - timedelta(days=1))
-
-    @classmethod
-    def today(cls, now: datetime) -> Self:
-        """Return only the day of `now`: for a run without a history, where nobody sees the partitions."""
-        day = now.astimezone(UTC).date()
-        return cls(day, day)
-
-    @classmethod
-    def since_cursor(cls, settings: Settings, covered: Iterable[Interval], now: datetime) -> Self:
-        """Return the sync cursor's day to the day of `now`: the partitions that a sync materialises."""
-        today = now.astimezone(UTC).date()
-        return cls(min(sync_cursor(settings.start, covered).date(), today), today)
 
     @property
     def tags(self) -> Mapping[str, str]:

@@ -29,11 +29,11 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
         warnings.simplefilter("ignore", dg.BetaWarning)
         pages, analytics = shipment_pages(settings), analytics_tables()
         pushed = {kind: master_data(settings, kind) for kind in KINDS}
-    shipments = jobs.shipments(pages)
+    backfill = jobs.backfill(pages)
     tables_only = jobs.tables_only(analytics)
     pushes = {kind: jobs.push(kind, asset) for kind, asset in pushed.items()}
     all_assets = [pages, analytics, *pushed.values()]
-    all_jobs = [shipments, tables_only, jobs.rebuild, *pushes.values()]
+    all_jobs = [jobs.sync_now, backfill, tables_only, jobs.rebuild, *pushes.values()]
     alerts = []
     if (url := settings.alert_webhook_url) is not None:
         keys = {key for asset in all_assets for key in asset.keys}
@@ -42,7 +42,7 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
         assets=all_assets,
         asset_checks=[coverage.coverage_checks],
         jobs=all_jobs,
-        schedules=[schedules.nightly(settings, shipments)],
+        schedules=[schedules.nightly(settings, jobs.sync_now)],
         sensors=[
             sensors.tables_follow_pages(settings, tables_only),
             sensors.coverage_is_watched(settings),

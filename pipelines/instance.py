@@ -85,11 +85,6 @@ def home_of_user() -> Path | None:
     return Path(named) if named else None
 
 
-def keeps_history(given: dg.DagsterInstance | None) -> bool:
-    """Return whether the instance keeps a history of its runs; `given` is as for `used_instance`."""
-    return home_of_user() is not None if given is None else not given.is_ephemeral
-
-
 @contextmanager
 def used_instance(given: dg.DagsterInstance | None) -> Iterator[dg.DagsterInstance]:
     """Yield the instance that a run belongs to: the given one, that of `DAGSTER_HOME`, or one in memory."""

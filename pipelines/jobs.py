@@ -1,6 +1,6 @@
-"""The jobs: `shipments` (pages and tables), the tables alone, the rebuild, and a push of each kind of master data.
+"""The jobs: sync_now, backfill (days), the tables alone, rebuild, and a push of each kind of master data.
 
-Both steps of `shipments` run in one process, so that the modules they need are imported only once.
+The steps of a job run in one process, so that the modules they need are imported only once.
 """
 
 from collections.abc import Iterator
@@ -9,22 +9,37 @@ from typing import Any
 import dagster as dg
 
 from pipelines import tables
+from pipelines.coverage import check_coverage
 from pipelines.master_data import push_name
 from pipelines.operation import Operation
+from pipelines.shipment_pages import load_tables, read_new_pages
 from wms_sync.load.refresh import rebuild as make_again
 from wms_sync.master_data.kinds.kind import Kind
 
-SHIPMENTS, TABLES, REBUILD = "shipments", "tables", "rebuild"
+SYNC_NOW, BACKFILL, TABLES, REBUILD = "sync_now", "backfill", "tables", "rebuild"
 
 AssetJob = Any  # Dagster does not export the type of what define_asset_job returns
 
 
-def shipments(pages: dg.AssetsDefinition) -> AssetJob:
-    """Return the job that reads pages, then loads the tables: for a range of days, each night, and `wms-sync sync`."""
+@dg.job(
+    name=SYNC_NOW,
+    description="Reads everything that is not covered yet, then loads the tables: the night, now.",
+    executor_def=dg.in_process_executor,
+)
+def sync_now() -> None:
+    """Run a sync: each night, by hand, and as `wms-sync sync`. What it reads follows from coverage, so it has no days.
+
+    Its ops are those of shipment_pages. As assets, pages and tables would cost a planned event each.
+    """
+    check_coverage(load_tables(read_new_pages.alias("read_pages")()))
+
+
+def backfill(pages: dg.AssetsDefinition) -> AssetJob:
+    """Return the job that reads days again, then loads the tables: for a range of days, and `wms-sync backfill`."""
     return dg.define_asset_job(
-        SHIPMENTS,
+        BACKFILL,
         selection=dg.AssetSelection.assets(pages),
-        description="Reads the chosen days (or, in mode sync, what is not covered) and loads the tables.",
+        description="Reads the chosen days again, whole, then loads the tables.",
         executor_def=dg.in_process_executor,
     )
 

@@ -20,6 +20,7 @@ from wms_sync.intervals import Interval
 from wms_sync.load.refresh import RefreshReport
 from wms_sync.master_data.plan.steps import Plan
 from wms_sync.master_data.push.file import PushReport
+from wms_sync.reports.days import DayRead
 
 Metadata = Mapping[str, dg.MetadataValue | int | float | str]
 Row = Mapping[str, Any]
@@ -53,14 +54,17 @@ def bulleted(texts: Iterable[str], otherwise: str = "none") -> dg.MetadataValue:
     return dg.MetadataValue.md("\n".join(f"- {markdown(text)}" for text in texts) or otherwise)
 
 
+def of_day(read: DayRead) -> Metadata:
+    """Return the metadata of a day that was read: its own numbers, where they are known."""
+    counts = {"records": read.records, "pages": read.pages, "bytes": read.bytes}
+    known = {name: count for name, count in counts.items() if count is not None}
+    return {**known, "windows": _windows(read.windows)}
+
+
 def of_read(report: ReadReport) -> Metadata:
-    """Return the metadata of a read."""
-    progress = report.progress
+    """Return the metadata of a read, whichever days it read."""
     return {
-        "windows": _windows(report.window_ids),
-        "pages": progress.pages,
-        "records": progress.records,
-        "bytes": progress.bytes,
+        "records_of_run": report.progress.records,
         "requests": report.requests,
         "seconds": round(report.seconds, 2),
         "horizon": dg.MetadataValue.timestamp(report.horizon),

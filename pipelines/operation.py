@@ -8,8 +8,9 @@ library logs is in the log of Dagster's run, whoever started it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 from time import monotonic
 from typing import Generic, TypeVar
@@ -18,6 +19,7 @@ import dagster as dg
 
 from pipelines.failures import step_failures
 from pipelines.logs import logging_to
+from pipelines.metadata import Metadata
 from pipelines.recording import SUCCEEDED, Counts, Ended, Recording
 from pipelines.sources import source_of
 from wms_sync.extract.progress import Progress, Watcher
@@ -40,7 +42,8 @@ T = TypeVar("T")
 class Operation:
     """The resource of one run.
 
-    Its steps store what they did in `read`, `refreshed`, `report` (the page's path) and `handled` (master data).
+    Its steps store what they did in `read`, `days` (what is shown of each), `refreshed`, `report` (the page's path) and
+    `handled` (master data).
     """
 
     def __init__(
@@ -52,6 +55,7 @@ class Operation:
     ) -> None:
         self.settings = settings
         self.read: ReadReport | None = None
+        self.days: Mapping[date, Metadata] = {}
         self.refreshed: RefreshReport | None = None
         self.report: Path | None = None
         self.handled: list[Plan | PushReport] = []

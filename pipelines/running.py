@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -20,9 +20,8 @@ from pipelines import jobs, master_data
 from pipelines.days import DayRange
 from pipelines.dead_runs import mark_dead
 from pipelines.definitions import build
-from pipelines.instance import keeps_history, used_instance
+from pipelines.instance import used_instance
 from pipelines.operation import Operation
-from pipelines.shipment_pages import Mode, run_config
 from pipelines.sources import COMMAND_LINE, SOURCE
 from pipelines.stopping import sigterm_interrupts
 from wms_sync.errors import WmsSyncError
@@ -35,7 +34,6 @@ from wms_sync.master_data.push.file import PushReport
 from wms_sync.master_data.push.outcomes import Watcher as PushWatcher
 from wms_sync.settings import Settings
 from wms_sync.state.queue import mark_alive
-from wms_sync.state.store import StateStore
 
 SILENT: Mapping[str, Any] = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 """Errors are raised, and whoever started the run reports them once."""
@@ -61,13 +59,7 @@ def run_sync(
     instance: dg.DagsterInstance | None = None,
 ) -> RunReport:
     """Run the nightly job now: read everything that is not covered, and load the tables."""
-    with StateStore(settings.database_url) as store:
-        covered = store.covered(tolerance=settings.clock_tolerance)
-    now = datetime.now(UTC)
-    # a first sync may span years, and Dagster stores two events for each day: a second for two hundred days
-    days = DayRange.since_cursor(settings, covered, now) if keeps_history(instance) else DayRange.today(now)
-    operation = Operation(settings, watcher=watcher)
-    return run_job(operation, jobs.SHIPMENTS, days=days, mode=Mode.SYNC, instance=instance)
+    return run_job(Operation(settings, watcher=watcher), jobs.SYNC_NOW, instance=instance)
 
 
 def run_backfill(
@@ -80,7 +72,7 @@ def run_backfill(
 ) -> RunReport:
     """Read the days of `[start, end)` again, and load the tables."""
     operation = Operation(settings, watcher=watcher)
-    return run_job(operation, jobs.SHIPMENTS, days=DayRange.until(start, end), instance=instance)
+    return run_job(operation, jobs.BACKFILL, days=DayRange.until(start, end), instance=instance)
 
 
 def run_rebuild(settings: Settings, *, instance: dg.DagsterInstance | None = None) -> RunReport:
@@ -118,16 +110,15 @@ def run_job(
     job_name: str,
     *,
     days: DayRange | None = None,
-    mode: Mode = Mode.DAYS,
     config: Mapping[str, Any] | None = None,
     instance: dg.DagsterInstance | None = None,
 ) -> RunReport:
     """Run a job in this process. On an error the run is marked as failed, and the library's error is raised.
 
-    SIGINT and SIGTERM end it between two pages and raise `KeyboardInterrupt`. `config` is for runs without days.
+    SIGINT and SIGTERM end it between two pages and raise `KeyboardInterrupt`.
     """
     job = build(operation.settings, operation).resolve_job_def(job_name)
-    config = {**SILENT, **(run_config(mode) if days is not None else config or {})}
+    config = {**SILENT, **(config or {})}
     layout, run_id = operation.settings.layout, str(uuid4())
     tags = {SOURCE: COMMAND_LINE, **(days.tags if days is not None else {})}
     with used_instance(instance) as used, sigterm_interrupts(), _marked(used, layout, run_id):

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 
 from pipelines import coverage, dead_runs, jobs
+from pipelines.shown_days import missing_days
 from wms_sync.settings import Settings
 from wms_sync.state.queue import lock_holder
 from wms_sync.state.store import StateStore
@@ -50,18 +51,22 @@ def tables_follow_pages(settings: Settings, tables_only: jobs.AssetJob) -> dg.Se
 
 
 def coverage_is_watched(settings: Settings) -> dg.SensorDefinition:
-    """Return a sensor that evaluates the coverage checks every hour: a sync that stopped running shows in them."""
+    """Return a sensor that evaluates the coverage checks every hour: a sync that stopped running shows in them.
+
+    It also shows the days that were read by runs without a history, or with another one.
+    """
 
     @dg.sensor(
         name="coverage_is_watched",
         minimum_interval_seconds=WATCH_SECONDS,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Evaluates the checks of coverage every hour, also when nothing runs.",
+        description="Evaluates the checks of coverage every hour, and shows days that runs without a history read.",
     )
     def coverage_is_watched(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         with StateStore(settings.database_url) as store:
             found = coverage.results(settings, store)
-        return dg.SensorResult(asset_events=[coverage.evaluation(result) for result in found])
+            days = missing_days(settings, store, context.instance)
+        return dg.SensorResult(asset_events=[*map(coverage.evaluation, found), *days])
 
     return coverage_is_watched
 

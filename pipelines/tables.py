@@ -24,6 +24,7 @@ from wms_sync.load.refresh import RefreshReport, refresh
 from wms_sync.state.run import Run
 
 LOADS = "Loads every landed window, checks the tables and publishes analytics.duckdb."
+STEP = "analytics_tables"
 TableEvent = dg.AssetCheckEvaluation | dg.AssetMaterialization
 _SOURCE = re.compile(r"\b(?:from|join)\s+(?:(?P<schema>\w+)\.)?(?P<name>\w+)", re.IGNORECASE)
 
@@ -69,7 +70,7 @@ def analytics_tables() -> dg.AssetsDefinition:
     """Return all tables and marts as one step, for runs that read no pages."""
 
     @dg.multi_asset(
-        name="analytics_tables",
+        name=STEP,
         specs=[spec(relation) for relation in relations()],
         check_specs=[check_spec(check) for check in checks()],
         backfill_policy=dg.BackfillPolicy.single_run(),

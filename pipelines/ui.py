@@ -57,7 +57,7 @@ def sandbox() -> Iterator[tuple[Mapping[str, str], Path]]:
     click.echo(
         f"Sample files of master data are in {files}. They are planned; WMS_PUSH_ENABLED=true make ui pushes them."
     )
-    click.echo("Run the job shipments first: the samples name merchants and warehouses that shipments show.")
+    click.echo("Run the job sync_now first: the samples name merchants and warehouses that shipments show.")
     start = (datetime.now(UTC) - timedelta(days=DAYS)).date()
     with local_sandbox(shipments=SHIPMENTS, seed=SEED, days=DAYS) as base_url:
         environment = {

@@ -9,10 +9,8 @@ from pydantic import SecretStr
 
 from pipelines import definitions, jobs
 from pipelines.alerts import AlertNotDelivered, alert, failed_run_alerts
-from pipelines.days import DayRange
 from pipelines.instance import HOME_VARIABLE, prepare_home
 from pipelines.running import run_sync
-from pipelines.shipment_pages import Mode, run_config
 from wms_sync.api.errors import Unauthorized
 
 
@@ -51,10 +49,8 @@ def webhook() -> Iterator[Webhook]:
 def failed(make_settings, instance):
     """A run that a wrong token ended."""
     built = definitions.build(make_settings(api_token="wrong-token"))
-    result = built.resolve_job_def(jobs.SHIPMENTS).execute_in_process(
+    result = built.resolve_job_def(jobs.SYNC_NOW).execute_in_process(
         instance=instance,
-        run_config=run_config(Mode.SYNC),
-        tags=dict(DayRange.since_cursor(make_settings(), [], make_settings().start).tags),
         raise_on_error=False,
     )
     event = next(event for event in result.all_events if event.event_type == dg.DagsterEventType.RUN_FAILURE)
@@ -67,17 +63,17 @@ def failed(make_settings, instance):
 
 
 def alerts(url):
-    return failed_run_alerts(SecretStr(url), jobs={"shipments"}, assets=set())
+    return failed_run_alerts(SecretStr(url), jobs={"sync_now"}, assets=set())
 
 
 def test_the_webhook_hears_which_job_failed_and_why(webhook, failed):
     alerts(webhook.url)(failed)
     [told] = webhook.taken
-    assert told["job"] == "shipments"
+    assert told["job"] == "sync_now"
     assert told["run_id"] == failed.dagster_run.run_id
     assert "refused the token" in str(told["text"])
     assert "wrong-token" not in json.dumps(told)
-    assert [failure["step"] for failure in told["failures"]] == ["shipment_pages.read_pages"]
+    assert [failure["step"] for failure in told["failures"]] == ["read_pages"]
 
 
 def test_it_hears_of_runs_of_the_command_line_and_of_no_other_project(webhook, make_settings, tmp_path, monkeypatch):
@@ -102,7 +98,7 @@ def test_it_hears_of_runs_of_the_command_line_and_of_no_other_project(webhook, m
                 of_another_project.execute_in_process(instance=instance, raise_on_error=False)
                 with pytest.raises(Unauthorized):
                     run_sync(make_settings(api_token="wrong-token"))
-    assert [told["job"] for told in webhook.taken] == ["shipments"]
+    assert [told["job"] for told in webhook.taken] == ["sync_now"]
 
 
 @pytest.mark.parametrize("status", [302, 500])

@@ -126,7 +126,7 @@ def test_every_choice_of_days_is_one_run_that_reads_exactly_them_and_ends_in_fre
 
     # the job, and the assets with their tables
     everything = [PAGES, *(list(tables.key(relation).path) for relation in tables.relations())]
-    job_backfill = dagster.launch_job("shipments", of_job.names)
+    job_backfill = dagster.launch_job("backfill", of_job.names)
     asset_backfill = dagster.launch_assets(everything, of_all.names)
     [run] = dagster.finished_runs(1, (BACKFILL_TAG, job_backfill))
     assert range_of(run) == of_job.range

@@ -26,17 +26,3 @@ def test_days_until_a_day_leave_it_out():
 def test_a_range_that_ends_before_it_starts_is_refused():
     with pytest.raises(ValueError, match="must end after"):
         DayRange.until(date(2026, 3, 1), date(2026, 3, 1))
-
-
-def test_a_sync_shows_the_days_since_the_sync_cursor(settings):
-    covered = [Interval(settings.start, at(2, 7))]
-    assert DayRange.since_cursor(settings, covered, at(5, 1)) == DayRange(date(2026, 3, 2), date(2026, 3, 5))
-
-
-def test_the_first_sync_shows_every_day(settings):
-    assert DayRange.since_cursor(settings, [], at(5)) == DayRange(settings.start_date, date(2026, 3, 5))
-
-
-def test_a_service_whose_clock_is_ahead_still_gives_a_range(settings):
-    covered = [Interval(settings.start, at(6))]
-    assert DayRange.since_cursor(settings, covered, at(5, 23)) == DayRange(date(2026, 3, 5), date(2026, 3, 5))

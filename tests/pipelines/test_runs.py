@@ -2,8 +2,10 @@
 
 import signal
 import time
-from datetime import UTC, date, datetime
+from collections import Counter
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import duckdb
@@ -12,9 +14,9 @@ import pytest
 from pipelines import coverage, definitions, jobs, tables
 from pipelines.days import PAGES, DayRange
 from pipelines.dead_runs import mark_dead
+from pipelines.instance import HOME_VARIABLE, prepare_home, without_history
 from pipelines.operation import Operation
 from pipelines.running import NotPublished, run_backfill, run_job, run_rebuild, run_sync
-from pipelines.shipment_pages import Mode, run_config
 from tests.conftest import logged
 from tests.pipelines.conftest import LATE_START, TOKEN
 from tests.processes import Command, Ended
@@ -29,7 +31,14 @@ from wms_sync.state.runs import KILLED, RunRecord, RunRecords
 from wms_sync.state.store import StateStore
 
 SHIPMENTS = 300
+TODAY = datetime.now(UTC).date()
 DAYS = DayRange(date(2026, 3, 3), date(2026, 3, 5))
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "home"))
+    return prepare_home(tmp_path / "home")
 
 
 def published(settings: Settings) -> int:
@@ -43,6 +52,21 @@ def recorded(settings: Settings) -> list[RunRecord]:
     """The newest first."""
     with RunRecords(settings.database_url) as records:
         return list(records.newest(10))
+
+
+def changed_on(settings: Settings, day: str) -> int:
+    """How many shipments of the tables were last changed on a day."""
+    query = "select count(*) from shipments where cast(updated_at at time zone 'UTC' as date) = ?"
+    with duckdb.connect(str(settings.layout.published), read_only=True) as connection:
+        [(count,)] = connection.execute(query, [day]).fetchall()
+    return int(count)
+
+
+def days_shown(instance: dg.DagsterInstance) -> dict[str, dict[str, Any]]:
+    """What the catalogue says of each day."""
+    records = instance.fetch_materializations(PAGES, limit=1000).records
+    shown = [record.asset_materialization for record in records]
+    return {str(one.partition): {name: held.value for name, held in one.metadata.items()} for one in shown if one}
 
 
 def spoil(settings: Settings) -> None:
@@ -65,7 +89,7 @@ def test_a_sync_ends_in_published_tables_and_again_harmless(settings, instance):
     assert published(settings) == SHIPMENTS
     assert [run.status for run in instance.get_runs()] == [dg.DagsterRunStatus.SUCCESS] * 2
     # nobody will look at the days of a run without a history, and a first sync has years of them
-    assert len(instance.get_materialized_partitions(PAGES)) == 1
+    assert instance.get_materialized_partitions(PAGES) == set()
 
     again, record = recorded(settings)
     assert (record.run_id, record.purpose, record.source) == (first.run_id, "sync", "command line")
@@ -84,11 +108,15 @@ def test_an_operator_sees_the_run_in_the_catalogue(settings, instance):
 
     days = instance.get_materialized_partitions(PAGES)
     assert days == {"2026-03-03", "2026-03-04", "2026-03-05"}
-    pages = instance.get_latest_materialization_event(PAGES).asset_materialization
-    assert pages.metadata["records"].value == run.read.progress.records
-    assert pages.metadata["windows"].value == list(run.read.window_ids)
-    for name in ("pages", "bytes", "requests", "seconds", "horizon"):
-        assert name in pages.metadata
+    by_day = days_shown(instance)
+    assert {day: facts["records"] for day, facts in by_day.items()} == {day: changed_on(settings, day) for day in days}
+    newest = by_day["2026-03-05"]
+    assert sum(facts["records"] for facts in by_day.values()) == newest["records_of_run"] == run.read.progress.records
+    assert len({facts["records"] for facts in by_day.values()}) > 1, "else the numbers may be those of the run"
+    assert sum(facts["bytes"] for facts in by_day.values()) == pytest.approx(run.read.progress.bytes, abs=3)
+    assert all(0 < facts["pages"] <= run.read.progress.pages for facts in by_day.values())
+    assert newest["windows"] == list(run.read.window_ids)
+    assert {"requests", "seconds", "horizon"} <= newest.keys() - by_day["2026-03-04"].keys()
 
     shipments = instance.get_latest_materialization_event(dg.AssetKey("shipments")).asset_materialization
     assert shipments.metadata["dagster/row_count"].value == run.read.progress.records
@@ -104,15 +132,46 @@ def test_an_operator_sees_the_run_in_the_catalogue(settings, instance):
     assert [checked[key].status.value for key in keys] == ["FAILED", "SUCCEEDED"]  # the days before are a gap
 
 
-def test_the_job_runs_as_dagster_runs_it_and_its_config_chooses_the_mode(settings, instance):
-    job = definitions.build(settings).resolve_job_def(jobs.SHIPMENTS)
-    result = job.execute_in_process(instance=instance, run_config=run_config(Mode.SYNC), tags=dict(DAYS.tags))
+def test_a_sync_needs_no_days_and_no_configuration(settings, instance):
+    result = definitions.build(settings).resolve_job_def(jobs.SYNC_NOW).execute_in_process(instance=instance)
     assert result.success
-    assert published(settings) == SHIPMENTS  # all of them, and not those of the days only
+    assert published(settings) == SHIPMENTS
+    checked = {one.check_name for one in result.get_asset_check_evaluations() if one.asset_key == PAGES}
+    assert checked == {coverage.NO_GAP, coverage.FRESH, coverage.CLOCKS}
+
+
+def test_whoever_selects_pages_and_tables_gets_each_table_once(settings, instance):
+    built = definitions.build(settings)
+    selected = [PAGES, *map(tables.key, tables.relations())]
+    result = built.resolve_implicit_global_asset_job_def().execute_in_process(
+        instance=instance, asset_selection=selected, tags=dict(DAYS.tags)
+    )
+    made = Counter(event.asset_key for event in result.get_asset_materialization_events())
+    assert made == Counter({PAGES: 3, **dict.fromkeys(map(tables.key, tables.relations()), 1)})
+    assert 0 < published(settings) < SHIPMENTS
+
+
+def test_days_that_were_read_without_a_history_are_shown_by_whoever_looks_first(make_settings, service_of_today, home):
+    settings = make_settings(start_date=LATE_START)
+    run_sync(settings, instance=without_history())
+    days = {f"{LATE_START + timedelta(days=number)}" for number in range((TODAY - LATE_START).days + 1)}
+    with dg.DagsterInstance.get() as instance:
+        sensor = definitions.build(settings).resolve_sensor_def("coverage_is_watched")
+
+        def look() -> list[dg.AssetMaterialization]:
+            events = sensor.evaluate_tick(dg.build_sensor_context(instance=instance)).asset_events
+            return [one for one in events if isinstance(one, dg.AssetMaterialization)]
+
+        seen = look()
+        assert {one.partition for one in seen} == days
+        assert sum(int(str(one.metadata["records"].value)) for one in seen) == SHIPMENTS
+        run_sync(settings)
+        assert instance.get_materialized_partitions(PAGES) == days
+        assert look() == []
 
 
 def test_a_run_without_days_says_what_to_choose(settings, instance):
-    job = definitions.build(settings).resolve_job_def(jobs.SHIPMENTS)
+    job = definitions.build(settings).resolve_job_def(jobs.BACKFILL)
     with pytest.raises(dg.Failure, match="choose days"):
         job.execute_in_process(instance=instance)
 
@@ -186,7 +245,7 @@ def test_the_one_who_started_it_hears_of_progress_and_of_each_step(settings, ins
     seen: list[Progress] = []
     operation = Operation(settings, watcher=seen.append)
     with logged() as heard:
-        done = run_job(operation, jobs.SHIPMENTS, days=DAYS, instance=instance)
+        done = run_job(operation, jobs.BACKFILL, days=DAYS, instance=instance)
     assert operation.read is not None
     assert seen[-1] == operation.read.progress
     kept = [entry.user_message for entry in instance.all_logs(done.run_id)]

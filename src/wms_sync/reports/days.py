@@ -1,0 +1,119 @@
+"""What was read of each day: records, pages and bytes, for people who look at days rather than at windows.
+
+A window holds several days, and its pages are in the order of ids, so a page holds records of several days too. The
+Parquet files know the day and the page of each record.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.analytics.database import records
+from wms_sync.extract.plan import find_gaps
+from wms_sync.flatten.window import flattened_window, is_flattened
+from wms_sync.intervals import Interval
+from wms_sync.layout import Layout
+from wms_sync.settings import Settings
+from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
+
+logger = logging.getLogger(__name__)
+DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class DayRead:
+    """What windows brought of a day.
+
+    ``records`` are the shipments whose ``updated_at`` lies in it (UTC), ``pages`` the pages that they are on, ``bytes``
+    their share of these pages, compressed. All are None if the windows' Parquet files cannot tell. ``windows`` are the
+    windows that read some of the day.
+    """
+
+    windows: tuple[str, ...]
+    records: int | None = 0
+    pages: int | None = 0
+    bytes: int | None = 0
+
+
+def days_of(intervals: Iterable[Interval]) -> set[date]:
+    """Return the days that the intervals touch."""
+    return {
+        one.start.date() + number * DAY
+        for one in intervals
+        for number in range((_last(one).toordinal() - one.start.date().toordinal()) + 1)
+    }
+
+
+def covered_days(settings: Settings, store: StateStore) -> set[date]:
+    """Return the days of which everything was read, as far as the newest moment that was read."""
+    covered = store.covered(tolerance=settings.clock_tolerance)
+    newest = max((one.end for one in covered), default=settings.start)
+    gaps = find_gaps(settings.start, newest, covered)
+    return days_of([Interval(settings.start, newest)] if settings.start < newest else []) - days_of(gaps)
+
+
+def windows_of(store: StateStore, days: Iterable[date]) -> tuple[str, ...]:
+    """Return the windows that were read of these days, whichever run read them."""
+    wanted = set(days)
+    return tuple(
+        window.id
+        for window in store.windows(*COMPLETE_STATES)
+        if window.reason != "audit" and not wanted.isdisjoint(days_of([window.interval]))
+    )
+
+
+def read_of_days(
+    settings: Settings, store: StateStore, days: Sequence[date], window_ids: Sequence[str]
+) -> dict[date, DayRead]:
+    """Return what these windows brought of each of these days."""
+    windows = [store.window(window_id) for window_id in window_ids]
+    by_day: dict[date, list[str]] = {day: [] for day in days}
+    for window in windows:
+        for day in sorted(by_day.keys() & days_of([window.interval])):
+            by_day[day].append(window.id)
+    try:
+        found = _found(settings, store, windows)
+    except (duckdb.Error, OSError) as error:
+        logger.warning("What was read of each day cannot be counted: %(error)s", {"error": error})
+        return {day: DayRead(tuple(ids), None, None, None) for day, ids in by_day.items()}
+    return {day: DayRead(tuple(ids), *found.get(day, (0, 0, 0))) for day, ids in by_day.items()}
+
+
+def _found(settings: Settings, store: StateStore, windows: Sequence[Window]) -> Mapping[date, tuple[int, int, int]]:
+    """Return records, pages and bytes by day."""
+    layout, size = settings.layout, {}
+    files = [file for window in windows for file in _files(layout, window.id)]
+    if not files:
+        return {}
+    for window in windows:
+        for page in store.pages(window.id):
+            size[window.id, page.number] = page.bytes / max(1, page.records)
+    with duckdb.connect(config={"memory_limit": settings.memory_limit}) as connection:
+        rows = records(connection.execute(sql_files.read("queries/read_of_days.sql"), {"files": files}))
+    counted: dict[date, tuple[int, int, float]] = {}
+    for row in rows:
+        count, pages, size_so_far = counted.get(row["updated_on"], (0, 0, 0.0))
+        share = row["records"] * size.get((row["window_id"], row["page"]), 0.0)
+        counted[row["updated_on"]] = count + row["records"], pages + 1, size_so_far + share
+    return {day: (count, pages, round(share)) for day, (count, pages, share) in counted.items()}
+
+
+def _files(layout: Layout, window_id: str) -> list[str]:
+    if not is_flattened(layout, window_id):
+        return []
+    return flattened_window(layout, window_id).files(layout.parquet, "shipments")
+
+
+def _last(one: Interval) -> date:
+    return (one.end - timedelta(microseconds=1)).date()
+
+
+def midnight(day: date) -> datetime:
+    """Return the beginning of a day, UTC."""
+    return datetime.combine(day, time(), UTC)
