@@ -3,7 +3,7 @@ PYTHON ?= python3.11
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: install demo test soak lint ui bench lock clean
+.PHONY: install demo test soak lint ui pictures bench lock clean
 
 install: $(STAMP)
 
@@ -34,6 +34,11 @@ lint: $(STAMP)
 
 ui: $(STAMP)
 	$(BIN)/python -m pipelines.ui
+
+# what the docs show of the UI, taken by the test that operates it; needs Debian's chromium
+pictures: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r .requirements/browser.txt
+	$(BIN)/python -m pytest tests/pipelines/test_dagster_dev.py -k clicks --pictures docs/images
 
 # an environment of its own, so that the competitors' dependencies touch nothing else
 .venv-bench/.installed: $(STAMP) .requirements/bench.txt

@@ -41,6 +41,7 @@ logging.getLogger("wms_sync").setLevel(logging.INFO)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--soak", action="store_true", help="Full counts of seeds and kills instead of a small share.")
+    parser.addoption("--pictures", type=Path, help="Folder for what the browser's test looks at.")
 
 
 def pytest_collection_finish() -> None:

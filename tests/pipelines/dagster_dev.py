@@ -68,7 +68,8 @@ class DagsterDev:
     def __init__(self, home: Path, environment: Mapping[str, str]) -> None:
         self._home = prepare_home(home)
         self._port = _free_port()
-        self._http = httpx.Client(base_url=f"http://127.0.0.1:{self._port}", timeout=30, trust_env=False)
+        self.url = f"http://127.0.0.1:{self._port}"
+        self._http = httpx.Client(base_url=self.url, timeout=30, trust_env=False)
         self._log = home / "dagster-dev.log"
         self._environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))},

@@ -1,6 +1,7 @@
 """An operator chooses days in Dagster's UI: the same calls, against a real `dagster dev` and a sandbox on a socket."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import duckdb
@@ -10,6 +11,8 @@ import pytest
 from pipelines import coverage, tables
 from pipelines.days import RANGE_END, RANGE_START
 from tests.pipelines.dagster_dev import DagsterDev, Run
+from tests.pipelines.operator import at_the_ui
+from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.api.client import GlobalApi
 from wms_sync.extract.read import Reading
@@ -147,6 +150,46 @@ def test_every_choice_of_days_is_one_run_that_reads_exactly_them_and_ends_in_fre
         (days.start, days.end) for days in (of_job, of_all, alone, landed)
     ]
     store.close()
+
+
+def test_an_operator_starts_a_backfill_by_clicks_and_reads_why_a_run_failed(
+    dagster: DagsterDev, settings: Settings, service: SandboxServer, pytestconfig: pytest.Config
+):
+    days, before = Days("2026-03-18"), len(dagster.runs())
+    with at_the_ui(dagster.url, pytestconfig.getoption("--pictures")) as operator:
+        operator.opens("/assets/shipment_pages")
+        operator.clicks("Materialize")
+        operator.sees("Partition selection")
+        operator.chooses_days(*days.range)
+        operator.keeps_picture("dagster-backfill")
+        operator.clicks("Launch backfill")
+        operator.sees("Created backfill")
+
+        # until the daemon starts it
+        operator.opens("/asset-groups")
+        operator.sees("Global asset lineage")
+        operator.sees("marts")
+        operator.keeps_picture("dagster-lineage")
+        operator.opens("/assets/shipments")
+        operator.sees("target_ship_date")
+        operator.keeps_picture("dagster-table")
+
+        run = dagster.finished_runs(before + 1)[-1]
+        operator.opens(f"/runs/{run['runId']}")
+        operator.sees("Success")
+        operator.keeps_picture("dagster-run")
+        assert days.published(settings) == days.served(settings)
+
+        service.sandbox = Sandbox(replace(service.sandbox.config, token="a token that was replaced"))
+        operator.opens("/assets/shipment_pages")
+        operator.clicks("Materialize")
+        operator.sees("Partition selection")
+        operator.clicks("Latest")
+        operator.clicks("Launch")
+        run = dagster.finished_runs(before + 2)[-1]
+        operator.opens(f"/runs/{run['runId']}")
+        operator.sees("look at WMS_API_TOKEN")
+        operator.keeps_picture("dagster-failed-run")
 
 
 def test_a_polite_kill_of_the_ui_leaves_no_process(dagster: DagsterDev):

@@ -1,0 +1,64 @@
+"""An operator at Dagster's UI: a real Chromium, driven by its clicks and read as it is shown."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BROWSER = "chromium"
+SHOWN_SECONDS = 60
+SIZE = {"width": 1440, "height": 900}
+
+
+@contextmanager
+def at_the_ui(base_url: str, pictures: Path | None) -> Iterator[Operator]:
+    """Open a browser on the UI; skips the test where there is none. `pictures` is the folder for what is looked at."""
+    path = shutil.which(BROWSER)
+    if path is None:
+        pytest.skip(f"there is no {BROWSER}: install Debian's package {BROWSER}")
+    playwright = pytest.importorskip("playwright.sync_api", reason="install .requirements/browser.txt")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        page = browser.new_page(viewport=SIZE)
+        page.set_default_timeout(SHOWN_SECONDS * 1000)
+        yield Operator(page, base_url, pictures)
+        browser.close()
+
+
+class Operator:
+    """Looks and clicks. Every wait ends with an error after `SHOWN_SECONDS`."""
+
+    def __init__(self, page: Any, base_url: str, pictures: Path | None) -> None:
+        self._page = page
+        self._base_url = base_url
+        self._pictures = pictures
+
+    def opens(self, path: str) -> None:
+        """Go to a page of the UI."""
+        self._page.goto(self._base_url + path)
+
+    def sees(self, text: str) -> None:
+        """Wait until a text is shown."""
+        self._page.get_by_text(text).first.wait_for()
+
+    def clicks(self, name: str) -> None:
+        """Click the last button of this name: a dialog lies over the page, and comes after it."""
+        self._page.get_by_role("button", name=name).last.click()
+
+    def chooses_days(self, first: str, last: str) -> None:
+        """Write a range of days, however old, into the dialog that asks for partitions."""
+        self._page.get_by_text("Show all partitions").click()
+        box = self._page.get_by_role("dialog").get_by_role("textbox").first
+        box.fill(f"[{first}...{last}]")
+        box.press("Enter")
+
+    def keeps_picture(self, name: str) -> None:
+        """Keep what is shown, if pictures were asked for."""
+        if self._pictures is not None:
+            self._page.wait_for_load_state("networkidle")
+            self._page.screenshot(path=self._pictures / f"{name}.png")
