@@ -1,14 +1,14 @@
-# Every target works as the first command on a machine with Python 3.11 and make: it makes .venv by itself.
+# Every target works as the first command on a machine with Python 3.11 to 3.13 and make: it makes .venv by itself.
 PYTHON ?= python3.11
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: install demo test soak lint ui pictures bench lock clean
+.PHONY: install demo test soak wheel lint ui pictures bench lock clean
 
 install: $(STAMP)
 
 $(STAMP): pyproject.toml .requirements/dev.txt
-	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed; set PYTHON=/path/to/python3.11"; exit 1; }
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 to 3.13 is needed; set PYTHON=/path/to/python3.12, say"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r .requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
@@ -26,6 +26,10 @@ test: $(STAMP)
 soak: $(STAMP)
 	$(BIN)/python -m pytest --soak -v -s --basetemp .soak tests/survival $(SOAK)
 
+# the wheel in an empty environment of each Python that is here; downloads every dependency
+wheel: $(STAMP)
+	tests/try_wheel.sh $(foreach version,3.11 3.12 3.13,$(shell command -v python$(version)))
+
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -33,7 +37,7 @@ lint: $(STAMP)
 	$(BIN)/sqlfluff lint --processes 2 sql
 
 ui: $(STAMP)
-	$(BIN)/python -m pipelines.ui
+	$(BIN)/wms-sync ui $(if $(PORT),--port $(PORT))
 
 # what the docs show of the UI, taken by the test that operates it; needs Debian's chromium
 pictures: $(STAMP)

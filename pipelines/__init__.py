@@ -25,6 +25,6 @@ imports `wms_sync`, never the other way round.
     event_log        Dagster's SQLite storage, made fast for many tables and many days
     running          runs jobs in this process, for the command line and tests
     local_sandbox    the sandbox as a child process
-    ui               `make ui`
+    ui               `wms-sync ui`, `make ui`
     cli/             the command line
 """

@@ -1,11 +1,13 @@
 """Prepare Dagster's home, the folder of `DAGSTER_HOME`, with a `dagster.yaml` that suits this pipeline.
 
-`make ui`, the command line and the tests use it. An existing `dagster.yaml` stays as it is; copy from this one.
+`wms-sync ui`, the command line and the tests use it; `python -m pipelines.instance` does nothing else, for what starts
+Dagster itself. An existing `dagster.yaml` stays as it is; copy from this one.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -101,3 +103,15 @@ def used_instance(given: dg.DagsterInstance | None) -> Iterator[dg.DagsterInstan
 def without_history() -> dg.DagsterInstance:
     """Return an instance in memory, which keeps no history and writes nothing to the user's home folder."""
     return dg.DagsterInstance.ephemeral(settings={"telemetry": {"enabled": False}})
+
+
+def main() -> None:
+    """Prepare the folder of `DAGSTER_HOME`."""
+    home = home_of_user()
+    if home is None:
+        sys.exit(f"{HOME_VARIABLE} is not set: name the folder of Dagster's history.")
+    prepare_home(home)
+
+
+if __name__ == "__main__":
+    main()

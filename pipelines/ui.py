@@ -1,7 +1,8 @@
-"""``make ui``: start Dagster's UI with your settings, or with a sandbox if no service is configured.
+"""``wms-sync ui``: start Dagster's UI with your settings, or with a sandbox if no service is configured.
 
-``python -m pipelines.ui [--port 3000]``. Dagster's home is ``DAGSTER_HOME`` when set, else a folder in the data folder.
-The sandbox has everything in a folder of its own, its home too, and of your settings takes ``WMS_PUSH_ENABLED`` alone.
+``make ui`` and ``python -m pipelines.ui`` do the same. Dagster's home is ``DAGSTER_HOME`` when set, else a folder in
+the data folder. The sandbox has everything in a folder of its own, its home too, and of your settings takes
+``WMS_PUSH_ENABLED`` alone.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -18,16 +20,28 @@ from pathlib import Path
 
 import click
 
+from pipelines.installed import command
 from pipelines.instance import HOME_VARIABLE, home_of_user, prepare_home
 from pipelines.local_sandbox import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, local_sandbox
 from wms_sync.durable import keep_private
-from wms_sync.errors import WmsSyncError
+from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.layout import Layout
 from wms_sync.master_data.kinds.folder import SAMPLES
 from wms_sync.settings import PREFIX, Settings
 
 SHIPMENTS, SEED, DAYS = 5000, 7, 30
 SANDBOX_DATA = Path("data/ui-sandbox")
+HOST = "127.0.0.1"
+
+
+class PortTaken(SettingsError):
+    """Something listens on the port already."""
+
+    def __init__(self, port: int, reason: str | None) -> None:
+        super().__init__(
+            f"The UI cannot listen on {HOST}:{port} ({reason}), most likely because one runs there already. Nothing "
+            f"was started. Open http://{HOST}:{port}, or choose another port: {command()} ui --port {port + 1}"
+        )
 
 
 @click.command()
@@ -36,15 +50,30 @@ def main(port: int) -> None:
     """Open Dagster's UI on this pipeline."""
     keep_private()
     try:
-        settings = Settings.load()
+        sys.exit(serve(Settings.load(), port))
     except WmsSyncError as error:
         click.echo(f"wms-sync: {error}", err=True)
         sys.exit(error.exit_code)
+
+
+def serve(settings: Settings, port: int) -> int:
+    """Serve the UI until Ctrl-C; return Dagster's exit code. Raise ``PortTaken`` before anything is started."""
+    _refuse_taken(port)
     if settings.base_url is not None:
         home = str(home_of_user() or settings.layout.dagster_home)
-        sys.exit(_serve({**os.environ, HOME_VARIABLE: home}, Path.cwd(), port))
+        return _serve({**os.environ, HOME_VARIABLE: home}, Path.cwd(), port)
     with sandbox() as (environment, folder):
-        sys.exit(_serve(environment, folder, port))
+        return _serve(environment, folder, port)
+
+
+def _refuse_taken(port: int) -> None:
+    """Dagster itself would take another port, and not the one that people have a link to."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port that was just given up is free
+        try:
+            probe.bind((HOST, port))
+        except OSError as error:
+            raise PortTaken(port, error.strerror) from None
 
 
 @contextmanager
@@ -55,7 +84,8 @@ def sandbox() -> Iterator[tuple[Mapping[str, str], Path]]:
     shutil.rmtree(data, ignore_errors=True)
     files = Path(shutil.copytree(SAMPLES, data / "master-data"))
     click.echo(
-        f"Sample files of master data are in {files}. They are planned; WMS_PUSH_ENABLED=true make ui pushes them."
+        f"Sample files of master data are in {files}. They are planned; WMS_PUSH_ENABLED=true {command()} ui pushes "
+        "them."
     )
     click.echo("Run the job sync_now first: the samples name merchants and warehouses that shipments show.")
     start = (datetime.now(UTC) - timedelta(days=DAYS)).date()
@@ -81,9 +111,9 @@ def _is_no_setting(name: str) -> bool:
 
 def _serve(environment: Mapping[str, str], folder: Path, port: int) -> int:
     home = prepare_home(Path(environment[HOME_VARIABLE]))
-    click.echo(f"Dagster at http://127.0.0.1:{port} (home {home}); Ctrl-C ends it.")
+    click.echo(f"Dagster at http://{HOST}:{port} (home {home}); Ctrl-C ends it.")
     command = [str(Path(sys.executable).with_name("dagster")), "dev", "-m", "pipelines.definitions"]
-    command += ["-h", "127.0.0.1", "-p", str(port)]
+    command += ["-h", HOST, "-p", str(port)]
     with subprocess.Popen(command, env={**environment, HOME_VARIABLE: str(home)}, cwd=folder) as dagster:  # noqa: S603
         # Ctrl-C also reaches Dagster; SIGTERM reaches only this process
         signal.signal(signal.SIGTERM, lambda *_: dagster.send_signal(signal.SIGINT))

@@ -19,6 +19,7 @@ from rich.table import Table
 
 from pipelines.cli.push_views import plan_lines
 from pipelines.cli.runs import run_push, run_sync
+from pipelines.installed import command, shown
 from pipelines.instance import without_history
 from pipelines.local_sandbox import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, local_sandbox
 from wms_sync import sql_files
@@ -128,21 +129,17 @@ def _show(published: Path) -> None:
 
 
 def _next_steps(settings: Settings, published: Path) -> str:
-    shown = _shown(published)
+    file = shown(published)
     mine = (
-        f"WMS_DATA_DIR={shown.parent} WMS_START_DATE={settings.start_date} "
+        f"WMS_DATA_DIR={file.parent} WMS_START_DATE={settings.start_date} "
         f"WMS_CLOCK_TOLERANCE_SECONDS={TOLERANCE_SECONDS}"
     )
     return f"""\
-  tables     in Python: import duckdb; duckdb.connect("{shown}", read_only=True).sql("show all tables")
-  writing    the file is read-only: make a copy with install -m 600 {shown} mine.duckdb, and write to that
-  report     {_shown(settings.layout.report)}: open it in a browser; it is made anew by each load
+  tables     in Python: import duckdb; duckdb.connect("{file}", read_only=True).sql("show all tables")
+  writing    the file is read-only: make a copy with install -m 600 {file} mine.duckdb, and write to that
+  report     {shown(settings.layout.report)}: open it in a browser; it is made anew by each load
   columns    select table_name, column_name, comment from duckdb_columns() where schema_name = 'main'
-  status     {mine} .venv/bin/wms-sync status
-  files      {_shown(SAMPLES)}: what can be pushed; wms-sync push retailers --columns
-  Dagster    make ui: the same jobs, a backfill of days, checks and the catalogue in the browser
-  your own   set WMS_BASE_URL and WMS_API_TOKEN (or write .env), then .venv/bin/wms-sync doctor and sync"""
-
-
-def _shown(path: Path) -> Path:
-    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+  status     {mine} {command()} status
+  files      {shown(SAMPLES)}: what can be pushed; {command()} push retailers --columns
+  Dagster    {command()} ui: the same jobs, a backfill of days, checks and the catalogue in the browser
+  your own   set WMS_BASE_URL and WMS_API_TOKEN (or write .env), then {command()} doctor and sync"""

@@ -299,6 +299,16 @@ def doctor() -> int:
 
 
 @main.command()
+@click.option("--port", type=int, default=3000, show_default=True, help="Port of the UI on 127.0.0.1.")
+@exits_with_code
+def ui(port: int) -> int:
+    """Open Dagster's UI on your instance, or on a sandbox if WMS_BASE_URL is not set, until Ctrl-C."""
+    from pipelines.ui import serve
+
+    return serve(Settings.load(), port)
+
+
+@main.command()
 @click.option("--port", type=int, default=8808, show_default=True, help="Port on 127.0.0.1; 0 picks a free one.")
 @click.option("--shipments", type=int, default=2000, show_default=True, help="How many it holds; a million is fine.")
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same data.")

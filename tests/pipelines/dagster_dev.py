@@ -67,8 +67,8 @@ class DagsterDev:
 
     def __init__(self, home: Path, environment: Mapping[str, str]) -> None:
         self._home = prepare_home(home)
-        self._port = _free_port()
-        self.url = f"http://127.0.0.1:{self._port}"
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
         self._http = httpx.Client(base_url=self.url, timeout=30, trust_env=False)
         self._log = home / "dagster-dev.log"
         self._environment = {
@@ -78,7 +78,7 @@ class DagsterDev:
         }
 
     def __enter__(self) -> Self:
-        command = [sys.executable, "-m", "pipelines.ui", "--port", str(self._port)]
+        command = [sys.executable, "-m", "pipelines.ui", "--port", str(self.port)]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 command, cwd=self._home, env=self._environment, stdout=log, stderr=log, start_new_session=True
@@ -210,7 +210,7 @@ class DagsterDev:
         return True
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -1,5 +1,6 @@
 """An operator chooses days in Dagster's UI: the same calls, against a real `dagster dev` and a sandbox on a socket."""
 
+from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -8,10 +9,11 @@ import duckdb
 import httpx
 import pytest
 
-from pipelines import coverage, tables
+from pipelines import coverage, tables, ui
 from pipelines.days import RANGE_END, RANGE_START
-from tests.pipelines.dagster_dev import DagsterDev, Run
+from tests.pipelines.dagster_dev import DagsterDev, Run, free_port
 from tests.pipelines.operator import at_the_ui
+from tests.pipelines.proxy import proxy_where_installed, websocket
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.api.client import GlobalApi
@@ -190,6 +192,32 @@ def test_an_operator_starts_a_backfill_by_clicks_and_reads_why_a_run_failed(
         operator.opens(f"/runs/{run['runId']}")
         operator.sees("look at WMS_API_TOKEN")
         operator.keeps_picture("dagster-failed-run")
+
+
+def test_behind_the_proxy_of_deploy_nobody_comes_in_without_a_login_and_the_websocket_works(dagster, tmp_path):
+    ours, login = "https://wms-sync.example.com", b64encode(b"anna:secret").decode()
+    port = free_port()
+    with (
+        proxy_where_installed(tmp_path, dagster.port, port),
+        httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as http,
+    ):
+        query = {"query": "{ version }"}
+        assert http.get("/server_info").status_code == 401
+        assert http.post("/graphql", json=query).status_code == 401
+        http.headers["Authorization"] = f"Basic {login}"
+        assert http.get("/server_info").status_code == 200
+        assert "version" in http.post("/graphql", json=query, headers={"Origin": ours}).json()["data"]
+        assert http.post("/graphql", json=query, headers={"Origin": "https://evil.example"}).status_code == 403
+        assert websocket(port, ours, login) == 101
+        assert websocket(port, "https://evil.example", login) == 403
+        assert websocket(port, ours, "d3Jvbmc6d3Jvbmc=") == 401
+
+
+def test_a_port_that_is_taken_is_named_and_no_other_one_is_chosen(dagster, capfd, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ui.PortTaken, match=rf"127.0.0.1:{dagster.port} .*--port {dagster.port + 1}"):
+        ui.serve(Settings.load(_env_file=None, base_url=None), dagster.port)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_polite_kill_of_the_ui_leaves_no_process(dagster: DagsterDev):

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Install the wheel into an empty environment of each Python that is named, and run what a newcomer runs.
+#   tests/try_wheel.sh python3.11 python3.13
+# Not part of `make test`: it downloads every dependency. `make wheel` runs it.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+"${root}/.venv/bin/python" -m hatchling build -t wheel -d "$folder" "$root" >/dev/null 2>&1 ||
+    (cd "$root" && .venv/bin/python -m hatchling build -t wheel -d "$folder" >/dev/null)
+for python in "$@"; do
+    echo "== $("$python" --version)"
+    "$python" -m venv "$folder/env"
+    "$folder/env/bin/python" -m pip install --quiet --disable-pip-version-check "$(echo "$folder"/*.whl)[postgres,report]"
+    mkdir "$folder/here"
+    cd "$folder/here"
+    "$folder/env/bin/wms-sync" demo >"$folder/demo.txt" 2>&1 || { tail -30 "$folder/demo.txt"; exit 1; }
+    sed -n '/What to look at next/,$p' "$folder/demo.txt"
+    port=$("$folder/env/bin/python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    "$folder/env/bin/wms-sync" ui --port "$port" >"$folder/ui.txt" 2>&1 &
+    ui=$!
+    for _ in $(seq 120); do
+        sleep 1
+        answer=$("$folder/env/bin/python" - "$port" <<'PYTHON' || true
+import json, sys, urllib.request
+asked = b'{"query": "{ workspaceOrError { ... on Workspace { locationEntries { loadStatus locationOrLoadError { __typename } } } } }"}'
+request = urllib.request.Request(f"http://127.0.0.1:{sys.argv[1]}/graphql", asked, {"Content-Type": "application/json"})
+print(urllib.request.urlopen(request, timeout=5).read().decode())
+PYTHON
+        ) 2>/dev/null
+        case "$answer" in *RepositoryLocation\"*) break ;; esac
+    done
+    kill -TERM "$ui"
+    wait "$ui" || true
+    case "$answer" in *RepositoryLocation\"*) echo "the UI has loaded" ;; *) cat "$folder/ui.txt"; exit 1 ;; esac
+    cd "$root"
+    rm -rf "$folder/env" "$folder/here"
+done
