@@ -55,11 +55,14 @@ def tables_only(analytics: dg.AssetsDefinition) -> AssetJob:
 
 
 def push(kind: Kind, asset: dg.AssetsDefinition) -> AssetJob:
-    """Return the job that plans files of a kind, and pushes them if that is switched on; also `wms-sync push`."""
+    """Return the job that plans files of a kind, and sends what is approved or switched on; also `wms-sync push`."""
     return dg.define_asset_job(
         push_name(kind),
         selection=dg.AssetSelection.assets(asset),
-        description=f"Checks and plans CSV files of {kind.many}; with WMS_PUSH_ENABLED, creates what is not there.",
+        description=(
+            f"Checks and plans CSV files of {kind.many}. Sends the plans that are approved in its configuration; with "
+            "WMS_PUSH_ENABLED, without approval."
+        ),
         executor_def=dg.in_process_executor,
     )
 

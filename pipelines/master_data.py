@@ -1,10 +1,11 @@
 """The assets of master data, one per kind: CSV files are planned, and pushed by the job of their kind.
 
-Only that job sends, and only if `WMS_PUSH_ENABLED` is on: materialising the asset, alone or with others, only plans. A
-plan is recorded as an observation of the asset, a push as a materialisation. A run handles the files in its
-configuration, or else all files of its kind in `WMS_MASTER_DATA_DIR`. Rows that need attention fail checks, not the
-run. Rows that the service did not accept fail the run, so that an alert is sent; so does a file that cannot be handled
-at all, after the other files. Two pushes of one kind wait for each other, in the library.
+Only that job sends: everything if `WMS_PUSH_ENABLED` is on, else the plans that a person approves by fingerprint.
+Materialising the asset, alone or with others, only plans. A plan and a push are materialisations of the asset; their
+metadata `pushed` tells them apart. A run handles the files in its configuration, or else all files of its kind in
+`WMS_MASTER_DATA_DIR`. Rows that need attention fail checks, not the run. Rows that the service did not accept fail the
+run, so that an alert is sent; so does a file that cannot be handled at all, after the other files, and an approval of
+a plan that is another one by now. Two pushes of one kind wait for each other, in the library.
 """
 
 from collections import Counter
@@ -50,7 +51,7 @@ CHECKS = {
 }
 """By name: severity, the actions and outcomes of rows that fail the check, description."""
 
-Event = dg.AssetObservation | dg.MaterializeResult[None] | dg.AssetCheckResult
+Event = dg.MaterializeResult[None] | dg.AssetCheckResult
 Handled = Plan | PushReport
 
 
@@ -60,6 +61,18 @@ class FileChanged(MasterDataError):
 
 class InterruptedPush(WmsSyncError):
     """The push ended early because of a signal."""
+
+
+class NotApproved(MasterDataError):
+    """What was approved is not what would be done now; nothing of it was sent."""
+
+
+class _OnlyPlanned(Exception):
+    """The plan of a file is not among those that were approved, so nothing of it was sent."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        super().__init__()
 
 
 class RowsUnsent(MasterDataError):
@@ -82,10 +95,14 @@ class GivenFile(dg.Config):
 
 
 class PushConfig(dg.Config):
-    """`files` are handled in this order; an empty list means all of the folder. `resend` sends doubtful rows again."""
+    """`files` are handled in this order; an empty list means all of the folder. `resend` sends doubtful rows again.
+
+    With `approve`, the fingerprints of plans that an earlier run showed, these plans are sent and no other.
+    """
 
     files: list[GivenFile] = Field(default_factory=list)
     resend: bool = False
+    approve: list[str] = Field(default_factory=list)
 
 
 def push_name(kind: Kind) -> str:
@@ -98,9 +115,12 @@ def key(kind: Kind) -> dg.AssetKey:
     return dg.AssetKey([GROUP, kind.slug])
 
 
-def run_config(kind: Kind, files: Sequence[GivenFile], *, resend: bool = False) -> dict[str, object]:
+def run_config(
+    kind: Kind, files: Sequence[GivenFile], *, resend: bool = False, approve: Sequence[str] = ()
+) -> dict[str, object]:
     """Return the run configuration that handles these files."""
-    config = {"files": [file.model_dump(exclude_none=True) for file in files], "resend": resend}
+    config: dict[str, object] = {"files": [file.model_dump(exclude_none=True) for file in files], "resend": resend}
+    config |= {"approve": list(approve)} if approve else {}
     return {"ops": {key(kind).to_python_identifier(): {"config": config}}}
 
 
@@ -114,7 +134,6 @@ def master_data(settings: Settings, kind: Kind) -> dg.AssetsDefinition:
         check_specs=[
             dg.AssetCheckSpec(name, asset=key(kind), description=text) for name, (_, _, text) in CHECKS.items()
         ],
-        output_required=False,
         description=_description(settings, kind),
     )
     def master_data(
@@ -122,7 +141,7 @@ def master_data(settings: Settings, kind: Kind) -> dg.AssetsDefinition:
     ) -> Iterator[Event]:
         handled: list[Handled] = []
         failures = _recorded(context, config, operation, kind, handled)
-        yield from _events(kind, handled)
+        yield from _events(kind, config, handled)
         if failures:
             text = "\n".join(str(failure) for failure in failures)
             raise dg.Failure(text, allow_retries=False) from failures[0]
@@ -134,7 +153,7 @@ def _recorded(
     context: dg.AssetExecutionContext, config: PushConfig, operation: Operation, kind: Kind, handled: list[Handled]
 ) -> list[WmsSyncError]:
     """Handle the files; a run that sends is recorded. Return the errors."""
-    if not _sends(context, operation.settings, kind):
+    if not _sends(context, operation.settings, kind, config):
         return _handle(context, config, operation, kind, handled)
     failures: list[WmsSyncError] = []
     recording = operation.recording(f"push {kind.slug}", context)
@@ -159,8 +178,8 @@ def _end(failures: Sequence[WmsSyncError]) -> Ended:
     return Ended(outcome, "\n".join(map(str, failures)), kind.__name__)
 
 
-def _sends(context: dg.AssetExecutionContext, settings: Settings, kind: Kind) -> bool:
-    return settings.push_enabled and context.job_name == push_name(kind)
+def _sends(context: dg.AssetExecutionContext, settings: Settings, kind: Kind, config: PushConfig) -> bool:
+    return context.job_name == push_name(kind) and (settings.push_enabled or bool(config.approve))
 
 
 def _handle(
@@ -174,7 +193,9 @@ def _handle(
     try:
         for file in config.files or _all_files(context, operation.settings, kind):
             try:
-                done = _handle_one(context, operation, kind, file, resend=config.resend)
+                done = _handle_one(context, operation, kind, file, config)
+            except _OnlyPlanned as shown:
+                done = shown.plan
             except MasterDataError as error:
                 failures.append(error)
                 continue
@@ -186,7 +207,17 @@ def _handle(
                 break
     except WmsSyncError as error:
         failures.append(error)
-    return failures
+    return failures or list(_unmet(kind, config, handled))
+
+
+def _unmet(kind: Kind, config: PushConfig, handled: Sequence[Handled]) -> Iterator[NotApproved]:
+    """Yield the error that fails a run if something was approved that no file would do now."""
+    sent = {done.plan.fingerprint for done in handled if isinstance(done, PushReport)}
+    if unmet := [fingerprint for fingerprint in config.approve if fingerprint not in sent]:
+        yield NotApproved(
+            f"No file has the plan {', '.join(unmet)} that was approved, or this is not the job {push_name(kind)}: "
+            "nothing of it was sent. This run shows the plans of now. Look at them, and approve what is right."
+        )
 
 
 def _all_files(context: dg.AssetExecutionContext, settings: Settings, kind: Kind) -> Sequence[GivenFile]:
@@ -198,16 +229,18 @@ def _all_files(context: dg.AssetExecutionContext, settings: Settings, kind: Kind
 
 
 def _handle_one(
-    context: dg.AssetExecutionContext, operation: Operation, kind: Kind, file: GivenFile, *, resend: bool
+    context: dg.AssetExecutionContext, operation: Operation, kind: Kind, file: GivenFile, config: PushConfig
 ) -> Handled:
     path = Path(file.path)
-    if not _sends(context, operation.settings, kind):
-        plan = plan_file(operation.settings, kind, path, resend=resend)
+    if not _sends(context, operation.settings, kind, config):
+        plan = plan_file(operation.settings, kind, path, resend=config.resend)
         _refuse_another(plan, file)
         return plan
 
     def planned(plan: Plan) -> None:
         _refuse_another(plan, file)
+        if config.approve and plan.fingerprint not in config.approve:
+            raise _OnlyPlanned(plan)
         stopping.listen()
 
     with Stopping() as stopping, logging_to(context.log):
@@ -216,7 +249,7 @@ def _handle_one(
             kind,
             path,
             run_id=context.run.run_id,
-            resend=resend,
+            resend=config.resend,
             again=file.again,
             planned=planned,
             watcher=operation.push_watcher(context.log),
@@ -253,7 +286,7 @@ def _checked(done: Handled) -> Checked:
     return done.checked if isinstance(done, Plan) else done.plan.checked
 
 
-def _events(kind: Kind, handled: Sequence[Handled]) -> Iterator[Event]:
+def _events(kind: Kind, config: PushConfig, handled: Sequence[Handled]) -> Iterator[Event]:
     for name, (severity, words, _) in CHECKS.items():
         rows = metadata.rows_of(handled, words)
         unasked = metadata.unasked(handled) if name == DOUBTFUL else {}
@@ -264,10 +297,10 @@ def _events(kind: Kind, handled: Sequence[Handled]) -> Iterator[Event]:
             severity=severity,
             metadata={**metadata.of_rows(rows), **unasked},
         )
-    if any(isinstance(done, PushReport) for done in handled):
-        yield dg.MaterializeResult(asset_key=key(kind), metadata=metadata.of_handled(handled))
-    else:
-        yield dg.AssetObservation(asset_key=key(kind), metadata=metadata.of_handled(handled))
+    plans = [done.fingerprint for done in handled if isinstance(done, Plan) and done.sends]
+    approval = run_config(kind, config.files, resend=config.resend, approve=plans) if plans else None
+    shown = metadata.of_handled(handled, push_name(kind), approval)
+    yield dg.MaterializeResult(asset_key=key(kind), metadata=shown)
 
 
 def _description(settings: Settings, kind: Kind) -> str:
@@ -279,6 +312,7 @@ def _description(settings: Settings, kind: Kind) -> str:
         f"Materialising this asset plans. The job {push_name(kind)} and the sensor master_data_files create what the "
         "files have and the service is not known to have: WMS_PUSH_ENABLED is on."
         if settings.push_enabled
-        else "WMS_PUSH_ENABLED is off: they are checked and planned, and nothing is sent."
+        else "WMS_PUSH_ENABLED is off: they are checked and planned, and nothing is sent that nobody approved. To send "
+        f"a plan, launch the job {push_name(kind)} with the configuration that the plan shows under `approve`."
     )
     return f"{kind.many.capitalize()} from CSV files. {where} {sends}"

@@ -6,6 +6,7 @@ as a table, whose cells are plain text.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -99,8 +100,13 @@ def of_check(result: CheckResult) -> Metadata:
     return {"offending_rows": result.offending, "rows_looked_at": result.rows, "asked_of": result.asked, **sample}
 
 
-def of_handled(handled: Sequence[Plan | PushReport]) -> Metadata:
-    """Return the metadata of handled files of master data; counts include all rows, tables show the first ones."""
+def of_handled(
+    handled: Sequence[Plan | PushReport], job: str, approval: Mapping[str, object] | None = None
+) -> Metadata:
+    """Return the metadata of handled files of master data; counts include all rows, tables show the first ones.
+
+    `approval` is the configuration with which the job sends what is only planned.
+    """
     reports = [done for done in handled if isinstance(done, PushReport)]
     plans = [done.plan if isinstance(done, PushReport) else done for done in handled]
     facts: dict[str, dg.MetadataValue | int | float | str] = {
@@ -111,6 +117,9 @@ def of_handled(handled: Sequence[Plan | PushReport]) -> Metadata:
         "plan": _table(rows_of(plans)),
         **_counted("planned", plans),
     }
+    if approval is not None:
+        told = f"To send exactly this plan and nothing else, launch the job `{job}` with this configuration:"
+        facts["approve"] = dg.MetadataValue.md(f"{told}\n\n```json\n{json.dumps(approval, indent=2)}\n```")
     if reports:
         facts |= {
             "outcome": _table(rows_of(reports)),

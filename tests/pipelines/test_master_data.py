@@ -1,5 +1,7 @@
 """The assets of master data: plans and pushes as runs of Dagster, against the sandbox on a socket."""
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import dagster as dg
@@ -45,10 +47,18 @@ def write(folder: Path, name: str, *lines: str) -> Path:
 
 @pytest.fixture
 def run(make_settings, folder, instance):
-    def start(kind: Kind = RETAILERS, *files: GivenFile, resend: bool = False, **overrides: object):
+    def start(
+        kind: Kind = RETAILERS,
+        *files: GivenFile,
+        resend: bool = False,
+        approve: Sequence[str] = (),
+        **overrides: object,
+    ):
         built = definitions.build(make_settings(master_data_dir=folder, **overrides))
         return built.resolve_job_def(master_data.push_name(kind)).execute_in_process(
-            instance=instance, run_config=master_data.run_config(kind, files, resend=resend), raise_on_error=False
+            instance=instance,
+            run_config=master_data.run_config(kind, files, resend=resend, approve=approve),
+            raise_on_error=False,
         )
 
     return start
@@ -58,10 +68,6 @@ def shown(events):
     """Metadata of the one observation or materialisation, as plain values."""
     [event] = events
     return {name: getattr(value, "value", None) for name, value in event.metadata.items()}
-
-
-def observed(result):
-    return shown([one.asset_observation_data.asset_observation for one in result.get_asset_observation_events()])
 
 
 def materialised(result):
@@ -81,11 +87,10 @@ def test_by_default_a_run_is_a_plan_and_sends_nothing(run, folder, service):
     write(folder, "retailers.csv", "code,name", "a,A", "b,")
     result = run()
     assert result.success
-    assert not result.get_asset_materialization_events()
-    seen = observed(result)
+    seen = materialised(result)
     assert seen["pushed"] is False
     assert (seen["rows"], seen["planned_create"], seen["planned_rejected"]) == (2, 1, 1)
-    [event] = [one.asset_observation_data.asset_observation for one in result.get_asset_observation_events()]
+    [event] = [one.materialization for one in result.get_asset_materialization_events()]
     assert [record.data for record in event.metadata["plan"].records] == [
         {"file": "retailers.csv", "line": 3, "key": "", "what": "rejected", "why": "name: Must be filled."},
         {"file": "retailers.csv", "line": 2, "key": "a", "what": "create", "why": ""},
@@ -110,6 +115,43 @@ def test_switched_on_it_pushes_every_file_of_its_kind_in_the_order_of_names(run,
 
     again = materialised(run(push_enabled=True))
     assert (again["planned_already_there"], again["rows_already_there"], again["requests"]) == (2, 2, 0)
+
+
+def approval(result) -> Sequence[str]:
+    """What one would paste from the catalogue to send the plans of a run."""
+    text = materialised(result)["approve"].partition("```json")[2].removesuffix("```")
+    approved: list[str] = json.loads(text)["ops"]["master_data__retailers"]["config"]["approve"]
+    return approved
+
+
+def test_the_plan_that_was_shown_and_approved_is_what_is_sent(run, folder, service):
+    write(folder, "retailers-1.csv", "code,name", "a,A")
+    write(folder, "retailers-2.csv", "code,name", "b,B")
+    first, second = approval(run())
+    done = materialised(run(approve=[second]))
+    assert (done["pushed"], done["rows_created"]) == (True, 1)
+    assert [one["code"] for one in service.sandbox.retailers()] == ["b"]
+
+    write(folder, "retailers-1.csv", "code,name", "a,Another")
+    refused = run(approve=[first])
+    assert not refused.success
+    assert f"No file has the plan {first} that was approved" in failure(refused)
+    shown_instead = approval(refused)
+    assert shown_instead != [first]
+    assert [one["code"] for one in service.sandbox.retailers()] == ["b"]
+    assert run(approve=shown_instead).success
+    assert {one["code"]: one["name"] for one in service.sandbox.retailers()} == {"a": "Another", "b": "B"}
+    assert "approve" not in materialised(run()), "nothing is left to send"
+
+
+def test_what_was_created_meanwhile_makes_it_another_plan(run, folder, service):
+    write(folder, "retailers.csv", "code,name", "a,A", "b,B")
+    [shown_before] = approval(run(push_enabled=False))
+    write(folder, "others.csv", "code,name", "a,A")
+    run(RETAILERS, GivenFile(path=str(folder / "others.csv")), push_enabled=True)
+    assert not run(approve=[shown_before]).success
+    assert not run(approve=[shown_before], push_enabled=True).success, "also where nobody need approve"
+    assert [one["code"] for one in service.sandbox.retailers()] == ["a"]
 
 
 def test_what_needs_a_hand_fails_a_check_of_its_own_and_not_the_run(run, folder, service):
@@ -153,8 +195,8 @@ def test_materialising_assets_plans_and_each_shows_its_own_rows_and_checks(make_
         instance=instance, asset_selection=[RETAILERS_KEY, master_data.key(PRODUCTS)]
     )
     assert (service.sandbox.retailers(), service.sandbox.products()) == ([], [])
-    assert not result.get_asset_materialization_events()
-    seen = [one.asset_observation_data.asset_observation for one in result.get_asset_observation_events()]
+    seen = [one.materialization for one in result.get_asset_materialization_events()]
+    assert {one.metadata["pushed"].value for one in seen} == {False}
     assert {one.asset_key: one.metadata["rows"].value for one in seen} == {
         RETAILERS_KEY: 1,
         master_data.key(PRODUCTS): 1,
@@ -170,8 +212,8 @@ def test_tables_in_the_history_are_bounded_and_counts_are_complete(run, folder):
     run(push_enabled=True)
     write(folder, "retailers.csv", "code,name,routing_guide_notes", *(f"r{at},R,x{notes}" for at in range(many)))
     result = run()
-    assert observed(result)["planned_changed"] == many
-    [event] = [one.asset_observation_data.asset_observation for one in result.get_asset_observation_events()]
+    assert materialised(result)["planned_changed"] == many
+    [event] = [one.materialization for one in result.get_asset_materialization_events()]
     shown_rows = event.metadata["plan"].records
     assert len(shown_rows) == metadata.SHOWN_ROWS + 1
     assert shown_rows[-1].data["what"] == "and 7 rows more"
@@ -215,7 +257,7 @@ def test_without_a_folder_the_asset_exists_and_says_so(make_settings, tmp_path, 
 def test_a_folder_without_files_of_a_kind_is_no_failure(run):
     result = run(push_enabled=True)
     assert result.success
-    assert observed(result)["rows"] == 0
+    assert materialised(result)["rows"] == 0
 
 
 def test_the_command_line_gets_the_report_or_the_error_of_the_library(make_settings, folder, instance):

@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -126,6 +127,16 @@ class Plan:
     def sends(self) -> int:
         """The number of creates to send."""
         return sum(step.sends for step in self.steps)
+
+    @property
+    def fingerprint(self) -> str:
+        """Sixteen hex digits, the same only for plans that do the same with the same file at the same service."""
+        does = [
+            (one.line, one.key, one.action, one.sends, one.content, sorted(map(str, one.ids.items())), one.waits_for)
+            for one in self.steps
+        ]
+        told = json.dumps([self.service, str(self.kind), self.checked.file.sha256, does])
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
 
     @property
     def counts(self) -> dict[Action, int]:
