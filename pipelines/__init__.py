@@ -22,6 +22,7 @@ imports `wms_sync`, never the other way round.
     alerts           posts failed runs to a webhook
     failures         turns errors of the library into failures of a step
     instance         prepares DAGSTER_HOME: telemetry off, no retries, fast storage
+    history          deletes old runs of Dagster's history
     event_log        Dagster's SQLite storage, made fast for many tables and many days
     running          runs jobs in this process, for the command line and tests
     local_sandbox    the sandbox as a child process

@@ -10,7 +10,7 @@ import warnings
 
 import dagster as dg
 
-from pipelines import coverage, jobs, master_data_files, schedules, sensors
+from pipelines import coverage, history, jobs, master_data_files, schedules, sensors
 from pipelines.alerts import failed_run_alerts
 from pipelines.master_data import master_data
 from pipelines.operation import Operation
@@ -48,6 +48,7 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
             sensors.coverage_is_watched(settings),
             sensors.dead_runs_are_marked(settings),
             master_data_files.master_data_files(settings, pushes),
+            history.history_is_pruned(settings),
             *alerts,
         ],
         resources={"operation": operation or Operation(settings)},

@@ -35,15 +35,36 @@ from typing import Any, Self
 
 from dagster import AssetKey, DagsterEventType
 from dagster._core.events.log import EventLogEntry
+from dagster._core.storage.event_log.schema import (
+    AssetCheckExecutionsTable,
+    AssetEventTagsTable,
+    SqlEventLogStorageTable,
+)
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME, SqliteEventLogStorage
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
 from dagster._serdes import ConfigurableClassData
-from sqlalchemy import Connection, CursorResult, Engine, QueuePool, create_engine
+from sqlalchemy import (
+    Connection,
+    CursorResult,
+    Delete,
+    Engine,
+    QueuePool,
+    Select,
+    create_engine,
+    delete,
+    exists,
+    not_,
+    or_,
+    select,
+)
 from sqlalchemy.event import listens_for
 
 OPEN_FILES = 8
 BATCH_VARIABLE, BATCH_SIZE = "DAGSTER_EVENT_BATCH_SIZE", "500"
+KEYS_PER_STATEMENT = 500
+SHOWN = (DagsterEventType.ASSET_MATERIALIZATION, DagsterEventType.ASSET_OBSERVATION)
+"""Events whose newest one the catalogue shows."""
 PER_PARTITION = {DagsterEventType.ASSET_MATERIALIZATION, DagsterEventType.ASSET_MATERIALIZATION_PLANNED}
 
 
@@ -74,6 +95,22 @@ class FastSqliteEventLogStorage(SqliteEventLogStorage):
         for event in events:
             if event.dagster_event_type not in PER_PARTITION:
                 self.store_event(event)
+
+    def prune_run(self, run_id: str) -> None:
+        """Delete the file of a run, and of its events in the index all but the newest of each asset and partition."""
+        with self.index_connection() as connection:
+            old = list(connection.scalars(_superseded(run_id)))
+            for start in range(0, len(old), KEYS_PER_STATEMENT):
+                some = old[start : start + KEYS_PER_STATEMENT]
+                connection.execute(delete(AssetEventTagsTable).where(AssetEventTagsTable.c.event_id.in_(some)))
+                connection.execute(delete(SqlEventLogStorageTable).where(SqlEventLogStorageTable.c.id.in_(some)))
+            connection.execute(_superseded_checks(run_id))
+        with self._db_lock:
+            if (engine := self._engines.pop(run_id, None)) is not None:
+                engine.dispose()
+            self._initialized_dbs.discard(run_id)
+            for end in ("", "-wal", "-shm", "-journal"):
+                Path(f"{self.path_for_shard(run_id)}{end}").unlink(missing_ok=True)
 
     def dispose(self) -> None:
         """Close the files."""
@@ -113,6 +150,27 @@ class FastSqliteEventLogStorage(SqliteEventLogStorage):
                 newest[event.get_dagster_event().asset_key, event.get_dagster_event().event_type_value] = event, number
             for event, number in newest.values():
                 self._store_asset_event(connection, event, number)
+
+
+def _superseded(run_id: str) -> Select[tuple[int]]:
+    """Select the events of a run that the catalogue does not need: all but those that an asset has no newer one of."""
+    event, newer = SqlEventLogStorageTable, SqlEventLogStorageTable.alias()
+    has_newer = exists().where(
+        newer.c.asset_key == event.c.asset_key,
+        newer.c.dagster_event_type == event.c.dagster_event_type,
+        newer.c.partition.is_not_distinct_from(event.c.partition),
+        newer.c.id > event.c.id,
+    )
+    is_shown = event.c.dagster_event_type.in_([kind.value for kind in SHOWN])
+    return select(event.c.id).where(event.c.run_id == run_id, or_(not_(is_shown), has_newer))
+
+
+def _superseded_checks(run_id: str) -> Delete:
+    check, newer = AssetCheckExecutionsTable, AssetCheckExecutionsTable.alias()
+    has_newer = exists().where(
+        newer.c.asset_key == check.c.asset_key, newer.c.check_name == check.c.check_name, newer.c.id > check.c.id
+    )
+    return delete(check).where(check.c.run_id == run_id, has_newer)
 
 
 def _engine(url: str) -> Engine:

@@ -20,6 +20,7 @@ from pipelines import jobs, master_data
 from pipelines.days import DayRange
 from pipelines.dead_runs import mark_dead
 from pipelines.definitions import build
+from pipelines.history import prune
 from pipelines.instance import used_instance
 from pipelines.operation import Operation
 from pipelines.sources import COMMAND_LINE, SOURCE
@@ -128,6 +129,7 @@ def run_job(
             raise _cause(failure) from None
         except DagsterExecutionInterruptedError:
             raise KeyboardInterrupt from None
+        prune(used, operation.settings.history_days)
     return RunReport(result.run_id, operation.read, operation.refreshed)
 
 

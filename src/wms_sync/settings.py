@@ -64,6 +64,7 @@ class Settings(BaseSettings):
     api_version: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}$")
     schedule_cron: str = "0 2 * * *"
     schedule_timezone: str = "UTC"
+    history_days: int | None = Field(default=90, ge=1, le=LONGEST_RETENTION_DAYS)
     alert_webhook_url: SecretStr | None = None
     alert_webhook_url_file: Path | None = None
     master_data_dir: Path | None = None
