@@ -48,6 +48,12 @@ def load(**overrides: object) -> Settings:
         ("memory_limit", "much", "pattern"),
         ("memory_limit", "10MB", "300MB"),
         ("memory_limit", "286.1MiB", "300MB"),
+        ("night_retry_hours", "25", "less"),
+        ("alert_webhook_url", "http://hooks.example.com/planted", "plain http"),
+        ("alert_webhook_url", "hooks.example.com/planted", "https://"),
+        ("heartbeat_url", "http://10.0.0.5/planted", "plain http"),
+        ("alert_urls", "slack://token planted", "apprise"),
+        ("ui_url", "https://planted:pw@dagster.example.com", "credentials"),
         ("push_limit", "0", "greater"),
         ("push_enabled", "perhaps", "bool"),
     ],
@@ -57,6 +63,7 @@ def test_a_wrong_setting_is_named_with_what_it_should_be(name, value, hint):
         load(**{name: value})
     assert f"WMS_{name.upper()}" in str(error.value)
     assert hint in str(error.value)
+    assert "planted" not in str(error.value)
     assert error.value.exit_code == 2
 
 

@@ -27,6 +27,7 @@ LARGEST_TOLERANCE_SECONDS = 7 * 86_400
 TOLERANCE = timedelta(minutes=5)
 LONGEST_RETENTION_DAYS = 36_525
 LEAST_MEMORY = 300 * 1000**2
+LONGEST_NIGHT_HOURS = 24
 
 
 class Settings(BaseSettings):
@@ -65,8 +66,14 @@ class Settings(BaseSettings):
     schedule_cron: str = "0 2 * * *"
     schedule_timezone: str = "UTC"
     history_days: int | None = Field(default=90, ge=1, le=LONGEST_RETENTION_DAYS)
+    night_retry_hours: float = Field(default=3.0, ge=0, le=LONGEST_NIGHT_HOURS)
     alert_webhook_url: SecretStr | None = None
     alert_webhook_url_file: Path | None = None
+    alert_urls: SecretStr | None = None
+    alert_urls_file: Path | None = None
+    heartbeat_url: SecretStr | None = None
+    heartbeat_url_file: Path | None = None
+    ui_url: str | None = None
     master_data_dir: Path | None = None
     report: bool = False
     push_limit: int = Field(default=1000, ge=1)
@@ -84,6 +91,30 @@ class Settings(BaseSettings):
     @classmethod
     def _origin_is_safe(cls, value: str | None) -> str | None:
         return None if value is None else checked_base_url(value)
+
+    @field_validator("alert_webhook_url", "heartbeat_url")
+    @classmethod
+    def _address_is_safe(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None:
+            _refuse_unsafe_address(value.get_secret_value())
+        return value
+
+    @field_validator("alert_urls")
+    @classmethod
+    def _are_urls(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not all("://" in one for one in value.get_secret_value().split()):
+            raise ValueError("must be URLs as apprise knows them, such as slack://..., separated by spaces")
+        return value
+
+    @field_validator("ui_url")
+    @classmethod
+    def _ui_has_an_address(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        url = urlsplit(value.strip())
+        if url.scheme not in {"http", "https"} or not url.hostname or url.username or url.password or url.query:
+            raise ValueError("must look like https://dagster.example.com, without credentials or query")
+        return value.strip().rstrip("/")
 
     @field_validator("start_date")
     @classmethod
@@ -172,6 +203,11 @@ class Settings(BaseSettings):
         """Return whether the Merchant API is configured."""
         return self.merchant_username is not None and self.merchant_api_key is not None
 
+    @property
+    def tells_somebody(self) -> bool:
+        """Return whether alerts or heartbeats are sent anywhere."""
+        return any((self.alert_webhook_url, self.alert_urls, self.heartbeat_url))
+
     def require_base_url(self) -> str:
         """Return the base URL. Raises ``SettingsError`` if it is not set."""
         if self.base_url is None:
@@ -240,6 +276,15 @@ def checked_base_url(value: str) -> str:
         raise ValueError("has a port that is not a number from 0 to 65535") from None
     default_port = {"http": ":80", "https": ":443"}[url.scheme]
     return f"{url.scheme}://{url.netloc.lower().removesuffix(default_port)}"
+
+
+def _refuse_unsafe_address(value: str) -> None:
+    """Refuse what is no address, and plain http: the address itself may be a secret. The message does not show it."""
+    url = urlsplit(value.strip())
+    if url.scheme not in {"http", "https"} or not url.hostname:
+        raise ValueError("must look like https://hooks.example.com/...")
+    if url.scheme == "http" and not _is_loopback(url.hostname):
+        raise ValueError("must be https: plain http would send the address in the clear (allowed to loopback only)")
 
 
 def memory_bytes(limit: str) -> int:

@@ -100,6 +100,11 @@ class RunRecords(Opened):
                 end = replace(before, ended_at=datetime.now(UTC), outcome=outcome, error=error, error_kind=error_kind)
                 _update(connection, replace(end, data_as_of=data_as_of))
 
+    def explain(self, run_id: str, error: str) -> None:
+        """Record what ended a run that was killed, once somebody knows."""
+        with self._engine.begin() as connection:
+            connection.execute(update(runs).where(runs.c.run_id == run_id).values(error=error))
+
     def mark_killed(self, layout: Layout) -> tuple[RunRecord, ...]:
         """Record the runs of this data folder whose process is gone as failed, as of now; return them, oldest first."""
         query = select(runs).where(runs.c.outcome == "running").order_by(runs.c.started_at)

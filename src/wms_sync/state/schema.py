@@ -214,6 +214,27 @@ runs = Table(
     Index("runs_by_start", "started_at"),
 )
 
+told_facts = Table(
+    "told_facts",
+    METADATA,
+    Column("key", Text, primary_key=True),
+    Column("event", String(32), nullable=False),
+    Column("fingerprint", Text, nullable=False),
+    Column("told_at", UtcDateTime, nullable=False),
+)
+
+alerts = Table(
+    "alerts",
+    METADATA,
+    Column("id", String(36), primary_key=True),
+    Column("channel", String(32), primary_key=True),
+    Column("body", Text, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("due_at", UtcDateTime, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("refusal", Text),
+)
+
 migrations_table = Table(
     "schema_migrations",
     MetaData(),
@@ -260,6 +281,7 @@ MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (
     ("0010_push_files", _creating(push_files)),
     ("0011_narrowed", _narrowed),
     ("0012_runs", _creating(runs)),
+    ("0013_alerts", _creating(told_facts, alerts)),
 )
 """In order. Never edit a released migration: append another."""
 

@@ -1,0 +1,73 @@
+"""Send what is due, within a time that the caller gives: whoever waits for it never waits longer."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from datetime import UTC, datetime, timedelta
+
+from wms_sync.alerts.channels import HEARTBEAT, Channel, NotDelivered, all_channels
+from wms_sync.alerts.observe import BEAT_FOR, observe
+from wms_sync.errors import WmsSyncError
+from wms_sync.settings import Settings
+from wms_sync.state.outbox import Outbox, Waiting
+
+logger = logging.getLogger(__name__)
+KEPT_FOR = timedelta(days=30)
+"""An alert that no receiver took for so long is given up."""
+
+
+def tell(settings: Settings, *, seconds: float) -> None:
+    """Look for new facts and send what is due; return after so many seconds at the latest, and raise nothing.
+
+    What is cut off or fails stays in the outbox. It works in a thread that ends with the process, since a receiver that
+    answers byte by byte, or a locked database, has no time limit of its own.
+    """
+    if not all_channels(settings):
+        return
+    thread = threading.Thread(target=_tell, args=(settings,), name="alerts", daemon=True)
+    thread.start()
+    thread.join(seconds)
+
+
+def deliver(settings: Settings, moment: datetime | None = None) -> None:
+    """Send every alert that is due, the oldest first; what a channel does not take is due again after a pause.
+
+    A channel that did not take one alert is not tried with the next.
+    """
+    moment = moment or datetime.now(UTC)
+    channels = {channel.name: channel for channel in all_channels(settings)}
+    with Outbox(settings.database_url) as outbox:
+        outbox.prune(channels.keys(), {HEARTBEAT: moment - BEAT_FOR}, moment - KEPT_FOR)
+        silent: set[str] = set()
+        for one in outbox.waiting():
+            if (
+                one.due_at <= moment
+                and one.channel not in silent
+                and not _send(outbox, channels[one.channel], one, moment)
+            ):
+                silent.add(one.channel)
+
+
+def _send(outbox: Outbox, channel: Channel, one: Waiting, moment: datetime) -> bool:
+    """Send an alert unless another process does so; return whether the channel takes alerts."""
+    if not outbox.claim(one, moment):
+        return True
+    try:
+        channel.send(one.body)
+    except NotDelivered as error:
+        logger.warning("An alert waits, and is sent again later. %(why)s", {"why": error})
+        outbox.refused(one, str(error))
+        return False
+    outbox.delivered(one)
+    return True
+
+
+def _tell(settings: Settings) -> None:
+    try:
+        observe(settings)
+        deliver(settings)
+    except WmsSyncError as error:
+        logger.warning("Alerts could not be looked for: %(why)s", {"why": error})
+    except Exception as error:  # noqa: BLE001 - no defect of alerts may end a command
+        logger.warning("Alerts could not be looked for (%(kind)s).", {"kind": type(error).__name__})

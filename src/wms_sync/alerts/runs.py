@@ -1,0 +1,98 @@
+"""Which failed runs are told: by what they were for, and not while a night is still being tried again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+from wms_sync.alerts.fact import Event, Fact, Undecided, digest
+from wms_sync.extract.nights import is_being_retried, mends_by_waiting
+from wms_sync.state.runs import KILLED_KIND, RunRecord
+
+SYNC, LOADING = "sync", "loading"
+LOADS_TABLES = {SYNC, "backfill", "rebuild", LOADING}
+"""What each of these ends in fresh tables, so it also ends the failure of a load alone."""
+QUOTES_ROWS = {"RowsUnsent", "WrongHeader", "Rejected"}
+"""Kinds of errors whose message may repeat what stands in a file or in the service."""
+TELLING_NUMBERS = re.compile(r"[0-9a-f]{6,}|\d+")
+LONGEST_TEXT = 1000
+
+
+def group_of(record: RunRecord) -> str:
+    """Return what the run was for, without its days: ``sync``, ``backfill``, ``push retailers``."""
+    return record.purpose if record.purpose.startswith("push ") else record.purpose.split(" ", 1)[0]
+
+
+def is_in_ui(record: RunRecord) -> bool:
+    """Return whether Dagster's UI has the run for certain: one of the command line may have kept no history."""
+    return record.source != "command line"
+
+
+def last_success(records: Sequence[RunRecord], group: str) -> RunRecord | None:
+    """Return the newest run of a group if it succeeded; ``records`` are the newest first."""
+    newest = _newest(records, group)
+    return newest if newest is not None and newest.outcome == "succeeded" else None
+
+
+def failed(
+    records: Sequence[RunRecord], told: Iterable[str], now: datetime, night_retry_hours: float
+) -> Iterator[Fact | Undecided]:
+    """Yield each group whose newest run failed; a run that was interrupted says nothing, nor one that goes on.
+
+    ``told`` are the keys of what was told: of a group whose records are no longer kept nothing is known.
+    """
+    groups = {f"{Event.RUN_FAILED}:{group_of(one)}": group_of(one) for one in records}
+    yield from (Undecided(key) for key in told if key not in groups)
+    for key, group in groups.items():
+        last = _newest(records, group)
+        if last is None or (group == SYNC and is_being_retried(_of(records, SYNC), now, night_retry_hours)):
+            yield Undecided(key)
+        elif last.outcome == "failed":
+            yield _fact(key, last)
+
+
+def _newest(records: Sequence[RunRecord], group: str) -> RunRecord | None:
+    ended = (one for one in records if one.outcome in {"succeeded", "failed"})
+    return next((one for one in ended if _settles(one, group)), None)
+
+
+def _settles(record: RunRecord, group: str) -> bool:
+    of = group_of(record)
+    return of == group or (group == LOADING and of in LOADS_TABLES and record.outcome == "succeeded")
+
+
+def _of(records: Sequence[RunRecord], group: str) -> list[RunRecord]:
+    return [one for one in records if group_of(one) == group]
+
+
+def _fact(key: str, record: RunRecord) -> Fact:
+    return Fact(
+        Event.RUN_FAILED,
+        key=key,
+        fingerprint=_fingerprint(record),
+        text=f"{record.purpose} failed: {_cause(record)}",
+        what_to_do="`wms-sync status` shows how things stand; the next run goes on where this one stopped.",
+        run_id=record.run_id,
+        purpose=record.purpose,
+        is_in_ui=is_in_ui(record),
+        counts=record.counts,
+    )
+
+
+def _cause(record: RunRecord) -> str:
+    if record.error is None or record.error_kind in QUOTES_ROWS:
+        return f"{record.error_kind or 'an error'}; `wms-sync status` and the log of the run say more."
+    return record.error if len(record.error) <= LONGEST_TEXT else f"{record.error[:LONGEST_TEXT]}..."
+
+
+def _fingerprint(record: RunRecord) -> str:
+    """Return what makes two failures the same: what they were for, and the error without its numbers.
+
+    All failures that waiting mends are one. Each kill is one of its own.
+    """
+    if mends_by_waiting(record.error_kind):
+        return digest([record.purpose, "service or network"])
+    if record.error_kind == KILLED_KIND:
+        return digest([record.run_id])
+    return digest([record.purpose, record.error_kind, TELLING_NUMBERS.sub("#", record.error or "")])

@@ -1,0 +1,149 @@
+"""The outbox of alerts: which facts were told, and what is still to be delivered to which channel.
+
+A fact has a key, and a fingerprint of what is so. It is told once: in one transaction its row is written and an alert
+per channel is put into the outbox, unless another process did so first. An alert is deleted when its channel has taken
+it. Before each attempt the next one is planned, so a process that dies while it sends leaves the alert due again: each
+is delivered at least once. Nobody needs a turn for it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, and_, or_, select, update
+from sqlalchemy.dialects.postgresql import insert as insert_postgresql
+from sqlalchemy.dialects.sqlite import insert as insert_sqlite
+
+from wms_sync.state.engine import Opened
+from wms_sync.state.schema import alerts, told_facts
+
+PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 5, 15, 60))
+"""Between the attempts to deliver an alert; the last one repeats."""
+
+Body = Mapping[str, Any]
+"""What is delivered, as JSON: ids, counts and sentences."""
+
+
+@dataclass(frozen=True)
+class ToldFact:
+    """One row of ``told_facts``: a fact that was told and is still so."""
+
+    key: str
+    event: str
+    fingerprint: str
+    told_at: datetime
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """One row of ``alerts``: what a channel has not taken yet. ``refusal`` says why the last attempt failed."""
+
+    id: str
+    channel: str
+    body: Body
+    created_at: datetime
+    due_at: datetime
+    attempts: int
+    refusal: str | None
+
+
+class Outbox(Opened):
+    """The store of told facts and of alerts to deliver; any process may use it at any time."""
+
+    def told(self) -> dict[str, ToldFact]:
+        """Return the facts that were told and have not ended, by key."""
+        with self._engine.connect() as connection:
+            return {row.key: ToldFact(**row._mapping) for row in connection.execute(select(told_facts))}
+
+    def tell(self, fact: ToldFact, body: Body, channels: Collection[str], *, newest_only: bool = False) -> bool:
+        """Put an alert into the outbox, unless the fact was told with this fingerprint; return whether it was put.
+
+        With ``newest_only`` it replaces what still waits for these channels.
+        """
+        with self._engine.begin() as connection:
+            if not self._is_new(connection, fact):
+                return False
+            if newest_only:
+                connection.execute(alerts.delete().where(alerts.c.channel.in_(channels)))
+            _put(connection, body, channels, fact.told_at)
+        return True
+
+    def end(self, fact: ToldFact, body: Body | None, channels: Collection[str], now: datetime) -> bool:
+        """Record that a fact is over and put the alert that says so, if any; False if another process did so first."""
+        same = told_facts.c.key == fact.key, told_facts.c.fingerprint == fact.fingerprint
+        with self._engine.begin() as connection:
+            ended = connection.execute(told_facts.delete().where(*same)).rowcount == 1
+            if ended and body is not None:
+                _put(connection, body, channels, now)
+        return ended
+
+    def waiting(self) -> tuple[Waiting, ...]:
+        """Return what is not delivered yet, oldest first."""
+        query = select(alerts).order_by(alerts.c.created_at, alerts.c.id, alerts.c.channel)
+        with self._engine.connect() as connection:
+            return tuple(_waiting(row._mapping) for row in connection.execute(query))
+
+    def claim(self, one: Waiting, now: datetime) -> bool:
+        """Plan the attempt after the one that now begins; False if another process has begun it."""
+        pause = PAUSES[min(one.attempts, len(PAUSES) - 1)]
+        unchanged = alerts.c.attempts == one.attempts
+        with self._engine.begin() as connection:
+            planned = update(alerts).where(_this(one), unchanged)
+            return connection.execute(planned.values(attempts=one.attempts + 1, due_at=now + pause)).rowcount == 1
+
+    def delivered(self, one: Waiting) -> None:
+        """Delete an alert that its channel has taken."""
+        with self._engine.begin() as connection:
+            connection.execute(alerts.delete().where(_this(one)))
+
+    def refused(self, one: Waiting, why: str) -> None:
+        """Record why an attempt failed."""
+        with self._engine.begin() as connection:
+            connection.execute(update(alerts).where(_this(one)).values(refusal=why))
+
+    def prune(self, channels: Collection[str], kept_until: Mapping[str, datetime], before: datetime) -> int:
+        """Delete alerts for channels that are not set any more, and those that were put too long ago.
+
+        ``kept_until`` has channels with another limit than ``before``. Return how many were deleted.
+        """
+        old = [alerts.c.created_at < before, alerts.c.channel.not_in(channels)]
+        old += [(alerts.c.channel == channel) & (alerts.c.created_at < limit) for channel, limit in kept_until.items()]
+        with self._engine.begin() as connection:
+            return connection.execute(alerts.delete().where(or_(*old))).rowcount
+
+    def _is_new(self, connection: Connection, fact: ToldFact) -> bool:
+        values = vars(fact)
+        another = told_facts.c.key == fact.key, told_facts.c.fingerprint != fact.fingerprint
+        if connection.execute(update(told_facts).where(*another).values(values)).rowcount:
+            return True
+        insert = insert_sqlite if self._engine.dialect.name == "sqlite" else insert_postgresql
+        inserted = insert(told_facts).values(values).on_conflict_do_nothing().returning(told_facts.c.key)
+        return connection.execute(inserted).first() is not None
+
+
+def _put(connection: Connection, body: Body, channels: Iterable[str], now: datetime) -> None:
+    rows = [
+        {
+            "id": body["id"],
+            "channel": channel,
+            "body": json.dumps(body),
+            "created_at": now,
+            "due_at": now,
+            "attempts": 0,
+        }
+        for channel in channels
+    ]
+    if rows:
+        connection.execute(alerts.insert(), rows)
+
+
+def _this(one: Waiting) -> ColumnElement[bool]:
+    return and_(alerts.c.id == one.id, alerts.c.channel == one.channel)
+
+
+def _waiting(row: Mapping[Any, Any]) -> Waiting:
+    return Waiting(**{**row, "body": json.loads(row["body"])})

@@ -1,0 +1,72 @@
+"""What alerts are sent to: a real socket that takes them, refuses them, or keeps the sender waiting."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+class Receiver(ThreadingHTTPServer):
+    """``taken`` is what was posted, ``asked`` each request; ``status`` is the answer; ``answers`` holds it back."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.origin = f"http://127.0.0.1:{self.server_port}"
+        self.url = f"{self.origin}/hooks/a-secret"
+        self.answers = threading.Event()
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self.taken: list[dict[str, Any]] = []
+        self.asked: list[str] = []
+        self.status = 204
+        self.answers.set()
+
+    @property
+    def events(self) -> list[str]:
+        """What the alerts were about."""
+        return [body["event"] for body in self.taken]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Receiver
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if self.server.status < 300:
+            self.server.taken.append(body)
+        self._answer()
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def do_HEAD(self) -> None:
+        self._answer()
+
+    def _answer(self) -> None:
+        self.server.asked.append(f"{self.command} {self.path}")
+        self.server.answers.wait(20)
+        self.send_response(self.server.status)
+        self.send_header("location", f"{self.server.origin}/elsewhere")
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def receiving() -> Iterator[Receiver]:
+    """A receiver while the block lasts."""
+    with Receiver() as receiver:
+        threading.Thread(target=receiver.serve_forever, args=(0.05,), daemon=True).start()
+        yield receiver
+        receiver.answers.set()
+        receiver.shutdown()

@@ -1,0 +1,79 @@
+"""The outbox of alerts, over SQLite and over a real PostgreSQL."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.state.conftest import take_migration_back
+from wms_sync.state import schema
+from wms_sync.state.outbox import PAUSES, Outbox, ToldFact
+
+MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+FACT = ToldFact("run_failed:sync", "run_failed", "refused", MOMENT)
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def outbox(url):
+    with Outbox(url) as opened:
+        with opened._engine.begin() as connection:
+            connection.execute(schema.alerts.delete())  # the server is one for all tests
+            connection.execute(schema.told_facts.delete())
+        yield opened
+
+
+def test_a_fact_is_told_once_until_it_changes(outbox, url):
+    with Outbox(url) as another:
+        assert outbox.tell(FACT, {"id": "1"}, ["webhook", "url 1"])
+        assert not another.tell(FACT, {"id": "2"}, ["webhook", "url 1"])
+        changed = ToldFact(FACT.key, FACT.event, "unreachable", MOMENT + MINUTE)
+        assert another.tell(changed, {"id": "3"}, ["webhook"])
+        assert outbox.told() == {FACT.key: changed}
+        assert not outbox.end(FACT, {"id": "4"}, ["webhook"], MOMENT), "it is another by now"
+        assert outbox.end(changed, {"id": "5"}, ["webhook"], MOMENT + 2 * MINUTE)
+        assert not another.end(changed, {"id": "6"}, ["webhook"], MOMENT)
+    assert [(one.id, one.channel) for one in outbox.waiting()] == [
+        ("1", "url 1"), ("1", "webhook"), ("3", "webhook"), ("5", "webhook")
+    ]  # fmt: skip
+    assert outbox.told() == {}
+
+
+def test_one_process_sends_and_the_next_attempt_is_planned_before_it_does(outbox, url):
+    outbox.tell(FACT, {"id": "1", "text": "Zürich"}, ["webhook"])
+    [first] = outbox.waiting()
+    assert (first.body, first.attempts, first.due_at) == ({"id": "1", "text": "Zürich"}, 0, MOMENT)
+    with Outbox(url) as another:
+        assert outbox.claim(first, MOMENT)
+        assert not another.claim(first, MOMENT)
+    for pause in (*PAUSES[1:], PAUSES[-1]):
+        [again] = outbox.waiting()
+        assert again.due_at == MOMENT + PAUSES[again.attempts - 1]
+        assert outbox.claim(again, MOMENT)
+        assert outbox.waiting()[0].due_at == MOMENT + pause
+    outbox.refused(first, "It answered 500.")
+    assert [one.refusal for one in outbox.waiting()] == ["It answered 500."]
+    outbox.delivered(first)
+    assert outbox.waiting() == ()
+
+
+def test_of_heartbeats_only_the_newest_waits(outbox):
+    for beat in ("1", "2"):
+        outbox.tell(ToldFact("heartbeat", "heartbeat", beat, MOMENT), {"id": beat}, ["heartbeat"], newest_only=True)
+    assert [one.id for one in outbox.waiting()] == ["2"]
+
+
+def test_what_nobody_took_for_long_or_nobody_is_set_to_take_is_given_up(outbox):
+    for key, channel, age in (("a", "webhook", 3), ("b", "webhook", 1), ("c", "heartbeat", 1), ("d", "url 1", 0)):
+        outbox.tell(ToldFact(key, "drift", "", MOMENT - age * MINUTE), {"id": key}, [channel])
+    outbox.prune(["webhook", "heartbeat"], {"heartbeat": MOMENT}, before=MOMENT - 2 * MINUTE)
+    assert [one.id for one in outbox.waiting()] == ["b"]
+
+
+def test_a_state_store_of_before_gets_the_tables(tmp_path):
+    url = f"sqlite:///{tmp_path}/state.db"
+    for table in ("alerts", "told_facts"):
+        take_migration_back(url, "0013_alerts", f"drop table if exists {table}")
+    with Outbox(url) as opened:
+        assert opened.tell(FACT, {"id": "1"}, ["webhook"])
