@@ -1,76 +1,80 @@
-"""Post failed runs to a webhook. The sensor is defined only if `WMS_ALERT_WEBHOOK_URL` is set.
+"""Sensors of alerts: send what is due, and see to it that every failed run has a record to be told from.
 
-Dagster stores runs of the command line without a code location. So the sensor monitors all code locations and picks
-the jobs and assets of this one. The address may contain a secret: it is never shown, and redirects are not followed.
+A run that lives until its end records itself, and is told from its record by any command or by the sensor here. What is
+left are runs that ended otherwise: killed, or failed before their first step.
 """
 
-import logging
 from collections.abc import Set as AbstractSet
 
 import dagster as dg
-import httpx
-from pydantic import SecretStr
 
-from wms_sync.errors import WmsSyncError
+from pipelines import dead_runs
+from pipelines.sources import source_of
+from wms_sync.alerts.deliver import tell
+from wms_sync.settings import Settings
+from wms_sync.state.runs import RunRecords
 
-ALERT_SECONDS = 10.0
+SEND_SECONDS = 30
+TICK_SECONDS = 40.0
+"""The longest that a tick waits for receivers; Dagster ends one that takes longer than a minute."""
 ASSET_JOB = "__ASSET_JOB"
 """Dagster's name for the job of assets that were selected by hand, in any code location."""
+NOT_STARTED = "NotStarted"
+LAST_WORDS = 300
 
-logging.getLogger("httpx").setLevel(logging.WARNING)  # at INFO it logs the address of every request
 
+def alerts_are_sent(settings: Settings) -> dg.SensorDefinition:
+    """Return a sensor that looks for new facts and sends the alerts that are due."""
 
-class AlertNotDelivered(WmsSyncError):
-    """The webhook did not accept the alert. The tick fails with this message; Dagster continues with the next run."""
+    @dg.sensor(
+        name="alerts_are_sent",
+        minimum_interval_seconds=SEND_SECONDS,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Sends alerts and heartbeats to the channels that are set, and again those that did not arrive.",
+    )
+    def alerts_are_sent(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+        dead_runs.explain_killed(context.instance, settings)
+        tell(settings, seconds=TICK_SECONDS)
+        return dg.SkipReason("what is due is sent" if settings.tells_somebody else "no channel is set")
+
+    return alerts_are_sent
 
 
 def failed_run_alerts(
-    url: SecretStr, *, jobs: AbstractSet[str], assets: AbstractSet[dg.AssetKey]
+    settings: Settings, *, jobs: AbstractSet[str], assets: AbstractSet[dg.AssetKey]
 ) -> dg.SensorDefinition:
-    """Return a sensor that posts `{text, job, run_id, failures: [{step, message}]}` for failed runs of these."""
+    """Return a sensor that records failed runs of these that could not do so themselves.
+
+    Dagster stores runs of the command line without a code location. So it monitors all code locations and picks the
+    jobs and assets of this one.
+    """
 
     @dg.run_failure_sensor(
         name="failed_run_alerts",
         default_status=dg.DefaultSensorStatus.RUNNING,
         monitor_all_code_locations=True,
-        description="Posts failed runs to the webhook in WMS_ALERT_WEBHOOK_URL.",
+        description="Records runs that failed before their first step, so that alerts tell of them.",
     )
     def failed_run_alerts(context: dg.RunFailureSensorContext) -> None:
         run = context.dagster_run
-        if run.job_name in jobs or (run.job_name == ASSET_JOB and (run.asset_selection or set()) <= assets):
-            post(url, alert(context))
+        is_ours = run.job_name in jobs or (run.job_name == ASSET_JOB and (run.asset_selection or set()) <= assets)
+        if not is_ours:
+            return
+        with RunRecords(settings.database_url) as records:
+            if records.of(run.run_id) is None:
+                records.started(run.run_id, run.job_name, source_of(run.tags))
+                records.ended(run.run_id, "failed", error=_message(context), error_kind=NOT_STARTED)
 
     return failed_run_alerts
 
 
-def alert(context: dg.RunFailureSensorContext) -> dict[str, object]:
-    """Return the body to post: known errors with their message, others with only the name of their class."""
-    failures = [{"step": event.step_key, "message": _message(event)} for event in context.get_step_failure_events()]
-    run = context.dagster_run
-    text = "; ".join(str(failure["message"]) for failure in failures) or context.failure_event.message
-    return {
-        "text": f"wms-sync: the job {run.job_name} failed: {text}",
-        "job": run.job_name,
-        "run_id": run.run_id,
-        "failures": failures,
-    }
-
-
-def post(url: SecretStr, body: dict[str, object]) -> None:
-    """Post the body. Raise `AlertNotDelivered`, which does not show the address."""
-    try:
-        answer = httpx.post(url.get_secret_value(), json=body, timeout=ALERT_SECONDS, follow_redirects=False)
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise AlertNotDelivered(
-            f"The webhook of WMS_ALERT_WEBHOOK_URL could not be reached ({type(error).__name__})."
-        ) from None
-    if not answer.is_success:
-        raise AlertNotDelivered(f"The webhook of WMS_ALERT_WEBHOOK_URL answered {answer.status_code}.")
-
-
-def _message(event: dg.DagsterEvent) -> str:
-    failure = event.step_failure_data
-    if failure.user_failure_data is not None and failure.user_failure_data.description:
-        return failure.user_failure_data.description
-    error = failure.error.cause or failure.error if failure.error is not None else None
-    return f"{error.cls_name if error is not None else 'an error'}; the run's log has the details"
+def _message(context: dg.RunFailureSensorContext) -> str:
+    """Return why the run failed: known errors with their message, others with only the name of their class."""
+    failures = [event.step_failure_data for event in context.get_step_failure_events()]
+    known = [one.user_failure_data.description for one in failures if one.user_failure_data is not None]
+    if text := "; ".join(one for one in known if one):
+        return text
+    for one in failures:
+        if (error := one.error) is not None:
+            return f"{(error.cause or error).cls_name}; the run's log has the details."
+    return dead_runs.cause_of(context.instance, context.dagster_run.run_id) or (context.failure_event.message or "")

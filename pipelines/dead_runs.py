@@ -1,22 +1,39 @@
-"""Mark runs of the command line whose process was killed as failed, so that Dagster's history is true.
+"""Find runs whose process was killed: mark them as failed in Dagster's history, and record what ended them.
 
-Such a run lives in the process of the command, which holds a lock that the kernel releases when the process ends.
-Dagster itself monitors the runs that it launches.
+A run of the command line lives in the process of the command, which holds a lock that the kernel releases when the
+process ends. The runs that Dagster launches are children of its code server, which sees how they end and says so in
+their log; if it was killed too, nobody does.
 """
 
 from __future__ import annotations
 
+import re
+from datetime import UTC, datetime
+from signal import SIGKILL, Signals
+
 import dagster as dg
 
 from wms_sync.layout import Layout
+from wms_sync.settings import Settings
 from wms_sync.state import queue as lock
-from wms_sync.state.runs import KILLED
+from wms_sync.state.runs import KILLED, KILLED_KIND, RunRecords
 
 UNFINISHED = {dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING}
+LOADED_AT = datetime.now(UTC)
+"""A run that began before this code server did has no parent that could notice its end."""
+NEWEST = 20
+SIGNAL = re.compile(r"was terminated by signal (\d+)")
+EXIT_CODE = re.compile(r"unexpectedly exited with code (\d+)")
+GOES_ON = "What it had landed is kept; the next run continues from there."
+OUT_OF_MEMORY = (
+    "The kernel sends it when the machine or its container has no memory left: `journalctl -k` names what it ended. If "
+    "nobody killed the run by hand, give it more memory, or lower WMS_MEMORY_LIMIT, WMS_PAGE_SIZE or "
+    "WMS_MAX_PARALLEL_REQUESTS."
+)
 
 
 def mark_dead(instance: dg.DagsterInstance, layout: Layout) -> list[str]:
-    """Mark the dead runs of this data folder as failed; return their ids.
+    """Mark the dead runs of the command line in this data folder as failed; return their ids.
 
     A run that is not in this history belongs to another `DAGSTER_HOME`, and is marked when a run uses that home.
     """
@@ -29,3 +46,43 @@ def mark_dead(instance: dg.DagsterInstance, layout: Layout) -> list[str]:
             marked.append(run.run_id)
         mark.unlink(missing_ok=True)
     return marked
+
+
+def mark_orphaned(instance: dg.DagsterInstance, settings: Settings) -> list[str]:
+    """Mark runs as failed that were killed together with the code server that launched them; return their ids."""
+    with RunRecords(settings.database_url) as records:
+        records.mark_killed(settings.layout)
+        killed = [one for one in records.newest(NEWEST) if one.error_kind == KILLED_KIND and one.started_at < LOADED_AT]
+    runs = [run for one in killed if (run := instance.get_run_by_id(one.run_id)) is not None]
+    left = [run for run in runs if run.status in UNFINISHED]
+    for run in left:
+        instance.report_run_failed(run, KILLED)
+    return [run.run_id for run in left]
+
+
+def explain_killed(instance: dg.DagsterInstance, settings: Settings) -> None:
+    """Record the runs whose process is gone as failed, with the cause that Dagster saw, if it saw one."""
+    with RunRecords(settings.database_url) as records:
+        records.mark_killed(settings.layout)
+        for one in records.newest(NEWEST):
+            if one.error == KILLED and (cause := cause_of(instance, one.run_id)) is not None:
+                records.explain(one.run_id, cause)
+
+
+def cause_of(instance: dg.DagsterInstance, run_id: str) -> str | None:
+    """Return how the process of a run ended, from what the code server wrote into its log; None if it wrote nothing."""
+    if instance.get_run_by_id(run_id) is None:
+        return None
+    for entry in instance.all_logs(run_id, of_type=dg.DagsterEventType.ENGINE_EVENT):
+        text = entry.dagster_event.message if entry.dagster_event is not None else None
+        if (found := SIGNAL.search(text or "")) is not None:
+            return _ended_by(int(found[1]))
+        if (found := EXIT_CODE.search(text or "")) is not None:
+            return f"The process of this run ended by itself with exit code {found[1]}. {GOES_ON}"
+    return None
+
+
+def _ended_by(number: int) -> str:
+    name = Signals(number).name
+    memory = f" {OUT_OF_MEMORY}" if number == SIGKILL else ""
+    return f"The process of this run was ended by signal {number} ({name}).{memory} {GOES_ON}"

@@ -10,8 +10,7 @@ import warnings
 
 import dagster as dg
 
-from pipelines import coverage, history, jobs, master_data_files, schedules, sensors
-from pipelines.alerts import failed_run_alerts
+from pipelines import alerts, coverage, history, jobs, master_data_files, nights, schedules, sensors
 from pipelines.master_data import master_data
 from pipelines.operation import Operation
 from pipelines.shipment_pages import shipment_pages
@@ -34,10 +33,7 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
     pushes = {kind: jobs.push(kind, asset) for kind, asset in pushed.items()}
     all_assets = [pages, analytics, *pushed.values()]
     all_jobs = [jobs.sync_now, backfill, tables_only, jobs.rebuild, *pushes.values()]
-    alerts = []
-    if (url := settings.alert_webhook_url) is not None:
-        keys = {key for asset in all_assets for key in asset.keys}
-        alerts.append(failed_run_alerts(url, jobs={job.name for job in all_jobs}, assets=keys))
+    keys = {key for asset in all_assets for key in asset.keys}
     return dg.Definitions(
         assets=all_assets,
         asset_checks=[coverage.coverage_checks],
@@ -49,7 +45,9 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
             sensors.dead_runs_are_marked(settings),
             master_data_files.master_data_files(settings, pushes),
             history.history_is_pruned(settings),
-            *alerts,
+            nights.nights_are_retried(settings, jobs.SYNC_NOW),
+            alerts.alerts_are_sent(settings),
+            alerts.failed_run_alerts(settings, jobs={job.name for job in all_jobs}, assets=keys),
         ],
         resources={"operation": operation or Operation(settings)},
         executor=dg.in_process_executor,

@@ -80,7 +80,7 @@ class Operation:
         """
         recording = self.recording(purpose, context)
         with (
-            step_failures(),
+            step_failures(self.settings, context.run.tags),
             logging_to(context.log),
             recording.phase(phase, counts=self._counts, end=self._end if is_last else None),
             begin(self.settings, purpose, context.run.run_id) as run,

@@ -6,6 +6,7 @@ decision, which an instance that someone starts on a laptop must not make by its
 
 import dagster as dg
 
+from pipelines import nights
 from wms_sync.settings import Settings
 
 NIGHTLY = "nightly"
@@ -14,7 +15,8 @@ NIGHTLY = "nightly"
 def nightly(settings: Settings, sync: dg.JobDefinition) -> dg.ScheduleDefinition:
     """Return the schedule, at `WMS_SCHEDULE_CRON` in `WMS_SCHEDULE_TIMEZONE`.
 
-    Missed nights need no attention: the next run reads everything that is not covered.
+    Missed nights need no attention: the next run reads everything that is not covered. A night that fails because of
+    the service or the network is tried again (`nights`).
     """
 
     @dg.schedule(
@@ -26,6 +28,6 @@ def nightly(settings: Settings, sync: dg.JobDefinition) -> dg.ScheduleDefinition
         description="Reads everything that changed since the sync cursor and loads the tables.",
     )
     def nightly(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
-        return dg.RunRequest()
+        return nights.attempt(context.scheduled_execution_time, 1, run_key=None)
 
     return nightly

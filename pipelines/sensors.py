@@ -39,8 +39,8 @@ def tables_follow_pages(settings: Settings, tables_only: jobs.AssetJob) -> dg.Se
         description="Loads the tables if pages are landed and the run that landed them did not load them.",
     )
     def tables_follow_pages(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-        if busy := _busy(context.instance, settings):
-            return dg.SkipReason(busy)
+        if reason := busy(context.instance, settings):
+            return dg.SkipReason(reason)
         with StateStore(settings.database_url) as store:
             landed = store.windows("landed")
         if not landed:
@@ -72,23 +72,24 @@ def coverage_is_watched(settings: Settings) -> dg.SensorDefinition:
 
 
 def dead_runs_are_marked(settings: Settings) -> dg.SensorDefinition:
-    """Return a sensor that looks every minute for runs of the command line whose process is gone."""
+    """Return a sensor that looks every minute for runs whose process is gone, of which Dagster knows nothing."""
 
     @dg.sensor(
         name="dead_runs_are_marked",
         minimum_interval_seconds=DEAD_SECONDS,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Marks runs of the command line as failed when their process was killed.",
+        description="Marks runs as failed whose process was killed, where Dagster does not notice it.",
     )
     def dead_runs_are_marked(context: dg.SensorEvaluationContext) -> dg.SkipReason:
-        marked = dead_runs.mark_dead(context.instance, settings.layout)
+        marked = [*dead_runs.mark_dead(context.instance, settings.layout)]
+        marked += dead_runs.mark_orphaned(context.instance, settings)
         return dg.SkipReason(f"marked as failed: {', '.join(marked)}" if marked else "every run is alive")
 
     return dead_runs_are_marked
 
 
-def _busy(instance: dg.DagsterInstance, settings: Settings) -> str | None:
-    """Return why the tables need no run now: another run will load what is landed. None if there is no such run."""
+def busy(instance: dg.DagsterInstance, settings: Settings) -> str | None:
+    """Return which run goes on or is queued, so that no other should begin now; None if there is none."""
     if (holder := lock_holder(settings.layout)) is not None:
         return f"{holder} is writing"
     since = datetime.now(UTC) - FORGOTTEN_AFTER

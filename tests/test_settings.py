@@ -149,10 +149,10 @@ def test_defaults_are_those_of_the_documentation():
 def test_every_secret_can_stand_in_a_file(name, tmp_path, monkeypatch):
     assert f"{name}_file" in Settings.model_fields
     path = tmp_path / "secret"
-    path.write_text("  postgresql://u:p@h/b4d-s3cret\n")
+    path.write_text("  https://u:p@h/b4d-s3cret\n")
     monkeypatch.setenv(f"WMS_{name.upper()}_FILE", str(path))
-    assert getattr(load(), name).get_secret_value() == "postgresql://u:p@h/b4d-s3cret"
-    assert getattr(load(**{name: "other"}), name).get_secret_value() == "other", "what is passed in wins"
+    assert getattr(load(), name).get_secret_value() == "https://u:p@h/b4d-s3cret"
+    assert getattr(load(**{name: "https://other"}), name).get_secret_value() == "https://other", "passed in"
     monkeypatch.setenv(f"WMS_{name.upper()}", "x")
     with pytest.raises(SettingsError, match=f"WMS_{name.upper()} and WMS_{name.upper()}_FILE are both set"):
         load()

@@ -26,26 +26,50 @@ from wms_sync.master_data.kinds.table import KINDS, kind_named
 from wms_sync.settings import Settings
 
 INTERRUPTED = 130
+TELL_SECONDS = 5.0
+"""The longest that a command waits for receivers of alerts; what is not sent by then is sent later."""
 FILE = click.Path(path_type=Path)
 DAY = click.DateTime(formats=["%Y-%m-%d"])
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
 
 
 def exits_with_code(command: Callable[..., int | None]) -> Callable[..., NoReturn]:
-    """Turn known errors into their message and exit code; anything else is a defect and keeps its traceback."""
+    """Turn known errors into their message and exit code; anything else is a defect and keeps its traceback.
+
+    Then send the alerts that are due, also those of other runs.
+    """
 
     @wraps(command)
     def run(*args: Any, **kwargs: Any) -> NoReturn:  # noqa: ANN401 - whatever click passes
         try:
-            sys.exit(command(*args, **kwargs) or 0)
+            code = command(*args, **kwargs) or 0
         except WmsSyncError as error:
             click.echo(f"wms-sync: {error}", err=True)
-            sys.exit(error.exit_code)
+            code = error.exit_code
         except KeyboardInterrupt:
             click.echo("wms-sync: interrupted; run it again to continue from there.", err=True)
             sys.exit(INTERRUPTED)
+        except Exception:
+            _tell()
+            raise
+        _tell()
+        sys.exit(code)
 
     return run
+
+
+def _tell() -> None:
+    """Send the alerts that are due, in a bounded time: the command is over, and its result is printed."""
+    try:
+        settings = Settings.load()
+    except WmsSyncError:  # the command has said so, if it needs them
+        return
+    if not settings.tells_somebody or (settings.state_url is None and not settings.layout.state.exists()):
+        return
+    sys.stdout.flush()
+    from wms_sync.alerts.deliver import tell
+
+    tell(settings, seconds=TELL_SECONDS)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -296,6 +320,20 @@ def doctor() -> int:
         click.echo(f"{finding.verdict:<4}  {finding.subject:<11}  {finding.message}")
         failed = failed or finding.verdict == "fail"
     return 1 if failed else 0
+
+
+@main.group()
+def alert() -> None:
+    """Alerts: to a webhook, to the URLs of apprise, and the heartbeat."""
+
+
+@alert.command(name="test")
+@exits_with_code
+def send_test() -> int:
+    """Send a test to every channel that is set. Exit 1: one of them did not take it."""
+    from pipelines.cli.alert import send_test as sent
+
+    return sent(Settings.load())
 
 
 @main.command()

@@ -8,4 +8,4 @@ select
     count(*) as found
 from ops.quarantine
 group by all
-order by found desc, object, key
+order by found desc, object asc, key asc

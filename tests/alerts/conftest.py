@@ -14,7 +14,7 @@ from wms_sync.alerts.deliver import deliver
 from wms_sync.alerts.observe import observe
 from wms_sync.settings import Settings
 from wms_sync.state.outbox import Outbox, Waiting
-from wms_sync.state.runs import RunRecords
+from wms_sync.state.runs import Outcome, RunRecords
 from wms_sync.state.schema import runs
 
 REFUSED = "The service refused the token (401). Renew WMS_API_TOKEN."
@@ -44,7 +44,7 @@ class Installation:
 
     def run(
         self,
-        outcome: str,
+        outcome: Outcome,
         error: str | None = None,
         kind: str | None = None,
         *,

@@ -25,7 +25,7 @@ SERVICE = "https://acme.example.com"
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory) -> Path:
     """A published file of which nothing is wrong."""
-    path = tmp_path_factory.mktemp("published") / "analytics.duckdb"
+    path = Path(tmp_path_factory.mktemp("published"), "analytics.duckdb")
     with duckdb.connect(str(path)) as connection:
         create_empty(connection)
     return path

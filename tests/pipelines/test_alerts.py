@@ -1,133 +1,148 @@
+"""Alerts of real runs: of the command line without any history, of Dagster's, and of runs that could not say so."""
+
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from signal import SIGKILL, SIGSEGV
 
 import dagster as dg
 import pytest
-from pydantic import SecretStr
+from click.testing import CliRunner
+from dagster._utils import get_run_crash_explanation
+from sqlalchemy import update
 
 from pipelines import definitions, jobs
-from pipelines.alerts import AlertNotDelivered, alert, failed_run_alerts
-from pipelines.instance import HOME_VARIABLE, prepare_home
-from pipelines.running import run_sync
-from wms_sync.api.errors import Unauthorized
-
-
-class Webhook(HTTPServer):
-    """Takes what is posted; `status` is what it answers."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.url = f"http://127.0.0.1:{self.server_port}/hooks/a-secret"
-        self.taken: list[dict[str, object]] = []
-        self.status = 204
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Webhook
-
-    def do_POST(self) -> None:
-        self.server.taken.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-        self.send_response(self.server.status)
-        self.send_header("location", "http://127.0.0.1:1/elsewhere")
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        pass
+from pipelines.alerts import NOT_STARTED
+from pipelines.cli.main import main
+from pipelines.dead_runs import LOADED_AT, explain_killed, mark_orphaned
+from tests.receiver import Receiver, receiving
+from wms_sync.state.outbox import Outbox
+from wms_sync.state.runs import KILLED, KILLED_KIND, RunRecords
+from wms_sync.state.schema import alerts
 
 
 @pytest.fixture
-def webhook() -> Iterator[Webhook]:
-    with Webhook() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server
-        server.shutdown()
+def webhook() -> Iterator[Receiver]:
+    with receiving() as started:
+        yield started
 
 
 @pytest.fixture
-def failed(make_settings, instance):
-    """A run that a wrong token ended."""
-    built = definitions.build(make_settings(api_token="wrong-token"))
-    result = built.resolve_job_def(jobs.SYNC_NOW).execute_in_process(
-        instance=instance,
-        raise_on_error=False,
-    )
-    event = next(event for event in result.all_events if event.event_type == dg.DagsterEventType.RUN_FAILURE)
-    return dg.build_run_status_sensor_context(
-        sensor_name="failed_run_alerts",
-        dagster_instance=instance,
-        dagster_run=result.dagster_run,
-        dagster_event=event,
-    ).for_run_failure()
+def records(settings) -> Iterator[RunRecords]:
+    with RunRecords(settings.database_url) as opened:
+        yield opened
 
 
-def alerts(url):
-    return failed_run_alerts(SecretStr(url), jobs={"sync_now"}, assets=set())
-
-
-def test_the_webhook_hears_which_job_failed_and_why(webhook, failed):
-    alerts(webhook.url)(failed)
+def test_the_command_line_alone_tells_of_its_failure(webhook, service, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    environment = {
+        "WMS_BASE_URL": service.base_url,
+        "WMS_API_TOKEN": "wrong-token",
+        "WMS_START_DATE": "2026-02-20",
+        "WMS_ALERT_WEBHOOK_URL": webhook.url,
+    }
+    webhook.status = 500
+    failed = CliRunner().invoke(main, ["sync"], env=environment)
+    assert failed.exit_code == 2
+    assert "An alert waits" in failed.output
+    webhook.status = 204
+    with Outbox(f"sqlite:///{tmp_path}/data/state.db") as outbox, outbox._engine.begin() as connection:
+        connection.execute(update(alerts).values(due_at=alerts.c.created_at))  # the pause is over
+    assert CliRunner().invoke(main, ["status"], env=environment).exit_code == 0
     [told] = webhook.taken
-    assert told["job"] == "sync_now"
-    assert told["run_id"] == failed.dagster_run.run_id
-    assert "refused the token" in str(told["text"])
+    assert (told["event"], told["job"]) == ("run_failed", "sync")
+    assert "refused the token" in told["text"]
+    tested = CliRunner().invoke(main, ["alert", "test"], env=environment)
+    assert (tested.exit_code, tested.output) == (0, "ok    WMS_ALERT_WEBHOOK_URL took the test\n")
+    assert webhook.events == ["run_failed", "test"]
+    assert "wrong-token" not in json.dumps(webhook.taken) + failed.output
+
+
+def test_a_test_of_no_channel_or_a_silent_one_is_an_error(webhook, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    nothing = CliRunner().invoke(main, ["alert", "test"])
+    assert (nothing.exit_code, "No channel is set" in nothing.output) == (2, True)
+    webhook.status = 302
+    environment = {"WMS_ALERT_WEBHOOK_URL": webhook.url, "WMS_HEARTBEAT_URL": "http://127.0.0.1:1/a-secret"}
+    silent = CliRunner().invoke(main, ["alert", "test"], env=environment)
+    assert silent.exit_code == 1
+    assert silent.output.count("fail") == 2
+    assert "a-secret" not in silent.output
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_run_of_dagster_is_told_by_its_sensor(webhook, make_settings, instance):
+    settings = make_settings(alert_webhook_url=webhook.url, api_token="wrong-token")
+    built = definitions.build(settings)
+    run = built.resolve_job_def(jobs.SYNC_NOW).execute_in_process(instance=instance, raise_on_error=False)
+    for _ in range(2):
+        built.resolve_sensor_def("alerts_are_sent").evaluate_tick(dg.build_sensor_context(instance=instance))
+    [told] = webhook.taken
+    assert (told["event"], told["job"], told["run_id"]) == ("run_failed", "sync", run.run_id)
+    assert "refused the token" in told["text"]
     assert "wrong-token" not in json.dumps(told)
-    assert [failure["step"] for failure in told["failures"]] == ["read_pages"]
 
 
-def test_it_hears_of_runs_of_the_command_line_and_of_no_other_project(webhook, make_settings, tmp_path, monkeypatch):
-    monkeypatch.setenv(HOME_VARIABLE, str(prepare_home(tmp_path / "home")))
-    built = definitions.build(make_settings(alert_webhook_url=webhook.url, api_token="wrong-token"))
-    sensor, cursor = built.resolve_sensor_def("failed_run_alerts"), None
-
-    @dg.op
-    def breaks() -> None:
-        raise ValueError
+def test_runs_that_failed_before_their_first_step_are_recorded_and_no_other_project(settings, instance, records):
+    built = definitions.build(settings)
+    sensor, cursor, job = built.resolve_sensor_def("failed_run_alerts"), None, built.resolve_job_def(jobs.REBUILD)
 
     @dg.job
     def of_another_project() -> None:
-        breaks()
+        pass
 
-    with dg.DagsterInstance.get() as instance:
-        for attempt in range(2):
-            # as the daemon asks, for a code location: runs of the command line belong to none
-            context = dg.build_sensor_context(instance, cursor, repository_name="__repository__", definitions=built)
-            cursor = sensor.evaluate_tick(context).cursor
-            if attempt == 0:
-                of_another_project.execute_in_process(instance=instance, raise_on_error=False)
-                with pytest.raises(Unauthorized):
-                    run_sync(make_settings(api_token="wrong-token"))
-    assert [told["job"] for told in webhook.taken] == ["sync_now"]
-
-
-@pytest.mark.parametrize("status", [302, 500])
-def test_a_webhook_that_does_not_take_it_is_an_error_without_the_address(webhook, failed, status):
-    webhook.status = status
-    with pytest.raises(AlertNotDelivered, match=str(status)) as refused:
-        alerts(webhook.url)(failed)
-    assert "a-secret" not in str(refused.value)
-
-
-def test_a_webhook_that_is_not_there_is_an_error_without_the_address(failed):
-    with pytest.raises(AlertNotDelivered, match="could not be reached") as refused:
-        alerts("http://127.0.0.1:1/a-secret")(failed)
-    assert "a-secret" not in str(refused.value)
+    ours: list[str] = []
+    for attempt in range(2):
+        # as the daemon asks, for a code location: runs of the command line belong to none
+        context = dg.build_sensor_context(instance, cursor, repository_name="__repository__", definitions=built)
+        cursor = sensor.evaluate_tick(context).cursor
+        if attempt == 0:
+            of_itself = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED)
+            records.started(of_itself.run_id, "rebuild by hand", "ui")
+            records.ended(of_itself.run_id, "failed", error="The disk is full.", error_kind="NotEnoughRoom")
+            for failing in (of_another_project, job):
+                run = instance.create_run_for_job(failing, status=dg.DagsterRunStatus.STARTED)
+                instance.report_run_failed(run, "The job could not be loaded.")
+                ours = [run.run_id]
+            instance.report_run_failed(of_itself, "Steps failed.")
+    assert {(one.purpose, one.error_kind, one.error) for one in records.newest(9)} == {
+        ("rebuild by hand", "NotEnoughRoom", "The disk is full."),
+        ("rebuild", NOT_STARTED, "The job could not be loaded."),
+    }
+    assert records.of(ours[0]) is not None
 
 
-def test_an_error_that_nobody_foresaw_is_told_by_its_kind_only(failed, instance):
-    @dg.op
-    def breaks() -> None:
-        raise ValueError("with something private in it")
+@pytest.mark.parametrize(
+    ("exit_code", "cause"),
+    [
+        (-SIGKILL, "was ended by signal 9 (SIGKILL). The kernel sends it when the machine or its container has no"),
+        (-SIGSEGV, "was ended by signal 11 (SIGSEGV). What it had landed is kept; the next run continues from there."),
+        (3, "ended by itself with exit code 3. What it had landed is kept"),
+        (None, KILLED),
+    ],
+)
+def test_a_killed_run_is_recorded_with_the_cause_that_dagster_saw(settings, instance, records, exit_code, cause):
+    job = definitions.build(settings).resolve_job_def(jobs.REBUILD)
+    run = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED)
+    records.started(run.run_id, "rebuild", "ui")
+    if exit_code is not None:  # what Dagster's code server writes
+        instance.report_engine_event(get_run_crash_explanation("Run execution process for it", exit_code), run)
+        instance.report_run_failed(run)
+    explain_killed(instance, settings)
+    [killed] = records.newest(1)
+    assert (killed.outcome, killed.error_kind) == ("failed", KILLED_KIND)
+    assert cause in (killed.error or "")
 
-    @dg.job
-    def unforeseen() -> None:
-        breaks()
 
-    result = unforeseen.execute_in_process(instance=instance, raise_on_error=False)
-    event = next(event for event in result.all_events if event.event_type == dg.DagsterEventType.RUN_FAILURE)
-    context = dg.build_run_status_sensor_context(
-        sensor_name="x", dagster_instance=instance, dagster_run=result.dagster_run, dagster_event=event
-    ).for_run_failure()
-    assert "private" not in json.dumps(alert(context))
-    assert "ValueError" in json.dumps(alert(context))
+def test_a_run_that_died_with_its_code_server_is_marked_by_the_next_one(settings, instance, records):
+    job = definitions.build(settings).resolve_job_def(jobs.REBUILD)
+    old, new = (instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED) for _ in range(2))
+    for run in (old, new):
+        records.started(run.run_id, "rebuild", "ui")
+    assert mark_orphaned(instance, settings) == [], "this code server has launched them and sees how they end"
+    with records._engine.begin() as connection:
+        connection.exec_driver_sql("update runs set started_at = ? where run_id = ?", ("2026-01-01", old.run_id))
+    assert mark_orphaned(instance, settings) == [old.run_id]
+    ended = instance.get_run_by_id(old.run_id)
+    assert ended is not None
+    assert ended.status == dg.DagsterRunStatus.FAILURE
+    assert LOADED_AT is not None

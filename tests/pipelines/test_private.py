@@ -14,12 +14,12 @@ import pytest
 from pydantic import SecretStr
 from starlette.responses import JSONResponse
 
-from pipelines.alerts import post
 from pipelines.cli.forget import forget_orders
 from pipelines.instance import HOME_VARIABLE, prepare_home
 from pipelines.running import run_push, run_rebuild, run_sync
 from tests.conftest import opened_store
 from tests.pipelines.conftest import LATE_START
+from wms_sync.alerts.channels import Webhook
 from wms_sync.api.merchant import MerchantApi
 from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
 from wms_sync.reports.doctor import examine
@@ -112,9 +112,9 @@ def test_no_secret_is_shown_or_kept_whatever_fails(make_settings, service, home,
     told.fails(lambda: run_sync(wrong_token))
     with MerchantApi.from_settings(wrong_token) as merchant_api:
         told.fails(lambda: merchant_api.call("retailer.list"))
-    told.fails(lambda: post(SecretStr(f"http://127.0.0.1:1/{hook}"), {}))
-    told.fails(lambda: post(SecretStr(f"{service.base_url}/{hook}"), {}))
-    told.fails(lambda: post(SecretStr(f"htp//{hook}"), {}))
+    told.fails(lambda: Webhook(SecretStr(f"http://127.0.0.1:1/{hook}")).send({}))
+    told.fails(lambda: Webhook(SecretStr(f"{service.base_url}/{hook}")).send({}))
+    told.fails(lambda: Webhook(SecretStr(f"htp//{hook}")).send({}))
     for url in STATE_URLS:
         told.fails(lambda url=url: run_sync(make_settings(state_url=url.format(password))))  # type: ignore[misc]
     unreachable = make_settings(

@@ -19,7 +19,6 @@ from pydantic import SecretStr
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from pipelines.alerts import AlertNotDelivered, post
 from pipelines.cli.main import main
 from pipelines.instance import HOME_VARIABLE, prepare_home
 from tests.conftest import IMPATIENT
@@ -28,6 +27,7 @@ from tests.unpacked import in_tables
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.server import SandboxServer
+from wms_sync.alerts.channels import AppriseUrl, Heartbeat, NotDelivered, Webhook
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.creates import Creates
 from wms_sync.api.errors import ApiError
@@ -43,6 +43,7 @@ COMMANDS = (
     ["--help"],
     ["doctor"],
     ["sync"],
+    ["alert", "test"],
     ["push", "location-tags", "tags.csv", "--dry-run"],
     ["push", "location-tags", "tags.csv"],
     ["push", "retailers", "retailers.csv", "--resend"],
@@ -67,6 +68,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SandboxSe
         tmp_path.joinpath(".env").write_text(
             f"WMS_BASE_URL={server.base_url}\nWMS_API_TOKEN={TOKEN}\nWMS_MERCHANT_USERNAME=somebody\n"
             f"WMS_MERCHANT_API_KEY={KEY}\nWMS_ALERT_WEBHOOK_URL=http://127.0.0.1:1/{HOOK}\nWMS_START_DATE={LATE_START}\n"
+            f"WMS_ALERT_URLS=json://127.0.0.1:1/{HOOK}\nWMS_HEARTBEAT_URL=http://127.0.0.1:1/{HOOK}\n"
         )
         tmp_path.joinpath("tags.csv").write_text("name,color\nfragile,red1\nwrong,no-colour\n")
         tmp_path.joinpath("retailers.csv").write_text("code,name\nNEW,New\n")
@@ -231,12 +233,16 @@ def test_an_env_file_that_is_wrong_is_not_shown(tmp_path, monkeypatch, caplog, o
     assert "t0ken" not in failed.output + caplog.text
 
 
-def test_dagster_keeps_no_address_of_a_webhook(house):
+def test_dagster_keeps_no_address_of_a_channel(house):
+    """The sensor lets nothing out, and what it would say of a defect shows no address either."""
+    body = {"id": "1", "event": "test", "text": "A test.", "is_bad": False}
     for address in (f"http://127.0.0.1:1/{HOOK}", f"{house.base_url}/{HOOK}", f"http://x[/{HOOK}", f"http://{HOOK}"):
-        try:
-            post(SecretStr(address), {})
-        except AlertNotDelivered:
-            kept_by_dagster = serializable_error_info_from_exc_info(sys.exc_info())
-            assert_withheld(kept_by_dagster.to_string(), kept_by_dagster)
-        else:
-            pytest.fail("it was delivered")
+        as_json = address.replace("http://", "json://")
+        for channel in (Webhook(SecretStr(address)), Heartbeat(SecretStr(address)), AppriseUrl(SecretStr(as_json), 1)):
+            try:
+                channel.send(body)
+            except NotDelivered:
+                kept_by_dagster = serializable_error_info_from_exc_info(sys.exc_info())
+                assert_withheld(kept_by_dagster.to_string(), kept_by_dagster)
+            else:
+                pytest.fail("it was delivered")
