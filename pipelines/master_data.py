@@ -19,6 +19,7 @@ from pipelines import metadata
 from pipelines.logs import logging_to
 from pipelines.operation import Operation
 from pipelines.recording import SUCCEEDED, Counts, Ended
+from pipelines.sources import PLAN, tag_run
 from pipelines.stopping import Stopping
 from wms_sync.errors import WmsSyncError
 from wms_sync.master_data.check.rows import Checked
@@ -154,10 +155,13 @@ def _recorded(
 ) -> list[WmsSyncError]:
     """Handle the files; a run that sends is recorded. Return the errors."""
     if not _sends(context, operation.settings, kind, config):
+        tag_run(context.instance, context.run, PLAN)
         return _handle(context, config, operation, kind, handled)
     failures: list[WmsSyncError] = []
-    recording = operation.recording(f"push {kind.slug}", context)
-    with recording.phase("push", counts=lambda: _counts(handled), end=lambda: _end(failures)):
+    with (
+        operation.recording(f"push {kind.slug}", context) as recording,
+        recording.phase("push", counts=lambda: _counts(handled), end=lambda: _end(failures)),
+    ):
         failures += _handle(context, config, operation, kind, handled)
     return failures
 

@@ -21,7 +21,7 @@ from pipelines.failures import step_failures
 from pipelines.logs import logging_to
 from pipelines.metadata import Metadata
 from pipelines.recording import SUCCEEDED, Counts, Ended, Recording
-from pipelines.sources import source_of
+from pipelines.sources import source_of, tag_run
 from wms_sync.extract.progress import Progress, Watcher
 from wms_sync.extract.read import ReadReport
 from wms_sync.load.refresh import RefreshReport
@@ -78,21 +78,27 @@ class Operation:
         The step is a phase of the run's record, which ends with the last one; the block stores its report in `read` or
         `refreshed`. Known errors end the step with their message.
         """
-        recording = self.recording(purpose, context)
         with (
             step_failures(self.settings, context.run.tags),
             logging_to(context.log),
+            self.recording(purpose, context) as recording,
             recording.phase(phase, counts=self._counts, end=self._end if is_last else None),
             begin(self.settings, purpose, context.run.run_id) as run,
         ):
             yield run
 
-    def recording(self, purpose: str, context: Context) -> Recording:
-        """Return the record of the context's run, which its first step begins."""
+    @contextmanager
+    def recording(self, purpose: str, context: Context) -> Iterator[Recording]:
+        """Yield the record of the context's run, which its first step begins; its summary is the run's last line."""
         run = context.run
         if self._recording is None or self._recording.run_id != run.run_id:
+            tag_run(context.instance, run, purpose)
             self._recording = Recording(self.settings, run.run_id, purpose, source_of(run.tags))
-        return self._recording
+        try:
+            yield self._recording
+        finally:
+            if self._recording.summary is not None:
+                context.log.info(self._recording.summary)
 
     def _counts(self) -> Counts:
         read = {} if self.read is None else self.read.counts

@@ -17,11 +17,14 @@ from wms_sync.errors import WmsSyncError
 from wms_sync.extract.plan import data_as_of
 from wms_sync.settings import Settings
 from wms_sync.state.queue import mark_running
-from wms_sync.state.runs import Outcome, RunRecords
+from wms_sync.state.runs import Outcome, RunRecord, RunRecords
 from wms_sync.state.store import StateStore
 
 logger = logging.getLogger("wms_sync.runs")
 Counts = Mapping[str, int]
+ALWAYS_TOLD = {"records": "shipments read", "merged": "rows merged", "quarantined": "quarantined"}
+DETAILS = frozenset({"pages", "windows", "bytes", "requests", "merged_windows", "published_bytes"})
+"""Counts that the summary leaves out; the run's metadata has them."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +49,14 @@ SUCCEEDED = Ended()
 
 
 class Recording:
-    """The record of one run. While it is open, the run's mark in the data folder says that its process lives."""
+    """The record of one run. While it is open, the run's mark in the data folder says that its process lives.
+
+    `summary` is the last line of the run's log, once it has ended.
+    """
 
     def __init__(self, settings: Settings, run_id: str, purpose: str, source: str) -> None:
         self.run_id = run_id
+        self.summary: str | None = None
         self._settings = settings
         self._purpose = purpose
         self._source = source
@@ -96,8 +103,30 @@ class Recording:
                 with StateStore(self._settings.database_url) as store:
                     reaches = data_as_of(self._settings, store)
                 records.ended(self.run_id, ended.outcome, error=ended.error, error_kind=ended.kind, data_as_of=reaches)
+                if (record := records.of(self.run_id)) is not None:
+                    self.summary = summary(record)
         if ended is not None:
             self._mark.close()
+
+
+def summary(record: RunRecord) -> str:
+    """Return what a run did as one line.
+
+    `sync succeeded: 5,000 shipments read, 81,234 rows merged, 0 quarantined; read 5.6 s, load 7.1 s; data as of
+    2026-03-01 02:00:03 UTC`. Other counts are left out where they are zero.
+    """
+    told = [f"{count:,} {_in_words(name)}" for name, count in record.counts.items() if _is_told(name, count)]
+    took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in record.phases.items())
+    reaches = f"data as of {record.data_as_of:%Y-%m-%d %H:%M:%S} UTC" if record.data_as_of else "no data yet"
+    return f"{record.purpose} {record.outcome}: {'; '.join(part for part in (', '.join(told), took, reaches) if part)}"
+
+
+def _in_words(name: str) -> str:
+    return ALWAYS_TOLD.get(name) or name.replace("_", " ")
+
+
+def _is_told(name: str, count: int) -> bool:
+    return name in ALWAYS_TOLD or (count > 0 and name not in DETAILS)
 
 
 @contextmanager

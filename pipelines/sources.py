@@ -1,13 +1,19 @@
-"""Who started a run of Dagster: `schedule`, `sensor`, `ui` or `command line`, from the tags of the run."""
+"""Who started a run of Dagster (`schedule`, `sensor`, `ui` or `command line`) and what for, as tags of the run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import dagster as dg
 
 Source = Literal["schedule", "sensor", "ui", "command line"]
 SOURCE = "wms/source"
-"""The tag of the runs of the command line; Dagster tags those of schedules and sensors itself."""
+"""The tag with who started a run. The command line gives it; a run of anyone else gets it with its first step."""
+MODE = "wms/mode"
+"""The tag with what a run is for: `sync`, `backfill`, `load`, `rebuild`, `plan` or `push`."""
+PLAN = "plan"
 COMMAND_LINE: Source = "command line"
 SCHEDULE, SENSOR = "dagster/schedule_name", "dagster/sensor_name"
 NIGHT, ATTEMPT = "wms/night", "wms/attempt"
@@ -22,3 +28,9 @@ def source_of(tags: Mapping[str, str]) -> Source:
     if SCHEDULE in tags or NIGHT in tags:
         return "schedule"
     return "sensor" if SENSOR in tags else "ui"
+
+
+def tag_run(instance: dg.DagsterInstance, run: dg.DagsterRun, purpose: str) -> None:
+    """Tag a run with who started it and what for, so that Dagster's list of runs can be filtered by both."""
+    mode = "load" if purpose.startswith("loading") else purpose.partition(" ")[0]
+    instance.add_run_tags(run.run_id, {SOURCE: source_of(run.tags), MODE: mode})

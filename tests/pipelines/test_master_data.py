@@ -124,11 +124,12 @@ def approval(result) -> Sequence[str]:
     return approved
 
 
-def test_the_plan_that_was_shown_and_approved_is_what_is_sent(run, folder, service):
+def test_the_plan_that_was_shown_and_approved_is_what_is_sent(run, folder, service, instance):
     write(folder, "retailers-1.csv", "code,name", "a,A")
     write(folder, "retailers-2.csv", "code,name", "b,B")
     first, second = approval(run())
     done = materialised(run(approve=[second]))
+    assert [one.tags["wms/mode"] for one in instance.get_runs()] == ["push", "plan"]
     assert (done["pushed"], done["rows_created"]) == (True, 1)
     assert [one["code"] for one in service.sandbox.retailers()] == ["b"]
 

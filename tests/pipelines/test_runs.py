@@ -1,5 +1,6 @@
 """Jobs in this process, against the sandbox on a socket."""
 
+import re
 import signal
 import time
 from collections import Counter
@@ -17,6 +18,7 @@ from pipelines.dead_runs import mark_dead
 from pipelines.instance import HOME_VARIABLE, prepare_home, without_history
 from pipelines.operation import Operation
 from pipelines.running import NotPublished, run_backfill, run_job, run_rebuild, run_sync
+from pipelines.sources import MODE, SOURCE
 from tests.conftest import logged
 from tests.pipelines.conftest import LATE_START, TOKEN
 from tests.processes import Command, Ended
@@ -39,6 +41,13 @@ DAYS = DayRange(date(2026, 3, 3), date(2026, 3, 5))
 def home(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "home"))
     return prepare_home(tmp_path / "home")
+
+
+def tags_of(instance: dg.DagsterInstance, run_id: str) -> tuple[str, str]:
+    """Who started a run, and what for."""
+    run = instance.get_run_by_id(run_id)
+    assert run is not None
+    return run.tags[SOURCE], run.tags[MODE]
 
 
 def published(settings: Settings) -> int:
@@ -108,6 +117,7 @@ def test_an_operator_sees_the_run_in_the_catalogue(settings, instance):
 
     days = instance.get_materialized_partitions(PAGES)
     assert days == {"2026-03-03", "2026-03-04", "2026-03-05"}
+    assert tags_of(instance, run.run_id) == ("command line", "backfill")
     by_day = days_shown(instance)
     assert {day: facts["records"] for day, facts in by_day.items()} == {day: changed_on(settings, day) for day in days}
     newest = by_day["2026-03-05"]
@@ -136,6 +146,13 @@ def test_a_sync_needs_no_days_and_no_configuration(settings, instance):
     result = definitions.build(settings).resolve_job_def(jobs.SYNC_NOW).execute_in_process(instance=instance)
     assert result.success
     assert published(settings) == SHIPMENTS
+    assert tags_of(instance, result.run_id) == ("ui", "sync")
+    last = [entry.user_message for entry in instance.all_logs(result.run_id) if "succeeded:" in entry.user_message]
+    assert re.fullmatch(
+        r"sync succeeded: 300 shipments read, [\d,]+ rows merged, 0 quarantined.*; read \d+\.\d s, load \d+\.\d s; "
+        r"data as of 2026-03-20 \d\d:\d\d:\d\d UTC",
+        "\n".join(last),
+    )
     checked = {one.check_name for one in result.get_asset_check_evaluations() if one.asset_key == PAGES}
     assert checked == {coverage.NO_GAP, coverage.FRESH, coverage.CLOCKS}
 
@@ -215,6 +232,7 @@ def test_a_blocking_check_that_fails_publishes_nothing_and_fails_the_run(setting
         ("rebuild", "succeeded"),
         ("loading the tables", "failed"),
     ]
+    assert tags_of(instance, rebuilt.run_id) == ("command line", "rebuild")
     event = instance.get_latest_materialization_event(dg.AssetKey("shipments"))
     assert event.run_id == rebuilt.run_id
     assert event.asset_materialization.metadata["dagster/row_count"].value == SHIPMENTS
@@ -233,6 +251,7 @@ def test_a_wrong_token_ends_the_run_with_the_message_and_without_the_token(make_
     assert run.status == dg.DagsterRunStatus.FAILURE
     history = "\n".join(str(entry) for entry in instance.all_logs(run.run_id))
     assert "WMS_API_TOKEN" in history
+    assert "sync failed: read 0." in history
     assert secret not in history
 
 
@@ -249,7 +268,7 @@ def test_the_one_who_started_it_hears_of_progress_and_of_each_step(settings, ins
     assert operation.read is not None
     assert seen[-1] == operation.read.progress
     kept = [entry.user_message for entry in instance.all_logs(done.run_id)]
-    assert [line for line in heard if "merged" in line] == [line for line in kept if "merged" in line] != []
+    assert [line for line in heard if "merged 1 of" in line] == [line for line in kept if "merged 1 of" in line] != []
 
 
 @pytest.fixture
