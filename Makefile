@@ -24,7 +24,8 @@ test: $(STAMP)
 
 # the full counts of kills and seeds; each seed is in the name of its test, each kill is printed. SOAK="-k kills" chooses
 soak: $(STAMP)
-	$(BIN)/python -m pytest --soak -v -s --basetemp .soak tests/survival $(SOAK)
+	$(BIN)/python -m pytest --soak -v -s --basetemp .soak tests/survival tests/flatten/test_mutations.py \
+		tests/flatten/test_odd_values.py $(SOAK)
 
 # the wheel in an empty environment of each Python that is here; downloads every dependency
 wheel: $(STAMP)

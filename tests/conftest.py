@@ -33,6 +33,8 @@ NOW = datetime(2026, 3, 31, 12, 0, 0, tzinfo=UTC)
 CONFIG = SandboxConfig(shipments=600, seed=5, days=20, now=NOW, families=60)
 FEWER = replace(CONFIG, shipments=240)
 """For what does not depend on how many there are."""
+MEMORY, PLENTY = Path("/dev/shm"), 8 * 1024**3
+"""A file system in memory, and how much of it must be free. All tests together take up to 3 GiB."""
 IMPATIENT = RetryPolicy(attempts=4, total_seconds=5, first_wait=0.01, longest_wait=0.05)
 
 
@@ -42,6 +44,12 @@ logging.getLogger("wms_sync").setLevel(logging.INFO)
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--soak", action="store_true", help="Full counts of seeds and kills instead of a small share.")
     parser.addoption("--pictures", type=Path, help="Folder for what the browser's test looks at.")
+
+
+def pytest_configure() -> None:
+    """Temporary files are in memory where there is plenty: a test waits for the disk whenever a run syncs a file."""
+    if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= PLENTY:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
 def pytest_collection_finish() -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.survival.counts import MUTATED_PAGES
 from wms_sync.catalogue import quote, table
 from wms_sync.flatten.objects import CONTENT_ERRORS
 from wms_sync.flatten.page import RawPage
@@ -123,9 +124,16 @@ def fixture(tmp_path_factory):
     return Fixture(tmp_path_factory.mktemp("mutations"))
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(document=mutated_pages())
-def test_every_value_of_a_mutated_page_is_accounted_for(document, fixture):
+def test_every_value_of_a_mutated_page_is_accounted_for(fixture, request):
+    @settings(max_examples=MUTATED_PAGES.of(soak=request.config.getoption("--soak")), deadline=None)
+    @given(document=mutated_pages())
+    def each_is(document):
+        is_accounted_for(document, fixture)
+
+    each_is()
+
+
+def is_accounted_for(document, fixture):
     page, cost, read = fixture.read(json.dumps(document).encode())
 
     quarantined = fixture.column("select path from ops.quarantine")

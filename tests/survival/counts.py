@@ -10,7 +10,8 @@ orders of backfills and nights                              1    60
 orders of versions that the clocks belie                    8   500
 loads with damage, asked by themselves and as a whole        3   300
 sizes of a disk that gets full                              1    20
-sequences of everything, against a model                    5   300
+sequences of everything, against a model                    3   300
+mutated pages                                             100  3000
 publishings that readers go through                         3    50
 ======================================================  =====  ====
 
@@ -51,5 +52,6 @@ ORDERS_OF_READS = Count(1, 60)
 ORDERS_OF_VERSIONS = Count(8, 500)
 LOADS_WITH_DAMAGE = Count(3, 300)
 FULL_DISKS = Count(1, 20)
-SEQUENCES = Count(5, 300)
+SEQUENCES = Count(3, 300)
+MUTATED_PAGES = Count(100, 3000)
 PUBLISHINGS = Count(3, 50)
