@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from time import monotonic
 
+import duckdb
 from sqlalchemy.exc import SQLAlchemyError
 
 from wms_sync.errors import WmsSyncError
 from wms_sync.extract.plan import data_as_of
+from wms_sync.reports.metrics import write_metrics
+from wms_sync.reports.status import status
 from wms_sync.settings import Settings
+from wms_sync.state.acknowledgements import Acknowledgements
 from wms_sync.state.queue import mark_running
-from wms_sync.state.runs import Outcome, RunRecord, RunRecords
+from wms_sync.state.runs import KEPT, Outcome, RunRecord, RunRecords, as_it_is
 from wms_sync.state.store import StateStore
 
 logger = logging.getLogger("wms_sync.runs")
@@ -107,6 +111,20 @@ class Recording:
                     self.summary = summary(record)
         if ended is not None:
             self._mark.close()
+            with _beside_the_run("metrics"):
+                tell_how_it_is(self._settings)
+
+
+def tell_how_it_is(settings: Settings) -> None:
+    """Write the metrics, and forget the acknowledgements that have ended."""
+    found = None
+    with suppress(WmsSyncError, duckdb.Error), StateStore(settings.database_url) as store:
+        found = status(settings, store)
+    with RunRecords(settings.database_url) as records:
+        write_metrics(settings, [as_it_is(settings.layout, one) for one in records.newest(KEPT)], found)
+    if found is not None:
+        with Acknowledgements(settings.database_url) as acknowledgements:
+            acknowledgements.keep(found.facts)
 
 
 def summary(record: RunRecord) -> str:

@@ -168,20 +168,72 @@ def rebuild() -> int:
 
 @main.command()
 @AS_JSON
+@click.option("--check", "is_check", is_flag=True, help="Print one line. Exit 0: well. 1: failed or stale. 3: look.")
 @exits_with_code
-def status(as_json: bool) -> None:
-    """Show coverage, lag, last loads, row counts, pushes, and what needs attention."""
-    from pipelines.cli.views import status_lines
+def status(as_json: bool, is_check: bool) -> int:
+    """Show coverage, lag, last runs and loads, row counts, pushes, and what needs attention."""
+    from pipelines.cli.views import check_line, status_lines
+    from pipelines.home_state import home_state
     from wms_sync.reports.status import status as current
     from wms_sync.state.store import StateStore
 
     settings = Settings.load()
+    home = home_state(settings.layout)
     with StateStore(settings.database_url) as store:
-        found = current(settings, store)
+        found = current(settings, store).with_items(home.items(datetime.now(UTC)))
+    if is_check:
+        line, code = check_line(found)
+        click.echo(line)
+        return code
     if as_json:
-        click.echo(json.dumps(_plain(found), indent=2, default=str))
+        click.echo(json.dumps({**_plain(found), "dagster": _plain(home)}, indent=2, default=str))
     else:
-        _print(status_lines(found))
+        _print(status_lines(found, home))
+    return 0
+
+
+@main.command()
+@click.argument("items", metavar="ITEM...", nargs=-1, required=True)
+@exits_with_code
+def acknowledge(items: tuple[str, ...]) -> None:
+    """Mark items of `status` or entries of `inbox list` as seen, until their facts change."""
+    from pipelines.cli.inbox import acknowledge as mark_seen
+
+    mark_seen(Settings.load(), items)
+
+
+@main.group()
+def inbox() -> None:
+    """What did not fit its type, and what no type knows, by kind."""
+
+
+@inbox.command("list")
+@exits_with_code
+def list_inbox() -> None:
+    """List what is open, each kind with an example. What has healed is left out."""
+    from pipelines.cli.inbox import list_entries
+
+    list_entries(Settings.load())
+
+
+@inbox.command("show")
+@click.argument("entry")
+@exits_with_code
+def show_inbox(entry: str) -> None:
+    """Show the newest findings of an entry: object, path, raw page, and the text as it came."""
+    from pipelines.cli.inbox import show_entry
+
+    show_entry(Settings.load(), entry)
+
+
+@inbox.command("replay")
+@click.argument("entries", metavar="[ENTRY]...", nargs=-1)
+@exits_with_code
+def replay_inbox(entries: tuple[str, ...]) -> None:
+    """Load the windows of these entries, or of all, again from their raw pages, after a fix."""
+    from pipelines.cli.inbox import replay_entries
+
+    replay_entries(Settings.load(), entries)
 
 
 @main.command()

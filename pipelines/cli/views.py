@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pipelines.home_state import HomeState
     from wms_sync.extract.read import ReadReport
     from wms_sync.load.refresh import RefreshReport
     from wms_sync.reports.export import Exported
     from wms_sync.reports.status import LastAudit, Status
+    from wms_sync.state.runs import RunRecord
 
 SHOWN_DOUBTS = 20
+SHOWN_RUNS = 3
+WELL, FAILED, LOOK = 0, 1, 3
+"""Exit codes of ``wms-sync status --check``."""
 
 
 def read_lines(report: ReadReport) -> Iterator[str]:
     """Yield what a read did."""
     done = report.progress
     for one in report.intervals:
-        yield f"read      {_moment(one.start)} to {_moment(one.end)} (shipments by updated_at)"
+        yield f"read      {moment(one.start)} to {moment(one.end)} (shipments by updated_at)"
     yield (
         f"landed    {done.records:,} shipments in {done.pages:,} pages, {done.bytes / 1e6:,.1f} MB compressed, "
         f"{report.requests:,} requests, {report.seconds:.1f} s"
@@ -55,15 +60,31 @@ def refresh_lines(report: RefreshReport) -> Iterator[str]:
         yield "NOT published: analysts still see the previous tables"
 
 
-def status_lines(found: Status) -> Iterator[str]:
+def check_line(found: Status) -> tuple[str, int]:
+    """Return the one line of ``wms-sync status --check`` and its exit code."""
+    items = sorted(found.open_items, key=lambda one: one.severity != "failed")
+    if not items:
+        last = next((one for one in found.last_runs if one.ended_at is not None), None)
+        ran = f"; last run {last.purpose}, {moment(last.ended_at)}" if last is not None and last.ended_at else ""
+        return f"well: data as of {moment(found.sync_cursor) if found.sync_cursor else 'never'}{ran}", WELL
+    first = items[0]
+    more = f" (and {len(items) - 1} more: wms-sync status)" if items[1:] else ""
+    word, code = ("failed", FAILED) if first.severity == "failed" else ("look", LOOK)
+    return f"{word}: {' '.join(first.text.split())}{more}", code
+
+
+def status_lines(found: Status, home: HomeState | None = None) -> Iterator[str]:
     """Yield the lines of ``wms-sync status``."""
     unknown = "not known: the state store was lost" if found.state_is_behind else "nothing synced yet"
-    yield f"sync cursor   {_moment(found.sync_cursor) if found.sync_cursor else unknown}"
+    yield f"sync cursor   {moment(found.sync_cursor) if found.sync_cursor else unknown}"
     if found.lag_seconds is not None:
         yield f"lag           {_duration(found.lag_seconds)}"
-    yield f"published     {_moment(found.published_at) if found.published_at else 'never'}"
+    yield f"published     {moment(found.published_at) if found.published_at else 'never'}"
     for one in found.covered:
-        yield f"covered       {_moment(one.start)} to {_moment(one.end)}"
+        yield f"covered       {moment(one.start)} to {moment(one.end)}"
+    for run in found.last_runs[:SHOWN_RUNS]:
+        yield f"last run      {_run_text(run)}"
+    yield f"next tick     {_next_text(found, home)}"
     states = ", ".join(f"{count} {state}" for state, count in sorted(found.windows.items()))
     yield f"windows       {states or 'none'}"
     if found.raw_dropped:
@@ -77,7 +98,8 @@ def status_lines(found: Status) -> Iterator[str]:
     if found.last_audit is not None:
         yield from _audit_lines(found.last_audit)
     for table, count in sorted(found.rows.items(), key=lambda item: -item[1]):
-        yield f"rows          {count:>12,}  {table}"
+        if count:
+            yield f"rows          {count:>12,}  {table}"
     for kind, counts in found.pushes.items():
         yield f"pushed        {kind}: {', '.join(f'{count:,} {state}' for state, count in counts.items())}"
     if found.unseen:
@@ -85,11 +107,16 @@ def status_lines(found: Status) -> Iterator[str]:
     for holder in found.pushing:
         yield f"pushing       {holder}"
     for doubt in found.doubts[:SHOWN_DOUBTS]:
-        yield f"in doubt      {doubt.kind} {doubt.key}, sent {_moment(doubt.sent_at)}"
+        yield f"in doubt      {doubt.kind} {doubt.key}, sent {moment(doubt.sent_at)}"
     if len(found.doubts) > SHOWN_DOUBTS:
         yield f"in doubt      and {len(found.doubts) - SHOWN_DOUBTS:,} more: see --json"
-    for line in found.needs_a_hand or ("nothing",):
-        yield f"needs a hand  {line}"
+    for seen in found.items:
+        if seen.acknowledged_at is not None:
+            yield f"acknowledged  {seen.text} ({seen.name}, {moment(seen.acknowledged_at)})"
+    for still in found.open_items:
+        yield f"needs a hand  {still.text} ({still.name})"
+    if not found.open_items:
+        yield "needs a hand  nothing"
 
 
 def export_lines(done: Exported) -> Iterator[str]:
@@ -116,8 +143,29 @@ def _audit_lines(audit: LastAudit) -> Iterator[str]:
     )
 
 
-def _moment(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+def _run_text(run: RunRecord) -> str:
+    """Return a run on one line: what, who started it, when, what came of it, seconds a phase, why it failed."""
+    took = f" in {run.seconds:.1f} s" if run.seconds is not None else ""
+    phases = ", ".join(f"{phase} {seconds:.1f} s" for phase, seconds in run.phases.items())
+    text = f"{moment(run.started_at)}  {run.purpose} ({run.source}) {run.outcome}{took}"
+    text += f": {phases}" if len(run.phases) > 1 else ""
+    return f"{text}. {run.error}" if run.error else text
+
+
+def _next_text(found: Status, home: HomeState | None) -> str:
+    if home is None or home.home is None:
+        return f"{moment(found.next_tick)}, if the schedule is on: not known, there is no DAGSTER_HOME"
+    if home.schedule is None:
+        return f"{moment(found.next_tick)}, if the schedule is on: not known, {home.home} does not say"
+    if home.schedule == "off":
+        return "none: the schedule is off"
+    alive = "runs" if home.is_alive(datetime.now(UTC)) else "does not run"
+    return f"{moment(found.next_tick)}; the schedule is on, and Dagster's daemon {alive}"
+
+
+def moment(at: datetime) -> str:
+    """Return a moment as people read it."""
+    return f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _duration(seconds: float) -> str:

@@ -149,6 +149,11 @@ class Layout:
         return self.root / "report.html"
 
     @property
+    def metrics(self) -> Path:
+        """What a Prometheus exporter reads, written at the end of each run."""
+        return self.root / "metrics.prom"
+
+    @property
     def rejects(self) -> Path:
         """Files of rows that could not be pushed, with reasons."""
         return self.root / "rejects"

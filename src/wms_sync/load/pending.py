@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 
 import duckdb
 
@@ -32,13 +32,13 @@ Narrow = Mapping[str, tuple[str, ...]]
 
 
 class PendingWindows:
-    """Merges the windows without a receipt, and counts what it merged.
+    """Merges the windows without a receipt and those to merge ``again``, and counts what it merged.
 
     Call ``merge_into`` until ``is_complete``, each time with the file opened anew. Then ``landed`` are the windows that
     the state store may record as loaded.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, again: Collection[str] = ()) -> None:
         self.is_complete = False
         self.windows: list[str] = []
         self.rows: dict[str, int] = {}
@@ -48,6 +48,7 @@ class PendingWindows:
         self._layout = run.layout
         self._store = run.store
         self._run_id = run.id
+        self._again = frozenset(again)
         self._narrow: Narrow | None = None
 
     def merge_into(self, connection: duckdb.DuckDBPyConnection) -> None:
@@ -55,6 +56,7 @@ class PendingWindows:
         known = receipts(connection)
         windows = self._store.windows(*COMPLETE_STATES)
         known -= loaded_with_fewer(connection, self._layout, self._store, known)
+        known -= self._again - set(self.windows)
         pending = [window for window in windows if window.id not in known]
         with Audits(self._settings.database_url, self._store.turn) as audits:
             if self._merge(connection, audits, windows, pending):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import logging
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,8 +88,9 @@ class RefreshReport:
 class Refresh:
     """One pass over what is not in the tables yet."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, again: Collection[str] = ()) -> None:
         self._run = run
+        self._again = again
         self._settings = run.settings
         self._store = run.store
         self._turn = run.turn
@@ -166,7 +167,7 @@ class Refresh:
         )
 
     def _finish(self, path: Path) -> RefreshReport:
-        merged, checking = PendingWindows(self._run), Checking(self._layout, self._settings.memory_limit)
+        merged, checking = PendingWindows(self._run, self._again), Checking(self._layout, self._settings.memory_limit)
         shown, limit = self._layout.working_database, self._settings.memory_limit
         absent: tuple[str, ...] = ()
         while not checking.is_complete:
@@ -204,11 +205,11 @@ class Refresh:
         )
 
 
-def refresh(run: Run) -> RefreshReport:
-    """Load what is landed, check and publish it. The caller holds the writer's lock."""
+def refresh(run: Run, again: Collection[str] = ()) -> RefreshReport:
+    """Load what is landed, and windows ``again`` that are in the tables; check and publish. Needs the writer's lock."""
     logger.info("refreshing the tables (run %(run)s)", {"run": run.id})
     with _analytics_errors():
-        return Refresh(run).run()
+        return Refresh(run, again).run()
 
 
 def rebuild(run: Run) -> RefreshReport:

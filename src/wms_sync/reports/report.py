@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,8 +18,9 @@ from wms_sync.analytics.asking import CheckResult
 from wms_sync.analytics.database import published, records
 from wms_sync.durable import share_with_group, write_whole
 from wms_sync.errors import WmsSyncError
+from wms_sync.reports.attention import RUN
 from wms_sync.reports.pages import rendered
-from wms_sync.reports.status import LATE, Status, status
+from wms_sync.reports.status import Status, status
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 
@@ -110,18 +111,25 @@ def _collected(settings: Settings, checks: Sequence[CheckResult] | None) -> Repo
         ) from None
     if not freshness:
         raise ReportError("There is nothing to report: nothing was loaded yet. Run `wms-sync sync` first.")
-    signs = tuple(_signs(found, freshness[0], checks, now))
-    return Report(now, freshness[0], signs, found.needs_a_hand, rows)
+    # the report is made inside a run, which may be the one that makes an earlier failure good
+    needs = tuple(one.text for one in found.open_items if not one.name.startswith(RUN))
+    signs = tuple(_signs(found, freshness[0], checks, needs, now))
+    return Report(now, freshness[0], signs, needs, rows)
 
 
 def _signs(
-    found: Status, freshness: Mapping[str, Any], checks: Sequence[CheckResult] | None, now: datetime
+    found: Status,
+    freshness: Mapping[str, Any],
+    checks: Sequence[CheckResult] | None,
+    needs: Sequence[str],
+    now: datetime,
 ) -> list[Sign]:
     until = freshness["data_until"]
     behind = now - until if until else None
+    late = timedelta(seconds=found.late_after_seconds)
     signs = [
         Sign(
-            "act" if behind is None or behind > 2 * LATE else "look" if behind > LATE else "well",
+            "act" if behind is None or behind > 2 * late else "look" if behind > late else "well",
             "Data until",
             f"{until:%Y-%m-%d %H:%M} UTC" if until else "nothing was read",
         )
@@ -136,7 +144,7 @@ def _signs(
     signs += [
         Sign("look" if found.quarantined else "well", "Values that did not fit", f"{found.quarantined:,}"),
         Sign("act" if doubts else "well", "Creates in doubt", f"{doubts:,}"),
-        Sign("look" if found.needs_a_hand else "well", "Needs a hand", f"{len(found.needs_a_hand)}"),
+        Sign("look" if needs else "well", "Needs a hand", f"{len(needs)}"),
     ]
     return signs
 

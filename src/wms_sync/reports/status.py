@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Self
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import has_ops_table, published, records, row_counts
-from wms_sync.analytics.errors import AnotherServiceError
-from wms_sync.analytics.foreign_log import log_notice
 from wms_sync.analytics.included import absent_kinds
+from wms_sync.cron import longest_pause, next_tick
 from wms_sync.durable import accessing
-from wms_sync.extract.clocks import what_is_off
 from wms_sync.extract.field_selection import refused_now
 from wms_sync.extract.plan import find_gaps, sync_cursor
 from wms_sync.extract.read import BEFORE_START
@@ -22,18 +20,22 @@ from wms_sync.layout import Layout
 from wms_sync.master_data.kinds.table import KINDS, in_shipments, kind_named
 from wms_sync.master_data.plan.steps import what_to_do
 from wms_sync.master_data.push.file import pusher
-from wms_sync.master_data.push.unfinished import needs, unfinished
+from wms_sync.master_data.push.unfinished import unfinished
+from wms_sync.reports.attention import Item, items_of, marked
+from wms_sync.reports.inbox import InboxEntry, open_entries
 from wms_sync.settings import Settings
-from wms_sync.state.errors import RestoreUnfinished
-from wms_sync.state.ledger import LEDGER_LACKS, Entry, PushLedger, State
+from wms_sync.state.acknowledgements import Acknowledgements
+from wms_sync.state.ledger import Entry, PushLedger, State
 from wms_sync.state.push_files import PushedFile
 from wms_sync.state.queue import lock_holder
+from wms_sync.state.runs import KEPT, RunRecord, RunRecords, as_it_is
 from wms_sync.state.store import StateStore
-from wms_sync.upkeep.recovery import is_behind, refuse_another_service
+from wms_sync.upkeep.recovery import is_behind
 from wms_sync.upkeep.retention import dropped_windows
 
-LATE = timedelta(hours=26)
-"""A nightly sync that is two hours late is reported."""
+GRACE = timedelta(hours=2)
+"""A sync that is this much later than the schedule lets it be is reported."""
+SHOWN_RUNS = 5
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,9 @@ class Status:
     run. ``pushes`` counts creates by kind and state. ``unseen`` counts created retailers and products that no shipment
     has shown yet. ``unfinished`` are files with unsent or waiting rows, ``pushing`` the pushes that run now.
     ``absent_kinds`` are sentences on kinds that hardly came with the last load. ``refused_fields`` are names of field
-    selection that the service refuses, with what is lost without them.
+    selection that the service refuses, with what is lost without them. ``last_runs`` are newest first. ``next_tick`` is
+    when the schedule comes next, wherever it is switched on. ``inbox`` are the kinds of values and keys that are open.
+    ``items`` are all that there is to look at, ``needs_a_hand`` the texts of those that nobody has acknowledged.
     """
 
     sync_cursor: datetime | None
@@ -105,7 +109,28 @@ class Status:
     unseen: int
     unfinished: tuple[PushedFile, ...]
     pushing: tuple[str, ...]
-    needs_a_hand: tuple[str, ...]
+    late_after_seconds: float
+    next_tick: datetime
+    last_runs: tuple[RunRecord, ...]
+    inbox: tuple[InboxEntry, ...]
+    items: tuple[Item, ...] = ()
+    needs_a_hand: tuple[str, ...] = ()
+
+    @property
+    def open_items(self) -> tuple[Item, ...]:
+        """Return the items that nobody has acknowledged."""
+        return tuple(one for one in self.items if one.acknowledged_at is None)
+
+    def with_items(self, items: Iterable[Item]) -> Self:
+        """Return the status with more items."""
+        every = (*self.items, *items)
+        return replace(self, items=every, needs_a_hand=tuple(one.text for one in every if one.acknowledged_at is None))
+
+    @property
+    def facts(self) -> frozenset[tuple[str, str]]:
+        """Return the names of everything that can be acknowledged, each with the fingerprint of its facts."""
+        items = [(one.name, one.facts) for one in self.items]
+        return frozenset([*items, *((one.name, one.facts) for one in self.inbox)])
 
 
 def status(settings: Settings, store: StateStore) -> Status:
@@ -124,12 +149,16 @@ def _collected(settings: Settings, store: StateStore, layout: Layout) -> Status:
     cursor = sync_cursor(settings.start, covered) if covered else None
     gaps = find_gaps(settings.start, newest, covered) if newest and newest > settings.start else ()
     before = store.observation(BEFORE_START)
-    published = _Published.read(layout)
+    now = datetime.now(UTC)
+    with Acknowledgements(settings.database_url) as acknowledgements:
+        acknowledged = acknowledgements.all()
+    runs = _runs(settings)
+    published = _Published.read(layout, store, acknowledged)
     holder = lock_holder(layout)
     pushed = _Pushed.read(settings)
     found = Status(
         sync_cursor=cursor,
-        lag_seconds=max(0.0, (datetime.now(UTC) - cursor).total_seconds()) if cursor else None,
+        lag_seconds=max(0.0, (now - cursor).total_seconds()) if cursor else None,
         covered=covered,
         gaps=gaps,
         windows=_by_state(store),
@@ -150,9 +179,22 @@ def _collected(settings: Settings, store: StateStore, layout: Layout) -> Status:
         unseen=pushed.unseen,
         unfinished=unfinished(settings),
         pushing=pushed.holders,
-        needs_a_hand=(),
+        late_after_seconds=late_after(settings, now).total_seconds(),
+        next_tick=next_tick(settings.schedule_cron, settings.schedule_timezone, now),
+        last_runs=runs[:SHOWN_RUNS],
+        inbox=published.inbox,
     )
-    return Status(**{**vars(found), "needs_a_hand": tuple(_needs_a_hand(found, settings, store))})
+    return found.with_items(marked(tuple(items_of(found, settings, store, runs)), acknowledged))
+
+
+def late_after(settings: Settings, now: datetime) -> timedelta:
+    """Return how old the sync cursor may be: as long as the schedule pauses, and two hours."""
+    return longest_pause(settings.schedule_cron, settings.schedule_timezone, now) + GRACE
+
+
+def _runs(settings: Settings) -> tuple[RunRecord, ...]:
+    with RunRecords(settings.database_url) as runs:
+        return tuple(as_it_is(settings.layout, one) for one in runs.newest(KEPT))
 
 
 @dataclass(frozen=True)
@@ -164,9 +206,10 @@ class _Published:
     quarantined: int = 0
     unknown_keys: int = 0
     absent_kinds: tuple[str, ...] = ()
+    inbox: tuple[InboxEntry, ...] = ()
 
     @classmethod
-    def read(cls, layout: Layout) -> _Published:
+    def read(cls, layout: Layout, store: StateStore, acknowledged: Mapping[tuple[str, str], datetime]) -> _Published:
         if not layout.published.exists():
             return cls()
         at = datetime.fromtimestamp(layout.published.stat().st_mtime, UTC)
@@ -180,7 +223,9 @@ class _Published:
             audit = next((LastAudit(**row) for row in records(audits)), None) if audits else None
             rows = row_counts(connection)
             absent = absent_kinds(connection) if has_ops_table(connection, "included_kinds") else ()
-        return cls(at, rows, last, audit, rows["ops_quarantine"], rows["ops_schema_drift"], absent)
+            found = rows["ops_quarantine"], rows["ops_schema_drift"]
+            inbox = open_entries(connection, store, acknowledged) if any(found) else ()
+        return cls(at, rows, last, audit, *found, absent, inbox)
 
 
 @dataclass(frozen=True)
@@ -216,69 +261,3 @@ def _by_state(store: StateStore) -> dict[str, int]:
     for window in store.windows():
         counted[window.state] = counted.get(window.state, 0) + 1
     return counted
-
-
-def _coverage_needs(found: Status) -> Iterator[str]:
-    if found.sync_cursor is None:
-        yield "Nothing is synced yet: run `wms-sync sync`."
-    for gap in found.gaps:
-        yield f"Not covered: {gap.start:%Y-%m-%d %H:%M:%S} to {gap.end:%Y-%m-%d %H:%M:%S}; the next sync reads it."
-    if found.lag_seconds is not None and found.lag_seconds > LATE.total_seconds():
-        yield f"The sync is {found.lag_seconds / 3600:.0f} hours behind: look at the last runs in Dagster."
-    if found.windows.get("landed"):
-        yield f"{found.windows['landed']} windows are on disk and not in the tables: run `wms-sync sync`."
-    if found.windows.get("reading") and found.writer is None:
-        yield f"{found.windows['reading']} windows were begun and not finished: the next run continues them."
-
-
-def _moment(seconds: int) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)
-
-
-def _needs_a_hand(found: Status, settings: Settings, store: StateStore) -> Iterator[str]:
-    if found.state_is_behind:
-        yield (
-            "The state store was lost or is an old copy, so the windows and pushes shown here are too few. Run "
-            "`wms-sync sync`: it restores them from what is on disk, and reads only what is not there."
-        )
-    else:
-        yield from _coverage_needs(found)
-    yield from store.warnings()
-    layout = settings.layout
-    yield from (log_notice(kept, layout.published) for kept in layout.logs_set_aside())
-    if (off := what_is_off(store, settings.clock_tolerance)) is not None:
-        yield off
-    yield from found.absent_kinds
-    if found.quarantined:
-        yield f"{found.quarantined} values did not fit their type: see ops.quarantine."
-    if found.unknown_keys:
-        yield f"{found.unknown_keys} unknown keys, or keys whose values were cast, came: see ops.schema_drift."
-    if found.last_audit is not None and (unproven := found.last_audit.absent - found.last_audit.missing):
-        yield (
-            f"The last audit did not find {unproven} shipments that the tables have, and could not prove that they are "
-            "gone: the service has them when asked by id, or they were too many; the log of that run says which. Check "
-            "whether the token may see all shipments."
-        )
-    for (kind, advice), count in sorted(Counter((doubt.kind, doubt.what_to_do) for doubt in found.doubts).items()):
-        yield f"{count} {kind_named(kind).many} may or may not exist in the service. {advice}"
-    if (lacking := store.observation(LEDGER_LACKS)) is not None:
-        yield (
-            f"The ledger was restored, and lacks what was created after {_moment(lacking.value):%Y-%m-%d %H:%M} UTC: a "
-            "push of products asks before it sends what the ledger does not know. When you know that nothing is "
-            "missing, run `wms-sync restore --creates-are-known`."
-        )
-    if layout.restoring.exists():
-        yield str(RestoreUnfinished(layout.restoring.read_text(encoding="utf-8")))
-    for file in found.unfinished:
-        yield needs(settings, file)
-    if forgetting := len(store.forgotten(unfinished=True)):
-        yield f"Forgetting {forgetting} orders was interrupted: run `wms-sync forget` to finish it."
-    try:
-        refuse_another_service(settings, store)
-    except AnotherServiceError as error:
-        yield str(error)
-    if found.records_before_start:
-        yield (
-            f"The service has {found.records_before_start} shipments last changed before {settings.start_date}; they "
-            "are not read (WMS_START_DATE)."
-        )

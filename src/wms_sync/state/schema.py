@@ -235,6 +235,14 @@ alerts = Table(
     Column("refusal", Text),
 )
 
+acknowledgements = Table(
+    "acknowledgements",
+    METADATA,
+    Column("item", String(64), primary_key=True),
+    Column("facts", String(64), nullable=False),
+    Column("acknowledged_at", UtcDateTime, nullable=False),
+)
+
 migrations_table = Table(
     "schema_migrations",
     MetaData(),
@@ -282,6 +290,7 @@ MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (
     ("0011_narrowed", _narrowed),
     ("0012_runs", _creating(runs)),
     ("0013_alerts", _creating(told_facts, alerts)),
+    ("0014_acknowledgements", _creating(acknowledgements)),
 )
 """In order. Never edit a released migration: append another."""
 

@@ -1,0 +1,135 @@
+"""``wms-sync inbox`` and ``wms-sync acknowledge``: what did not fit, and what somebody has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import click
+
+from pipelines.cli.views import moment, refresh_lines
+from pipelines.sources import COMMAND_LINE
+from wms_sync.errors import SettingsError
+from wms_sync.layout import Layout
+from wms_sync.reports.inbox import Finding, InboxEntry, chosen, findings, known_keys
+from wms_sync.reports.status import Status, status
+from wms_sync.settings import Settings
+from wms_sync.state.acknowledgements import Acknowledgements
+from wms_sync.state.store import StateStore
+
+if TYPE_CHECKING:
+    from wms_sync.load.replay import Replayed
+
+SHOWN = 20
+REPLAY = "replay"
+
+
+class NothingToAcknowledge(SettingsError):
+    """No open item has this name, or nobody can acknowledge it."""
+
+
+def acknowledge(settings: Settings, names: Sequence[str]) -> None:
+    """Record that these items were seen. Raise ``NothingToAcknowledge``, and record none, if one cannot be."""
+    found = _status(settings)
+    facts = dict(found.facts)
+    for name in names:
+        if name not in facts:
+            known = ", ".join(sorted(facts)) or "nothing"
+            raise NothingToAcknowledge(f"Nothing that is shown is called {name}. What there is: {known}.")
+        if any(one.name == name and not one.can_be_acknowledged for one in found.items):
+            raise NothingToAcknowledge(f"{name} goes on until it is mended: it cannot be acknowledged.")
+    with Acknowledgements(settings.database_url) as acknowledgements:
+        acknowledgements.add({name: facts[name] for name in names})
+    for name in names:
+        click.echo(f"acknowledged  {name}, until its facts change")
+
+
+def list_entries(settings: Settings) -> None:
+    """Print the open entries."""
+    entries = _status(settings).inbox
+    known = known_keys(entries) if any(not one.is_value for one in entries) else frozenset()
+    for one in entries:
+        for line in _entry_lines(one, is_known=one.name in known):
+            click.echo(line)
+    if not entries:
+        click.echo("nothing is open: what is left in ops.quarantine has healed")
+
+
+def show_entry(settings: Settings, name: str) -> None:
+    """Print an entry with its newest rows and the text of each as it came."""
+    [entry] = chosen(_status(settings).inbox, [name])
+    for line in _entry_lines(entry, is_known=False):
+        click.echo(line)
+    for finding in findings(settings, entry, SHOWN):
+        for line in _finding_lines(settings.layout, finding):
+            click.echo(line)
+
+
+def replay_entries(settings: Settings, names: Sequence[str]) -> None:
+    """Load the windows of these entries, or of all, again from their raw pages; print what is still open."""
+    from pipelines.recording import SUCCEEDED, Ended, Recording
+    from pipelines.reporting import report_load
+    from wms_sync.load.replay import replay
+    from wms_sync.upkeep.recovery import begin
+
+    entries = chosen(_status(settings).inbox, names)
+    windows = {window for entry in entries for window in entry.windows}
+    if not windows:
+        click.echo("nothing is open: there is nothing to replay")
+        return
+    recording = Recording(settings, str(uuid4()), REPLAY, COMMAND_LINE)
+    done: list[Replayed] = []
+
+    def end() -> Ended:
+        refreshed = done[0].refreshed
+        return SUCCEEDED if refreshed.published else Ended("failed", refreshed.refusal, "NotPublished")
+
+    with (
+        recording.phase(REPLAY, counts=lambda: done[0].refreshed.counts if done else {}, end=end),
+        begin(settings, REPLAY, recording.run_id) as run,
+    ):
+        done.append(replay(run, windows))
+        report_load(run, done[0].refreshed)
+    for line in _replay_lines(done[0]):
+        click.echo(line)
+    left = {one.name for one in _status(settings).inbox}
+    for entry in entries:
+        click.echo(f"{entry.name}  {'still open' if entry.name in left else 'healed'}: {entry.what}")
+
+
+def _replay_lines(done: Replayed) -> Iterator[str]:
+    yield f"replayed  {len(done.windows)} windows from their raw pages"
+    if done.dropped:
+        yield (
+            f"kept      {len(done.dropped)} windows as they are: their raw pages were dropped "
+            "(WMS_RAW_RETENTION_DAYS); a backfill of their days reads them again"
+        )
+    yield from refresh_lines(done.refreshed)
+
+
+def _status(settings: Settings) -> Status:
+    with StateStore(settings.database_url) as store:
+        return status(settings, store)
+
+
+def _entry_lines(one: InboxEntry, *, is_known: bool) -> Iterator[str]:
+    unit = "values" if one.is_value else "times"
+    seen = f", acknowledged {moment(one.acknowledged_at)}" if one.acknowledged_at else ""
+    yield f"{one.name}  {one.what}: {one.why} ({one.rows:,} {unit}, last {moment(one.last_at)}{seen})"
+    yield f"    such as {one.example}"
+    if is_known:
+        yield f"    sql/types knows it now: `wms-sync inbox replay {one.name}` loads its values"
+
+
+def _finding_lines(layout: Layout, finding: Finding) -> Iterator[str]:
+    page = layout.page(finding.window_id, finding.page)
+    where = str(page) if page is not None else f"page {finding.page} of {finding.window_id}, which is not kept any more"
+    of = (
+        f"{finding.object} {finding.object_id if finding.object_id is not None else '(no id)'}, "
+        if finding.object
+        else ""
+    )
+    times = f", {finding.rows:,} times" if finding.rows > 1 else ""
+    yield f"  {of}{finding.path} in {where}{times}"
+    yield f"    {finding.text}"

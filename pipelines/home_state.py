@@ -1,0 +1,93 @@
+"""Whether Dagster's schedule is on and its daemon runs, read from the files of a home without importing Dagster.
+
+That takes milliseconds, where Dagster takes seconds. A home with its history elsewhere (PostgreSQL) tells nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+from sqlalchemy import ColumnClause, column, create_engine, select, table
+from sqlalchemy.exc import SQLAlchemyError
+
+from wms_sync.layout import Layout
+from wms_sync.reports.attention import Item, state
+
+HOME_VARIABLE = "DAGSTER_HOME"
+NIGHTLY = "nightly"
+SILENT_AFTER = timedelta(minutes=5)
+"""The daemon says every half minute that it runs."""
+
+
+@dataclass(frozen=True)
+class HomeState:
+    """What a home tells. ``schedule`` is None and ``daemon_heard_at`` is None if that is not known."""
+
+    home: Path | None
+    schedule: Literal["on", "off"] | None
+    daemon_heard_at: datetime | None
+
+    def items(self, now: datetime) -> Iterator[Item]:
+        """Yield an item if the schedule is on and no daemon runs it."""
+        if self.schedule == "on" and not self.is_alive(now):
+            heard = f"since {self.daemon_heard_at:%Y-%m-%d %H:%M:%S} UTC" if self.daemon_heard_at else "so far"
+            yield state(
+                "daemon",
+                f"The schedule is on, and Dagster's daemon was not heard {heard}: nothing runs by itself until it is "
+                "started again (`make ui`).",
+            )
+
+    def is_alive(self, now: datetime) -> bool:
+        """Return whether the daemon was heard lately."""
+        return self.daemon_heard_at is not None and now - self.daemon_heard_at < SILENT_AFTER
+
+
+def home_state(layout: Layout) -> HomeState:
+    """Return what the home of ``DAGSTER_HOME`` tells, or else the one in the data folder."""
+    named = os.environ.get(HOME_VARIABLE)
+    home = Path(named) if named else layout.dagster_home
+    if not home.is_dir():
+        return HomeState(None, None, None)
+    schedules = _rows(home / "schedules" / "schedules.db", "instigators", "status", "instigator_body")
+    beats = _rows(home / "history" / "runs.db", "daemon_heartbeats", "timestamp")
+    return HomeState(home, _schedule(schedules), _newest(beats))
+
+
+def _schedule(rows: Sequence[dict[Any, Any]] | None) -> Literal["on", "off"] | None:
+    """Return whether the schedule is on; nobody has switched it on if there is no row of it."""
+    if rows is None:
+        return None
+    of_nightly = [row["status"] for row in rows if _name(row["instigator_body"]) == NIGHTLY]
+    return "on" if "RUNNING" in of_nightly else "off"
+
+
+def _name(body: str) -> str | None:
+    origin = json.loads(body).get("origin") or {}
+    found: str | None = origin.get("job_name") or origin.get("instigator_name")
+    return found
+
+
+def _newest(rows: Sequence[dict[Any, Any]] | None) -> datetime | None:
+    moments = [datetime.fromisoformat(str(row["timestamp"])).replace(tzinfo=UTC) for row in rows or ()]
+    return max(moments, default=None)
+
+
+def _rows(path: Path, name: str, *columns: str) -> Sequence[dict[Any, Any]] | None:
+    """Return columns of a table in one of Dagster's files; None if there is no such file or table."""
+    if not path.exists():
+        return None
+    engine = create_engine(f"sqlite:///file:{path}?mode=ro&uri=true")
+    try:
+        with engine.connect() as connection:
+            chosen: list[ColumnClause[Any]] = [column(one) for one in columns]
+            return [dict(row) for row in connection.execute(select(*chosen).select_from(table(name))).mappings()]
+    except SQLAlchemyError:
+        return None
+    finally:
+        engine.dispose()

@@ -1,0 +1,14 @@
+-- grain: one row per key that no type knows, or whose values were cast, and how
+-- keys: what, why
+-- source: ops.schema_drift
+select
+    path as what,
+    coalesce(why, 'no type knows the key') as why,
+    sum(occurrences)::bigint as rows,
+    min(_extracted_at) as first_at,
+    max(_extracted_at) as last_at,
+    max_by(example, _extracted_at) as example,
+    list(distinct _window_id) as windows
+from ops.schema_drift
+group by 1, 2
+order by 1, 2

@@ -1,0 +1,190 @@
+"""The inbox: what is open in ``ops.quarantine`` and ``ops.schema_drift``, one entry per kind of finding.
+
+Rows stay in these tables for analysts. An entry leaves by itself when the newest version of each of its objects fits
+(values), or when everything that the page could have held was read again later (whole records, whole pages). Entries
+about keys stay until ``sql/types`` knows the key and its values were loaded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.analytics.database import published, records
+from wms_sync.catalogue import literal, table
+from wms_sync.errors import SettingsError
+from wms_sync.flatten.shape import ENVELOPE, ListNode, Node, ObjectNode, create_types, shape_of
+from wms_sync.intervals import subtract
+from wms_sync.settings import Settings
+from wms_sync.state.acknowledgements import fingerprint
+from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
+
+TABLES = {
+    "Brand": "brands",
+    "Gallery": "galleries",
+    "GalleryItem": "gallery_items",
+    "Merchant": "merchants",
+    "Order": "orders",
+    "OrderItem": "order_items",
+    "PackagingContainer": "products",
+    "PackagingDataCollection": "products",
+    "PackagingInfill": "products",
+    "PackagingInstruction": "products",
+    "PackagingSupplies": "products",
+    "Product": "products",
+    "Retailer": "retailers",
+    "Shipment": "shipments",
+    "ShipmentItem": "shipment_items",
+    "Warehouse": "warehouses",
+}
+"""The table of each kind of object whose newest version says whether a value fits by now."""
+
+
+@dataclass(frozen=True)
+class InboxEntry:
+    """One entry: a place whose values did not fit (``is_value``), or a key that is not known or whose values were cast.
+
+    ``rows`` counts open rows of ``ops.quarantine``, or occurrences of the key. ``facts`` are the fingerprint of what an
+    acknowledgement is about: the newest value that did not fit; of a key only that it came.
+    """
+
+    name: str
+    is_value: bool
+    what: str
+    why: str
+    rows: int
+    first_at: datetime
+    last_at: datetime
+    example: str
+    windows: tuple[str, ...]
+    facts: str
+    acknowledged_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One row behind an entry: where it was found, and the text as it came."""
+
+    window_id: str
+    page: int
+    object: str | None
+    object_id: int | None
+    path: str
+    text: str
+    rows: int
+
+
+class UnknownEntry(SettingsError):
+    """No entry has this name."""
+
+
+def open_entries(
+    connection: duckdb.DuckDBPyConnection, store: StateStore, acknowledged: Mapping[tuple[str, str], datetime]
+) -> tuple[InboxEntry, ...]:
+    """Return the open entries of the published file, values first, the most rows first."""
+    values = _values(connection, store)
+    keys = (_key_entry(row) for row in records(connection.execute(sql_files.read("inbox/keys.sql"))))
+    found = [replace(one, acknowledged_at=acknowledged.get((one.name, one.facts))) for one in (*values, *keys)]
+    return tuple(sorted(found, key=lambda one: (not one.is_value, -one.rows, one.what)))
+
+
+def chosen(entries: Sequence[InboxEntry], names: Collection[str]) -> tuple[InboxEntry, ...]:
+    """Return the entries with these names; all if there are none. Raise ``UnknownEntry``."""
+    if unknown := set(names) - {one.name for one in entries}:
+        raise UnknownEntry(
+            f"No open entry is called {', '.join(sorted(unknown))}. `wms-sync inbox list` shows those that are open; "
+            "healed ones leave by themselves."
+        )
+    return tuple(one for one in entries if one.name in names or not names)
+
+
+def findings(settings: Settings, entry: InboxEntry, most: int) -> tuple[Finding, ...]:
+    """Return the newest rows behind an entry, at most so many."""
+    with published(settings.layout) as connection:
+        name = "values" if entry.is_value else "keys"
+        query = sql_files.read(f"inbox/rows_of_{name}.sql")
+        found = connection.execute(query, {"what": entry.what, "why": entry.why, "most": most})
+        return tuple(Finding(**row) for row in records(found))
+
+
+def known_keys(entries: Collection[InboxEntry]) -> frozenset[str]:
+    """Return the names of the entries about unknown keys that ``sql/types`` knows by now."""
+    with duckdb.connect() as connection:
+        create_types(connection)
+        shape = shape_of(connection)
+    known = {("Page", key) for key in ENVELOPE} | {("included", kind) for kind in shape.included}
+    for node in (shape.collection, *shape.included.values()):
+        known |= set(_keys(node))
+    return frozenset(one.name for one in entries if not one.is_value and tuple(one.what.rsplit(".", 1)) in known)
+
+
+def _keys(node: Node) -> Iterator[tuple[str, str]]:
+    if isinstance(node, ListNode):
+        yield from _keys(node.element)
+    elif isinstance(node, ObjectNode):
+        for key, inner in node.fields.items():
+            yield node.name, key
+            yield from _keys(inner)
+
+
+def _values(connection: duckdb.DuckDBPyConnection, store: StateStore) -> Iterator[InboxEntry]:
+    """Yield the entries about values, from groups by window."""
+    rows = records(connection.execute(sql_files.read("inbox/values.sql").format(newest=_newest(connection))))
+    again = _read_again(store, {row["window_id"] for row in rows})
+    places = dict.fromkeys((row["what"], row["why"]) for row in rows)
+    for what, why in places:
+        group = [row for row in rows if (row["what"], row["why"]) == (what, why)]
+        still = [row for row in group if row["open_rows"] and row["window_id"] not in again]
+        if still:
+            newest = max(still, key=lambda row: row["last_at"])
+            yield InboxEntry(
+                name=_name("value", what, why),
+                is_value=True,
+                what=what,
+                why=why,
+                rows=sum(row["open_rows"] for row in still),
+                first_at=min(row["first_at"] for row in still),
+                last_at=newest["last_at"],
+                example=newest["example"],
+                windows=tuple(sorted(row["window_id"] for row in still)),
+                facts=fingerprint(max(row["last_at"] for row in group)),
+            )
+
+
+def _key_entry(row: Mapping[str, Any]) -> InboxEntry:
+    name = _name("key", row["what"], row["why"])
+    values = {**row, "windows": tuple(sorted(row["windows"]))}
+    return InboxEntry(name=name, is_value=False, facts=fingerprint(name), **values)
+
+
+def _name(kind: str, what: str, why: str) -> str:
+    return f"{kind}-{hashlib.sha256(f'{what} {why}'.encode()).hexdigest()[:6]}"
+
+
+def _newest(connection: duckdb.DuckDBPyConnection) -> str:
+    """Return the query for when the stored version of each quarantined object was read."""
+    query = "select distinct object from ops.quarantine where object_id is not null order by object"
+    kinds = [kind for (kind,) in connection.execute(query).fetchall() if kind in TABLES]
+    parts = [
+        sql_files.read("inbox/newest.sql").format(kind=literal(kind), table=table(TABLES[kind]).qualified)
+        for kind in kinds
+    ]
+    return "\nunion all\n".join(parts) or sql_files.read("inbox/none_newest.sql")
+
+
+def _read_again(store: StateStore, windows: Collection[str]) -> frozenset[str]:
+    """Return the windows all of whose time was read again later, so that a row of a page says nothing any more."""
+    known = {window.id: window for window in store.windows()} if windows else {}
+    complete = [one for one in known.values() if one.state in COMPLETE_STATES and one.reason != "audit"]
+    return frozenset(one for one in windows if one in known and _is_read_again(known[one], complete))
+
+
+def _is_read_again(window: Window, complete: Sequence[Window]) -> bool:
+    later = [one.interval for one in complete if window.landed_at is not None and one.started_at > window.landed_at]
+    return window.reason != "audit" and not subtract((window.interval,), later)

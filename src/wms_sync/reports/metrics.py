@@ -1,0 +1,191 @@
+"""``metrics.prom`` in the data folder: how well it is, in Prometheus' text format, for a textfile collector.
+
+It is written whole at the end of each run, also of one that failed. So what moves by itself is given as a moment: the
+lag at any time is ``time() - wms_sync_data_as_of_timestamp_seconds``. Names and units follow Prometheus' conventions.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from wms_sync.durable import make_private, put_in_place, share_with_group, write_synced
+from wms_sync.reports.status import Status
+from wms_sync.settings import Settings
+from wms_sync.state.runs import RunRecord
+
+Labels = tuple[tuple[str, str], ...]
+LAST_RUN = (
+    ("records", "wms_sync_last_run_shipments", "Shipments that the last run read."),
+    ("merged", "wms_sync_last_run_merged_rows", "Rows that the last run merged into the tables."),
+    ("requests", "wms_sync_last_run_requests", "Requests that the last run sent to read shipments."),
+    ("created", "wms_sync_last_run_created_rows", "Rows that the last push created in the service."),
+    ("rejected", "wms_sync_last_run_rejected_rows", "Rows that the last push rejected."),
+)
+"""Counts of a run's record that are metrics."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric, a gauge, with a value for each set of labels."""
+
+    name: str
+    help: str
+    values: tuple[tuple[Labels, float], ...]
+
+    def lines(self, common: Labels) -> Iterator[str]:
+        """Yield the lines of the text format."""
+        if self.values:
+            yield f"# HELP {self.name} {self.help}"
+            yield f"# TYPE {self.name} gauge"
+            for labels, value in self.values:
+                shown = ",".join(f'{name}="{_escaped(text)}"' for name, text in (*common, *labels))
+                yield f"{self.name}{{{shown}}} {value:.15g}"
+
+
+def write_metrics(settings: Settings, runs: Sequence[RunRecord], found: Status | None) -> None:
+    """Write the file. ``runs`` are newest first; ``found`` is None if the status cannot be read."""
+    metrics = [*_of_runs(runs), *(() if found is None else _of_status(settings, found))]
+    common = (("service", urlsplit(settings.base_url or "").hostname or "none"),)
+    text = "\n".join(line for metric in metrics for line in metric.lines(common))
+    layout = settings.layout
+    path = layout.metrics
+    temporary = make_private(path.parent) / f".{path.name}.tmp"
+    write_synced(temporary, f"{text}\n".encode())
+    share_with_group(layout.root, temporary)
+    put_in_place(temporary, path)
+
+
+def _of_runs(runs: Sequence[RunRecord]) -> Iterator[Metric]:
+    ended = [run for run in runs if run.ended_at is not None]
+    last = {_kind(run): run for run in reversed(ended)}
+    good = {_kind(run): run for run in reversed(ended) if run.outcome == "succeeded"}
+    yield _gauge(
+        "wms_sync_last_run_timestamp_seconds",
+        "When the last run of each kind ended, whatever came of it.",
+        {(("run", kind),): _at(run.ended_at) for kind, run in last.items()},
+    )
+    yield _gauge(
+        "wms_sync_last_success_timestamp_seconds",
+        "When the last run of each kind that succeeded ended.",
+        {(("run", kind),): _at(run.ended_at) for kind, run in good.items()},
+    )
+    yield _gauge(
+        "wms_sync_last_run_success",
+        "Whether the last run of each kind succeeded (1) or not (0).",
+        {(("run", kind),): run.outcome == "succeeded" for kind, run in last.items()},
+    )
+    yield _gauge(
+        "wms_sync_last_run_duration_seconds",
+        "Seconds that each phase of the last run of each kind took, waiting for its turn included.",
+        {(("run", kind), ("phase", phase)): took for kind, run in last.items() for phase, took in run.phases.items()},
+    )
+    for count, name, text in LAST_RUN:
+        values = {(("run", kind),): run.counts[count] for kind, run in last.items() if count in run.counts}
+        yield _gauge(name, text, values)
+
+
+def _of_status(settings: Settings, found: Status) -> Iterator[Metric]:
+    yield _gauge(
+        "wms_sync_data_as_of_timestamp_seconds",
+        "The sync cursor: everything that changed before it is in the tables.",
+        {(): _at(found.sync_cursor)} if found.sync_cursor else {},
+    )
+    yield _gauge(
+        "wms_sync_lag_at_run_end_seconds",
+        "How old the sync cursor was at the end of the last run.",
+        {(): found.lag_seconds} if found.lag_seconds is not None else {},
+    )
+    yield _gauge(
+        "wms_sync_late_after_seconds",
+        "The age of the sync cursor that counts as stale, by the schedule.",
+        {(): found.late_after_seconds},
+    )
+    yield _gauge("wms_sync_coverage_gaps", "Gaps of coverage.", {(): len(found.gaps)})
+    yield _gauge(
+        "wms_sync_windows", "Windows by state.", {(("state", name),): count for name, count in found.windows.items()}
+    )
+    yield _gauge(
+        "wms_sync_table_rows", "Rows of each table.", {(("table", name),): n for name, n in found.rows.items()}
+    )
+    yield _gauge(
+        "wms_sync_quarantined_values",
+        "Values that did not fit their type and are still open.",
+        {(): sum(entry.rows for entry in found.inbox if entry.is_value)},
+    )
+    yield _gauge(
+        "wms_sync_unknown_keys",
+        "Keys that no type knows, or whose values were cast.",
+        {(): sum(not entry.is_value for entry in found.inbox)},
+    )
+    doubts = Counter(doubt.kind for doubt in found.doubts)
+    yield _gauge(
+        "wms_sync_doubtful_creates",
+        "Creates of which nobody knows whether the service has them.",
+        {(("kind", kind),): doubts[kind] for kind in {*found.pushes, *doubts}},
+    )
+    yield _gauge("wms_sync_unfinished_files", "Files with rows that were not sent.", {(): len(found.unfinished)})
+    severities = Counter(one.severity for one in found.open_items)
+    yield _gauge(
+        "wms_sync_open_items",
+        "What a person should look at and nobody has acknowledged.",
+        {(("severity", severity),): severities[severity] for severity in ("failed", "look")},
+    )
+    yield from _of_audit(found)
+    yield from _of_disk(settings, found)
+
+
+def _of_audit(found: Status) -> Iterator[Metric]:
+    audit = found.last_audit
+    if audit is None:
+        return
+    yield _gauge("wms_sync_audit_timestamp_seconds", "When the last slice was read again.", {(): _at(audit.read_at)})
+    kinds = ("compared", "changed", "missed", "absent", "missing")
+    yield _gauge(
+        "wms_sync_audit_shipments",
+        "Shipments of the last slice, by what the audit found.",
+        {(("found", kind),): getattr(audit, kind) for kind in kinds},
+    )
+    yield _gauge(
+        "wms_sync_audit_round_ratio",
+        "Share of all shipments that the audit round has gone over.",
+        {(): audit.round_shipments / audit.shipments if audit.shipments else 1},
+    )
+    yield _gauge("wms_sync_missing_shipments", "Shipments that the service no longer has.", {(): audit.missing_in_all})
+
+
+def _of_disk(settings: Settings, found: Status) -> Iterator[Metric]:
+    layout = settings.layout
+    yield _gauge(
+        "wms_sync_disk_free_bytes",
+        "Room left where the data folder lies.",
+        {(): shutil.disk_usage(layout.root).free},
+    )
+    if found.published_at is not None:
+        yield _gauge("wms_sync_published_bytes", "Size of the published file.", {(): layout.published.stat().st_size})
+        yield _gauge(
+            "wms_sync_published_timestamp_seconds", "When the tables were published.", {(): _at(found.published_at)}
+        )
+
+
+def _kind(run: RunRecord) -> str:
+    """Return a purpose without its days: ``backfill``, ``push retailers``."""
+    return "backfill" if run.purpose.startswith("backfill") else run.purpose
+
+
+def _gauge(name: str, text: str, values: Mapping[Any, float]) -> Metric:
+    return Metric(name, text, tuple(sorted(values.items())))
+
+
+def _at(moment: datetime | None) -> float:
+    assert moment is not None  # noqa: S101 - callers leave out what has not happened
+    return moment.timestamp()
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

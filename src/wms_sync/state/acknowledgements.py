@@ -1,0 +1,51 @@
+"""What a person has seen and will not be told again: items by name, each with the facts that it had then.
+
+An acknowledgement ends when the facts change or the item is gone. It changes nothing but what is shown, so writing one
+needs no turn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import select
+
+from wms_sync.state.engine import Opened
+from wms_sync.state.schema import acknowledgements
+
+
+def fingerprint(*facts: object) -> str:
+    """Return the fingerprint of facts."""
+    return hashlib.sha256(json.dumps(facts, default=str).encode()).hexdigest()
+
+
+class Acknowledgements(Opened):
+    """The store of acknowledgements."""
+
+    def all(self) -> dict[tuple[str, str], datetime]:
+        """Return when what was acknowledged, by item and fingerprint of its facts."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(select(acknowledgements))
+            return {(row.item, row.facts): row.acknowledged_at for row in rows}
+
+    def add(self, items: Mapping[str, str]) -> None:
+        """Record that somebody has seen these items, given with the fingerprints of their facts."""
+        now = datetime.now(UTC)
+        rows: list[dict[str, Any]] = [
+            {"item": item, "facts": facts, "acknowledged_at": now} for item, facts in items.items()
+        ]
+        with self._engine.begin() as connection:
+            connection.execute(acknowledgements.delete().where(acknowledgements.c.item.in_(list(items))))
+            if rows:
+                connection.execute(acknowledgements.insert(), rows)
+
+    def keep(self, present: Collection[tuple[str, str]]) -> None:
+        """Delete the acknowledgements of all other items and facts: they have ended."""
+        ended = [item for item, facts in self.all() if (item, facts) not in present]
+        if ended:
+            with self._engine.begin() as connection:
+                connection.execute(acknowledgements.delete().where(acknowledgements.c.item.in_(ended)))

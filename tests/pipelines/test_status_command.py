@@ -1,0 +1,136 @@
+"""``wms-sync status --check``, ``acknowledge`` and ``inbox`` as they are typed, and the metrics of each run."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import dagster as dg
+import pytest
+from click.testing import CliRunner, Result
+from dagster._core.remote_origin import (
+    RegisteredCodeLocationOrigin,
+    RemoteInstigatorOrigin,
+    RemoteRepositoryOrigin,
+)
+from dagster._core.scheduler.instigation import (
+    InstigatorState,
+    InstigatorStatus,
+    InstigatorType,
+    ScheduleInstigatorData,
+)
+from dagster._daemon.types import DaemonHeartbeat
+
+from pipelines.cli.main import main
+from pipelines.home_state import home_state
+from pipelines.instance import prepare_home
+from pipelines.running import run_sync
+from tests.pipelines.conftest import LATE_START, TOKEN
+from wms_sync.settings import Settings
+
+
+@pytest.fixture
+def type_in(make_settings, service_of_today, tmp_path, monkeypatch):
+    """Types a command at a service of today."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str, token: str = TOKEN) -> Result:
+        given = make_settings(start_date=LATE_START, api_token=token)
+        for name in ("base_url", "data_dir", "start_date"):
+            monkeypatch.setenv(f"WMS_{name.upper()}", str(getattr(given, name)))
+        monkeypatch.setenv("WMS_API_TOKEN", token)
+        return CliRunner().invoke(main, arguments)
+
+    return run
+
+
+def metrics(settings: Settings) -> dict[tuple[str, ...], float]:
+    """Each value by name and labels, without the service."""
+    found = {}
+    described: list[str] = []
+    for line in settings.layout.metrics.read_text().splitlines():
+        if line.startswith("# HELP"):
+            described.append(line.split()[2])
+            assert line.endswith("."), line
+        elif line.startswith("# TYPE"):
+            assert line == f"# TYPE {described[-1]} gauge"
+        else:
+            matched = re.fullmatch(r'(\w+)\{service="127.0.0.1"((?:,\w+="[^"]*")*)\} (\S+)', line)
+            assert matched is not None, line
+            assert matched[1] == described[-1]
+            found[matched[1], *re.findall(r'"([^"]*)"', matched[2])] = float(matched[3])
+    assert len(described) == len(set(described))
+    return found
+
+
+def test_a_failed_night_is_told_until_it_is_acknowledged_or_made_good(type_in, make_settings):
+    settings = make_settings(start_date=LATE_START)
+    assert type_in("status", "--check").exit_code == 1
+    assert type_in("sync").exit_code == 0
+    well = type_in("status", "--check")
+    assert (well.exit_code, well.output.count("\n")) == (0, 1), well.output
+    assert re.match(r"well: data as of .* UTC; last run sync, .* UTC", well.output)
+    good = metrics(settings)
+    assert good["wms_sync_last_run_success", "sync"] == 1
+    assert good["wms_sync_table_rows", "shipments"] == 300
+    assert good["wms_sync_last_run_shipments", "sync"] == 300
+    assert good["wms_sync_last_run_duration_seconds", "sync", "load"] > 0
+    assert good["wms_sync_lag_at_run_end_seconds",] < 600
+    assert good["wms_sync_open_items", "failed"] == 0
+
+    assert type_in("sync", token="a-wrong-token").exit_code == 2
+    failed = type_in("status", "--check")
+    assert failed.exit_code == 1
+    assert "refused the token" in failed.output
+    assert "last run      " in type_in("status").output
+    bad = metrics(settings)
+    assert bad["wms_sync_last_run_success", "sync"] == 0
+    assert (
+        bad["wms_sync_last_success_timestamp_seconds", "sync"]
+        == good["wms_sync_last_success_timestamp_seconds", "sync"]
+    )
+    assert bad["wms_sync_last_run_timestamp_seconds", "sync"] > good["wms_sync_last_run_timestamp_seconds", "sync"]
+    assert bad["wms_sync_data_as_of_timestamp_seconds",] == good["wms_sync_data_as_of_timestamp_seconds",]
+
+    [name] = re.findall(r"\((run-\w+)\)", type_in("status").output)
+    assert type_in("acknowledge", "run-000000").exit_code == 2
+    assert type_in("acknowledge", name).exit_code == 0
+    assert type_in("status", "--check").exit_code == 0
+    assert "acknowledged  The last run for sync" in type_in("status").output
+    assert type_in("sync", token="a-wrong-token").exit_code == 2
+    assert type_in("status", "--check").exit_code == 1, "another night failed"
+    assert type_in("sync").exit_code == 0
+    assert type_in("status", "--check").exit_code == 0
+
+
+def test_stale_data_cannot_be_acknowledged_away(settings, monkeypatch):
+    run_sync(settings)
+    monkeypatch.setenv("WMS_DATA_DIR", str(settings.data_dir))
+    monkeypatch.setenv("WMS_START_DATE", str(settings.start_date))
+    told = CliRunner().invoke(main, ["acknowledge", "stale"])
+    assert told.exit_code == 2
+    assert "goes on until it is mended" in told.output
+
+
+def test_the_state_of_schedule_and_daemon_is_read_from_the_home(settings, monkeypatch):
+    layout, now = settings.layout, datetime.now(UTC)
+    assert home_state(layout).home is None
+    monkeypatch.setenv("DAGSTER_HOME", str(prepare_home(layout.dagster_home)))
+    with dg.DagsterInstance.get() as instance:
+        instance.get_runs_count()
+        instance.all_instigator_state()
+        assert (home_state(layout).schedule, home_state(layout).daemon_heard_at) == ("off", None)
+        repository = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin("pipelines.definitions"), "__repository__")
+        origin = RemoteInstigatorOrigin(repository, "nightly")
+        on = InstigatorState(
+            origin, InstigatorType.SCHEDULE, InstigatorStatus.RUNNING, ScheduleInstigatorData("0 2 * * *", None)
+        )
+        instance.add_instigator_state(on)
+        [silent] = home_state(layout).items(now)
+        assert "daemon was not heard so far" in silent.text
+        instance.add_daemon_heartbeat(DaemonHeartbeat(now.timestamp(), "SCHEDULER", "a-daemon"))
+        found = home_state(layout)
+        assert (found.schedule, [*found.items(now)]) == ("on", [])
+        assert found.daemon_heard_at is not None
+        assert abs(found.daemon_heard_at - now) < timedelta(seconds=1)
+        assert [*found.items(now + timedelta(hours=1))] != []

@@ -1,0 +1,139 @@
+"""The inbox: what did not fit is listed by kind, acknowledged, replayed, and leaves by itself once it has healed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import duckdb
+import pytest
+
+from pipelines.cli.views import check_line
+from tests.conftest import FEWER
+from tests.survival.installation import rows
+from tests.test_sync import first_synced, synced
+from wms_sandbox.app import Sandbox
+from wms_sync.extract.raw import drop_pages
+from wms_sync.load.replay import replay
+from wms_sync.reports.inbox import InboxEntry, UnknownEntry, chosen, findings, known_keys
+from wms_sync.reports.status import Status, status
+from wms_sync.state.acknowledgements import Acknowledgements
+
+FEW = replace(FEWER, shipments=60)
+HERE = "Shipment $.collection[].is_international"
+
+
+@pytest.fixture
+def sandbox(server):
+    server.sandbox = Sandbox(FEW)
+    return server
+
+
+@pytest.fixture
+def spoiled(bench, sandbox):
+    """A first sync in which two shipments had a value that does not fit, and a key that no type knows."""
+
+    def spoil(page):
+        for shipment in page["collection"][:2]:
+            shipment["is_international"] = {"perhaps": shipment["id"]}
+            shipment["gift_wrap"] = "blue"
+        return page
+
+    sandbox.sandbox.rewrite = spoil
+    synced(bench)
+    sandbox.sandbox.rewrite = None
+    return bench
+
+
+def now(bench) -> Status:
+    return status(bench.settings, bench.store)
+
+
+def entries(bench) -> dict[bool, InboxEntry]:
+    """The entry about values, and the one about a key."""
+    return {one.is_value: one for one in now(bench).inbox}
+
+
+def acknowledge(bench, *names: str) -> None:
+    with Acknowledgements(bench.settings.database_url) as acknowledgements:
+        acknowledgements.add({name: facts for name, facts in now(bench).facts if name in names})
+
+
+def needs(bench) -> str:
+    return "\n".join(now(bench).needs_a_hand)
+
+
+def test_what_does_not_fit_is_an_entry_until_somebody_has_seen_it_and_again_with_the_next_value(spoiled, sandbox):
+    found = entries(spoiled)
+    value, key = found[True], found[False]
+    assert value.what == HERE
+    assert (key.what, key.example) == ("Shipment.gift_wrap", '"blue"')
+    rows = findings(spoiled.settings, value, most=3)
+    assert len(rows) == min(3, value.rows)
+    assert rows[0].text == f'{{"perhaps": {rows[0].object_id}}}'
+    assert spoiled.layout.page(rows[0].window_id, rows[0].page).is_file()
+    assert findings(spoiled.settings, key, most=3)[0].text == '"blue"'
+    assert known_keys(found.values()) == frozenset()
+    with pytest.raises(UnknownEntry, match="value-000000"):
+        chosen(list(found.values()), ["value-000000"])
+
+    assert f"{value.rows} values did not fit their type" in needs(spoiled)
+    acknowledge(spoiled, value.name)
+    assert "did not fit" not in needs(spoiled)
+    assert "unknown keys" in needs(spoiled)
+    acknowledge(spoiled, key.name)
+    assert "unknown keys" not in needs(spoiled)
+    assert entries(spoiled)[True].acknowledged_at is not None
+
+    def spoil(page):
+        for shipment in page["collection"]:
+            shipment["is_international"], shipment["gift_wrap"] = "perhaps", "red"
+        return page
+
+    sandbox.sandbox.rewrite = spoil
+    sandbox.sandbox.advance(seconds=3600, changed=1)
+    sandbox.sandbox.advance(seconds=10)
+    synced(spoiled)
+    left = {(one.is_value, one.acknowledged_at is None) for one in now(spoiled).inbox}
+    assert left == {(True, True), (False, False)}
+    assert "did not fit" in needs(spoiled)
+
+
+def test_what_is_read_again_without_a_fault_leaves_by_itself_and_stays_for_analysts(spoiled, sandbox):
+    before = entries(spoiled)[True]
+    sandbox.sandbox.advance(seconds=3600, changed=FEW.shipments)
+    sandbox.sandbox.advance(seconds=10)
+    synced(spoiled)
+    assert True not in entries(spoiled)
+    assert "did not fit" not in needs(spoiled)
+    with duckdb.connect(spoiled.layout.published, read_only=True) as connection:
+        [(kept,)] = connection.execute("select count(*) from ops.quarantine").fetchall()
+    assert kept == before.rows
+
+
+def test_a_replay_changes_only_what_the_pages_show_otherwise_and_names_windows_without_pages(spoiled, sandbox):
+    sandbox.sandbox.advance(seconds=3600, changed=20)
+    sandbox.sandbox.advance(seconds=10)
+    synced(spoiled)
+    before = rows(spoiled.layout)
+    value = entries(spoiled)[True]
+    done = replay(spoiled.run, value.windows)
+    assert set(done.windows) == set(value.windows)
+    assert set(done.refreshed.windows) == set(value.windows)
+    assert done.refreshed.published
+    assert rows(spoiled.layout) == before
+    assert entries(spoiled)[True].rows == value.rows
+
+    for window in value.windows:
+        drop_pages(spoiled.run.turn, spoiled.layout.window(window), datetime.now(UTC))
+    done = replay(spoiled.run, value.windows)
+    assert (done.windows, set(done.dropped)) == ((), set(value.windows))
+
+
+def test_one_line_says_whether_it_is_well(bench, sandbox):
+    line, code = check_line(now(bench))
+    assert (line, code) == ("failed: Nothing is synced yet: run `wms-sync sync`.", 1)
+    first_synced(bench, sandbox)
+    line, code = check_line(now(bench))
+    assert code == 1, "the sandbox's clock stands still, so the data is months old"
+    assert "hours behind" in line
