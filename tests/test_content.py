@@ -25,7 +25,7 @@ from pipelines.cli.runs import DONE_WITH_DOUBTS, report
 from pipelines.instance import without_history
 from pipelines.running import run_sync
 from tests.conftest import CONFIG, Bench, asks_for_page, opened_store
-from tests.taught import rebuilt_elsewhere
+from tests.taught import REPLAYED, rebuilt_elsewhere
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.flatten.page import RawPage
@@ -439,9 +439,14 @@ TAUGHT = {
 LEARNED = {"Shipment.gift_wrap", "Shipment.deep", "ShipmentPackage.ribbon", "included.Zone"}
 
 
-def test_once_the_type_is_taught_a_rebuild_brings_everything_in(loaded, tmp_path):
-    data = rebuilt_elsewhere(tmp_path, loaded.bench.settings.data_dir, TAUGHT)
-    with duckdb.connect(data / "analytics.duckdb", read_only=True) as connection:
+@pytest.fixture(scope="module")
+def taught(loaded, tmp_path_factory) -> Path:
+    return rebuilt_elsewhere(tmp_path_factory.mktemp("taught"), loaded.bench.settings.data_dir, TAUGHT, replayed=True)
+
+
+@pytest.mark.parametrize("file", [REPLAYED, "analytics.duckdb"])
+def test_once_the_type_is_taught_a_replay_or_a_rebuild_brings_everything_in(taught, file):
+    with duckdb.connect(taught / file, read_only=True) as connection:
 
         def there(query: str) -> list[tuple[object, ...]]:
             return connection.execute(query).fetchall()

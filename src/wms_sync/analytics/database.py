@@ -202,9 +202,15 @@ def has_ops_table(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
 
 
 def row_counts(connection: duckdb.DuckDBPyConnection, of: Iterable[Table] | None = None) -> dict[str, int]:
-    """Return the number of rows of each table, by ``Table.slug``; by default of those that ``flatten`` fills."""
-    counts = (f"select {literal(one.slug)}, count(*) from {one.qualified}" for one in of or tables())
-    return dict(connection.execute("\nunion all\n".join(counts)).fetchall())
+    """Return the number of rows of each table, by ``Table.slug``; by default of those that ``flatten`` fills.
+
+    A table that the file does not have yet, because no load was made since it was defined, has none.
+    """
+    asked = tuple(of or tables())
+    there = set(connection.execute("select schema_name, table_name from duckdb_tables()").fetchall())
+    counts = [f"select {literal(one.slug)}, count(*) from {one.qualified}" for one in asked if one.place in there]
+    counted = dict(connection.execute("\nunion all\n".join(counts)).fetchall()) if counts else {}
+    return {one.slug: counted.get(one.slug, 0) for one in asked}
 
 
 def create_empty(connection: duckdb.DuckDBPyConnection) -> None:
