@@ -1,12 +1,14 @@
-"""What is taken for a schedule is what Dagster takes for one: it would fail to load with another."""
+"""What is taken for a schedule is what Dagster takes for one, which would fail to load with another; its ticks."""
 
 from __future__ import annotations
 
 import random
+from datetime import UTC, datetime, timedelta
 
+import pytest
 from dagster._utils.schedules import is_valid_cron_schedule
 
-from wms_sync.cron import checked_cron
+from wms_sync.cron import checked_cron, longest_pause, next_tick
 
 USUAL = ("0", "2", "*", "*", "*")
 PARTS = [
@@ -81,3 +83,18 @@ def test_it_is_the_same_as_dagsters():
     given += [" ".join(dice.choices(PARTS, k=5)) for _ in range(500)]
     assert any(map(is_one, given))
     assert [text for text in given if is_one(text) != is_valid_cron_schedule(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("cron", "pause"),
+    [("0 2 * * *", 24), ("0 * * * *", 1), ("0 2 * * 0", 7 * 24), ("0 2 * * 1-5", 3 * 24)],
+)
+def test_the_pause_is_that_around_the_last_tick(cron, pause):
+    sunday = datetime(2026, 3, 8, 12, tzinfo=UTC)
+    assert longest_pause(cron, "UTC", sunday) == timedelta(hours=pause)
+
+
+def test_a_tick_is_one_of_the_zone():
+    after = datetime(2026, 3, 7, 12, tzinfo=UTC)
+    assert next_tick("0 4 * * *", "America/New_York", after) == datetime(2026, 3, 8, 8, tzinfo=UTC)
+    assert next_tick("0 4 * * *", "America/New_York", after - timedelta(days=1)) == datetime(2026, 3, 7, 9, tzinfo=UTC)
