@@ -131,7 +131,7 @@ def test_the_doctor_names_what_waits_and_what_is_not_reached(install):
     assert [verdict for verdict, _ in found] == ["fail", "warn"]
     assert "1 wait" in found[1][1]
     assert "a-secret" not in str(found)
-    assert "nobody hears" in str(list(look_at_alerts(install().settings)))
+    assert "nobody is told" in str(list(look_at_alerts(install().settings)))
 
 
 def test_channels_are_told_apart(install, receiver):

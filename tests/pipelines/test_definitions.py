@@ -78,9 +78,6 @@ def test_every_check_of_the_library_is_an_asset_check_that_blocks_when_it_should
         assert node.description == check.description
 
 
-def test_an_alert_sensor_exists_only_with_a_webhook(make_settings):
-    def sensors(settings):
-        return {sensor.name for sensor in definitions.build(settings).sensors or []}
-
-    without = sensors(make_settings())
-    assert sensors(make_settings(alert_webhook_url="https://hooks.example.com/x")) - without == {"failed_run_alerts"}
+def test_runs_that_end_badly_are_recorded_whether_or_not_there_is_a_channel(settings):
+    named = {sensor.name for sensor in definitions.build(settings).sensors or []}
+    assert {"alerts_are_sent", "failed_run_alerts", "nights_are_retried", "dead_runs_are_marked"} <= named

@@ -16,7 +16,7 @@ def look_at_alerts(settings: Settings) -> Iterator[Finding]:
     """Examine each channel without sending anything, and count what waits."""
     channels = all_channels(settings)
     if not channels:
-        yield Finding(SUBJECT, "ok", "no channel is set, so nobody hears of failures: see WMS_ALERT_WEBHOOK_URL")
+        yield Finding(SUBJECT, "ok", "no channel is set, so nobody is told what goes wrong: see WMS_ALERT_WEBHOOK_URL")
         return
     for channel in channels:
         try:
