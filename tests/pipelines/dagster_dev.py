@@ -116,16 +116,23 @@ class DagsterDev:
     def launch_range(self, asset: Sequence[str], checks: Sequence[str], days: Sequence[str]) -> str:
         """What the UI does when days are passed to a single run; returns the id of the run."""
         tags = {RANGE_START: days[0], RANGE_END: days[-1]}
+        return self._execute(
+            tags,
+            pipelineName="__ASSET_JOB",
+            assetSelection=[{"path": list(asset)}],
+            assetCheckSelection=[{"assetKey": {"path": list(asset)}, "name": name} for name in checks],
+        )
+
+    def launch_run(self, job: str) -> str:
+        """What the UI does when a job without days is launched; returns the id of the run."""
+        return self._execute({}, pipelineName=job)
+
+    def _execute(self, tags: Mapping[str, str], **selection: object) -> str:
         parameters = {
             "mode": "default",
             "runConfigData": {},
             "executionMetadata": {"tags": [{"key": key, "value": value} for key, value in tags.items()]},
-            "selector": {
-                **self._selector,
-                "pipelineName": "__ASSET_JOB",
-                "assetSelection": [{"path": list(asset)}],
-                "assetCheckSelection": [{"assetKey": {"path": list(asset)}, "name": name} for name in checks],
-            },
+            "selector": {**self._selector, **selection},
         }
         answer = self.query(EXECUTE, executionParams=parameters)["launchPipelineExecution"]
         assert answer["__typename"] == "LaunchRunSuccess", answer

@@ -1,9 +1,12 @@
 """An operator chooses days in Dagster's UI: the same calls, against a real `dagster dev` and a sandbox on a socket."""
 
+import os
+import signal
 from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import duckdb
 import httpx
@@ -14,11 +17,13 @@ from pipelines.days import RANGE_END, RANGE_START
 from tests.pipelines.dagster_dev import DagsterDev, Run, free_port
 from tests.pipelines.operator import at_the_ui
 from tests.pipelines.proxy import proxy_where_installed, websocket
+from tests.receiver import Receiver, receiving
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.api.client import GlobalApi
 from wms_sync.extract.read import Reading
 from wms_sync.settings import Settings
+from wms_sync.state.queue import WRITER, hold_lock
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.recovery import begin
 
@@ -42,13 +47,20 @@ def settings(tmp_path_factory: pytest.TempPathFactory, service: SandboxServer) -
 
 
 @pytest.fixture(scope="module")
-def dagster(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DagsterDev]:
+def webhook() -> Iterator[Receiver]:
+    with receiving() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def dagster(settings: Settings, webhook: Receiver, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DagsterDev]:
     environment = {
         "WMS_BASE_URL": str(settings.base_url),
         "WMS_API_TOKEN": TOKEN,
         "WMS_DATA_DIR": str(settings.data_dir),
         "WMS_START_DATE": settings.start_date.isoformat(),
         "WMS_PAGE_SIZE": str(settings.page_size),
+        "WMS_ALERT_WEBHOOK_URL": webhook.url,
     }
     with DagsterDev(tmp_path_factory.mktemp("home"), environment) as running:
         yield running
@@ -218,6 +230,25 @@ def test_a_port_that_is_taken_is_named_and_no_other_one_is_chosen(dagster, capfd
     with pytest.raises(ui.PortTaken, match=rf"127.0.0.1:{dagster.port} .*--port {dagster.port + 1}"):
         ui.serve(Settings.load(_env_file=None, base_url=None), dagster.port)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_that_is_killed_is_told_with_what_ended_it(dagster: DagsterDev, settings: Settings, webhook: Receiver):
+    with hold_lock(settings.layout, "what it waits for"):
+        run_id = dagster.launch_run("rebuild")
+
+        def waiting() -> int | None:
+            processes = [int(ticket.name.partition("-")[2]) for ticket in settings.layout.queue(WRITER).iterdir()]
+            return next((process for process in processes if process != os.getpid()), None)
+
+        os.kill(dagster.wait(waiting, "the run to wait for its turn"), signal.SIGKILL)
+
+        def told() -> dict[str, Any] | None:
+            return next((body for body in webhook.taken if body["run_id"] == run_id), None)
+
+        alert = dagster.wait(told, "the alert")
+    assert alert["event"] == "run_failed"
+    assert "rebuild failed: The process of this run was ended by signal 9 (SIGKILL)." in alert["text"]
+    assert "the next run continues from there" in alert["text"]
 
 
 def test_a_polite_kill_of_the_ui_leaves_no_process(dagster: DagsterDev):
