@@ -26,7 +26,7 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
     with warnings.catch_warnings():
         # backfill policies are used as documented; a warning that they are beta is of no use to an operator
         warnings.simplefilter("ignore", dg.BetaWarning)
-        pages, analytics = shipment_pages(settings), analytics_tables()
+        pages, analytics = shipment_pages(settings), analytics_tables(settings)
         pushed = {kind: master_data(settings, kind) for kind in KINDS}
     backfill = jobs.backfill(pages)
     tables_only = jobs.tables_only(analytics)

@@ -132,6 +132,8 @@ def master_data(settings: Settings, kind: Kind) -> dg.AssetsDefinition:
         key=key(kind),
         group_name=GROUP,
         kinds={"csv"},
+        owners=settings.owners,
+        tags={"wms/layer": GROUP},
         check_specs=[
             dg.AssetCheckSpec(name, asset=key(kind), description=text) for name, (_, _, text) in CHECKS.items()
         ],

@@ -15,13 +15,15 @@ from typing import Any
 import dagster as dg
 
 from wms_sync.analytics.asking import CheckResult, Sample
-from wms_sync.catalogue import Column, Relation
+from wms_sync.analytics.database import defined
+from wms_sync.catalogue import Relation
 from wms_sync.extract.read import ReadReport
 from wms_sync.intervals import Interval
 from wms_sync.load.refresh import RefreshReport
 from wms_sync.master_data.plan.steps import Plan
 from wms_sync.master_data.push.file import PushReport
 from wms_sync.reports.days import DayRead
+from wms_sync.reports.dictionary import column_types
 
 Metadata = Mapping[str, dg.MetadataValue | int | float | str]
 Row = Mapping[str, Any]
@@ -77,14 +79,17 @@ def of_read(report: ReadReport) -> Metadata:
 
 def of_table(slug: str, report: RefreshReport, page: Path | None) -> Metadata:
     """Return the metadata of a table: its rows, what this run merged into it, and the report of the load."""
-    counts = {"dagster/row_count": report.rows[slug]} if slug in report.rows else {}
+    rows = {**report.rows, **report.ops_rows}
+    counts = {"dagster/row_count": rows[slug]} if slug in rows else {}
     shown = {"report": dg.MetadataValue.path(page.absolute())} if page is not None else {}
     return {**counts, "rows_merged": report.merged.get(slug, 0), **shown, **of_refresh(report)}
 
 
 def of_refresh(report: RefreshReport) -> Metadata:
     """Return the metadata of a refresh, which is the same for every table."""
+    reaches = report.data_as_of
     return {
+        **({"data_as_of": dg.MetadataValue.timestamp(reaches)} if reaches is not None else {}),
         "windows": _windows(report.windows),
         "quarantined": report.quarantined,
         "unknown_keys": report.drift,
@@ -158,8 +163,11 @@ def of_rows(rows: Sequence[Row]) -> Metadata:
 
 
 def of_relation(relation: Relation) -> Metadata:
-    """Return the columns of a table or mart with their descriptions, from the catalogue."""
-    schema = dg.TableSchema(columns=[_column(column) for column in relation.columns])
+    """Return the columns of a table or mart with DuckDB's types and their descriptions, from the catalogue."""
+    types = column_types(defined()[relation.place])
+    schema = dg.TableSchema(
+        columns=[dg.TableColumn(one.name, types[one.name], description=one.comment) for one in relation.columns]
+    )
     return {
         "dagster/column_schema": dg.MetadataValue.table_schema(schema),
         "dagster/table_name": relation.name if relation.schema == "main" else f"{relation.schema}.{relation.name}",
@@ -171,10 +179,6 @@ def listed(intervals: Iterable[Interval], otherwise: str) -> dg.MetadataValue:
     return bulleted(
         (f"{one.start:%Y-%m-%d %H:%M:%S} to {one.end:%Y-%m-%d %H:%M:%S} UTC" for one in intervals), otherwise
     )
-
-
-def _column(column: Column) -> dg.TableColumn:
-    return dg.TableColumn(name=column.name, type=column.type or "any", description=column.comment)
 
 
 def _windows(ids: tuple[str, ...]) -> dg.MetadataValue:

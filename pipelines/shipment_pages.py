@@ -83,6 +83,8 @@ def shipment_pages(settings: Settings) -> dg.AssetsDefinition:
         backfill_policy=dg.BackfillPolicy.single_run(),
         group_name="raw",
         kinds={"json"},
+        owners=list(settings.owners),
+        tags={"wms/layer": "raw"},
         description=(
             "Pages of list shipments as the service sent them, under raw/shipments. A partition is a day of updated_at "
             "(UTC). Materialising days reads exactly these days again, in one run that loads the tables too; the job "

@@ -19,11 +19,16 @@ from pipelines.operation import Operation
 from pipelines.reporting import report_load
 from wms_sync.analytics.asking import CheckResult
 from wms_sync.analytics.checks import Check, checks
-from wms_sync.catalogue import Mart, Relation, history_tables, marts, ops_tables, tables
+from wms_sync.catalogue import Mart, Relation, Table, history_tables, marts, ops_tables, tables
 from wms_sync.load.refresh import RefreshReport, refresh
+from wms_sync.settings import Settings
 from wms_sync.state.run import Run
 
 LOADS = "Loads every landed window, checks the tables and publishes analytics.duckdb."
+LOADS_WHAT_IS_LANDED = (
+    "Materialising it loads what is landed, for all tables, and reads nothing: the job sync_now and the schedule "
+    "nightly read what is new, the job backfill reads days again. `data_as_of` says how far the data reaches."
+)
 STEP = "analytics_tables"
 TableEvent = dg.AssetCheckEvaluation | dg.AssetMaterialization
 _SOURCE = re.compile(r"\b(?:from|join)\s+(?:(?P<schema>\w+)\.)?(?P<name>\w+)", re.IGNORECASE)
@@ -47,12 +52,14 @@ def _keys() -> dict[str, dg.AssetKey]:
     return named | {f"{relation.schema}.{relation.name}": key(relation) for relation in relations()}
 
 
-def spec(relation: Relation) -> dg.AssetSpec:
+def spec(settings: Settings, relation: Relation) -> dg.AssetSpec:
     """Return the asset of a table or mart, with its comment, columns and sources."""
     return dg.AssetSpec(
         key(relation),
         deps=_sources(relation) if isinstance(relation, Mart) else [PAGES],
-        description=relation.comment,
+        description=f"{relation.comment} {LOADS_WHAT_IS_LANDED}",
+        owners=settings.owners,
+        tags=_tags(relation),
         metadata=metadata.of_relation(relation),
         group_name="tables" if relation.schema == "main" else relation.schema,
         kinds={"duckdb"},
@@ -66,12 +73,12 @@ def check_spec(check: Check) -> dg.AssetCheckSpec:
     )
 
 
-def analytics_tables() -> dg.AssetsDefinition:
+def analytics_tables(settings: Settings) -> dg.AssetsDefinition:
     """Return all tables and marts as one step, for runs that read no pages."""
 
     @dg.multi_asset(
         name=STEP,
-        specs=[spec(relation) for relation in relations()],
+        specs=[spec(settings, relation) for relation in relations()],
         check_specs=[check_spec(check) for check in checks()],
         backfill_policy=dg.BackfillPolicy.single_run(),
         description=LOADS,
@@ -141,6 +148,15 @@ def _refuse_unpublished(report: RefreshReport) -> None:
 def refusal(report: RefreshReport) -> dg.Failure:
     """Return the failure of a step whose blocking checks prevented publishing."""
     return dg.Failure(report.refusal, allow_retries=False)
+
+
+def _tags(relation: Relation) -> dict[str, str]:
+    """Return the layer, what the rows are parts of, and whether they are personal."""
+    layer = (
+        "tables" if relation.schema in {"main", "pii"} else "marts" if isinstance(relation, Mart) else relation.schema
+    )
+    of = {"wms/root": relation.root} if isinstance(relation, Table) and layer == "tables" else {}
+    return {"wms/layer": layer, **of, **({"wms/personal": "yes"} if relation.schema == "pii" else {})}
 
 
 def _sources(mart: Mart) -> list[dg.AssetKey]:

@@ -43,6 +43,7 @@ def load(**overrides: object) -> Settings:
         ("warehouse_timezones", "=UTC", "WAREHOUSE=ZONE"),
         ("warehouse_timezones", "West=Mars/Olympus", "'Mars/Olympus' is not a time zone name"),
         ("warehouse_timezones", "West=UTC, west=UTC", "west twice"),
+        ("asset_owners", "team:data, the boss", "'the boss' is neither"),
         ("schedule_cron", "nonsense", "five fields"),
         ("schedule_cron", "0 2 * *", "five fields"),
         ("memory_limit", "much", "pattern"),

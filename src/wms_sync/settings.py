@@ -7,6 +7,7 @@ appear in a repr, a log or a traceback. Nothing else in the project reads the en
 from __future__ import annotations
 
 import ipaddress
+import re
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -26,6 +27,7 @@ LONGEST_OVERLAP_SECONDS = 366 * 86_400
 LARGEST_TOLERANCE_SECONDS = 7 * 86_400
 TOLERANCE = timedelta(minutes=5)
 LONGEST_RETENTION_DAYS = 36_525
+_OWNER = re.compile(r"team:\w[\w.-]*|[\w.+-]+@[\w-]+(\.[\w-]+)+", re.ASCII)
 LEAST_MEMORY = 300 * 1000**2
 LONGEST_NIGHT_HOURS = 24
 
@@ -65,6 +67,7 @@ class Settings(BaseSettings):
     api_version: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}$")
     schedule_cron: str = "0 2 * * *"
     schedule_timezone: str = "UTC"
+    asset_owners: str = ""
     history_days: int | None = Field(default=90, ge=1, le=LONGEST_RETENTION_DAYS)
     night_retry_hours: float = Field(default=3.0, ge=0, le=LONGEST_NIGHT_HOURS)
     alert_webhook_url: SecretStr | None = None
@@ -140,6 +143,13 @@ class Settings(BaseSettings):
     def _zone_exists(cls, value: str) -> str:
         return checked_zone(value)
 
+    @field_validator("asset_owners")
+    @classmethod
+    def _owners_are_known_to_dagster(cls, value: str) -> str:
+        if wrong := next((owner for owner in _parts(value) if not _OWNER.fullmatch(owner)), None):
+            raise ValueError(f"{wrong!r} is neither an e-mail address nor team:NAME")
+        return value
+
     @field_validator("warehouse_timezones")
     @classmethod
     def _warehouses_have_zones(cls, value: str) -> str:
@@ -168,8 +178,12 @@ class Settings(BaseSettings):
     @property
     def omitted_fields(self) -> tuple[str, ...]:
         """Return the field selection parameters to leave out, without ``fields:``."""
-        names = (name.strip().removeprefix("fields:") for name in self.omit_fields.split(","))
-        return tuple(name for name in names if name)
+        return tuple(name.removeprefix("fields:") for name in _parts(self.omit_fields))
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """Return who owns the assets in Dagster's catalogue."""
+        return _parts(self.asset_owners)
 
     @property
     def timezones(self) -> WarehouseTimezones:
@@ -256,6 +270,11 @@ def _secret_in(given: dict[str, Any], name: str) -> str:
     if not content:
         raise ValueError(f"{variable}_FILE: {path} is empty")
     return content
+
+
+def _parts(value: str) -> tuple[str, ...]:
+    """Return the parts of a list with commas."""
+    return tuple(part.strip() for part in value.split(",") if part.strip())
 
 
 def checked_base_url(value: str) -> str:

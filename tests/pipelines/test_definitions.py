@@ -36,12 +36,26 @@ def test_only_the_pages_are_partitioned_and_a_range_of_days_is_one_run(graph):
     assert graph.get(partitioned[0]).backfill_policy == dg.BackfillPolicy.single_run()
 
 
+def test_assets_have_owners_and_tags_to_find_them_by(make_settings):
+    graph = definitions.build(make_settings(asset_owners="team:data, ops@example.com")).resolve_asset_graph()
+    assert {tuple(graph.get(key).owners) for key in graph.materializable_asset_keys} == {
+        ("team:data", "ops@example.com")
+    }
+    tags = {key.to_user_string(): graph.get(key).tags for key in graph.materializable_asset_keys}
+    assert tags["packages"] == {"wms/layer": "tables", "wms/root": "shipments"}
+    assert tags["pii/order_addresses"]["wms/personal"] == "yes"
+    layers = {tag["wms/layer"] for tag in tags.values()}
+    assert layers == {"raw", "tables", "history", "ops", "marts", "master_data"}
+
+
 @pytest.mark.parametrize("relation", tables.relations(), ids=lambda relation: f"{relation.schema}.{relation.name}")
 def test_every_column_of_every_table_is_described(graph, relation):
     node = graph.get(tables.key(relation))
     schema = node.metadata["dagster/column_schema"].value
     assert [column.name for column in schema.columns] == list(relation.column_names)
     assert all(column.description for column in schema.columns)
+    assert not {column.type for column in schema.columns} & {"", "any"}
+    assert "sync_now" in node.description, "it says which job reads"
     assert node.description
 
 

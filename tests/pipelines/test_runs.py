@@ -130,6 +130,9 @@ def test_an_operator_sees_the_run_in_the_catalogue(settings, instance):
 
     shipments = instance.get_latest_materialization_event(dg.AssetKey("shipments")).asset_materialization
     assert shipments.metadata["dagster/row_count"].value == run.read.progress.records
+    quarantine = instance.get_latest_materialization_event(dg.AssetKey(["ops", "quarantine"])).asset_materialization
+    assert quarantine.metadata["dagster/row_count"].value == 0
+    assert shipments.metadata["data_as_of"].value == settings.start.timestamp(), "a day that was read covers no gap"
     assert shipments.metadata["rows_merged"].value == run.read.progress.records
     for relation in tables.relations():
         assert instance.get_latest_materialization_event(tables.key(relation)) is not None

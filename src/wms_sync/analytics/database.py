@@ -232,7 +232,7 @@ def _complete(connection: duckdb.DuckDBPyConnection) -> None:
     """
     connection.begin()
     _create_schemas(connection)
-    present, wanted = relations_in(connection), _defined()
+    present, wanted = relations_in(connection), defined()
     for table in (*tables(), *ops_tables()):
         if table.place in present:
             _adapt_columns(connection, table, present[table.place].columns, wanted[table.place].columns)
@@ -255,7 +255,7 @@ def _complete(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 @cache
-def _defined() -> Relations:
+def defined() -> Relations:
     """Return the tables and views that ``sql/`` defines, in DuckDB's own spelling."""
     with duckdb.connect() as scratch:
         create_empty(scratch)

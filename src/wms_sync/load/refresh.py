@@ -11,7 +11,8 @@ import logging
 import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from time import monotonic
 
@@ -24,7 +25,8 @@ from wms_sync.analytics.foreign_log import report_foreign_log
 from wms_sync.analytics.included import absent_kinds
 from wms_sync.analytics.merge import PERSONAL
 from wms_sync.analytics.publish import publish
-from wms_sync.catalogue import tables
+from wms_sync.catalogue import ops_tables, tables
+from wms_sync.extract.plan import data_as_of
 from wms_sync.extract.raw import is_dropped
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.window import is_flattened
@@ -43,6 +45,7 @@ logger = logging.getLogger(__name__)
 class RefreshReport:
     """What a refresh did. ``rows`` counts all rows by table, ``merged`` those that this run merged.
 
+    ``ops_rows`` counts those of schema ``ops``. ``data_as_of`` is the sync cursor of the tables.
     With ``warnings`` the exit code is 3.
     """
 
@@ -56,6 +59,8 @@ class RefreshReport:
     bytes: int
     seconds: float
     warnings: tuple[str, ...] = ()
+    ops_rows: Mapping[str, int] = field(default_factory=dict)
+    data_as_of: datetime | None = None
 
     @property
     def refused_by(self) -> tuple[CheckResult, ...]:
@@ -194,6 +199,8 @@ class Refresh:
         return RefreshReport(
             windows=tuple(merged.windows),
             rows={one.slug: checking.rows[one.slug] for one in tables()},
+            ops_rows={one.slug: checking.rows[one.slug] for one in ops_tables()},
+            data_as_of=data_as_of(self._settings, self._store),
             merged=merged.rows,
             checks=tuple(checking.results),
             published=accepted,

@@ -118,7 +118,7 @@ class Dictionary:
             found = relations_in(connection)
             values = records(connection.execute(sql_files.read("queries/known_values.sql")))
         everything: Iterable[Relation] = (*marts(), *tables(), *ops_tables(), *history_tables())
-        self.relations = tuple(Described(one, _types(found[one.place])) for one in everything)
+        self.relations = tuple(Described(one, column_types(found[one.place])) for one in everything)
         self.values: dict[str, list[Value]] = {}
         for row in values:
             self.values.setdefault(row["column_name"], []).append(Value(row["value"], row["meaning"], row["is_open"]))
@@ -214,7 +214,8 @@ def write_dictionary(folder: Path) -> tuple[Path, Path]:
     return page, sources
 
 
-def _types(relation: PresentRelation) -> dict[str, str]:
+def column_types(relation: PresentRelation) -> dict[str, str]:
+    """Return the types that DuckDB gives the columns, as one writes them."""
     return {
         name: kind.lower().replace("timestamp with time zone", "timestamptz")
         for name, (kind, _) in relation.columns.items()
