@@ -152,9 +152,8 @@ def refusal(report: RefreshReport) -> dg.Failure:
 
 def _tags(relation: Relation) -> dict[str, str]:
     """Return the layer, what the rows are parts of, and whether they are personal."""
-    layer = (
-        "tables" if relation.schema in {"main", "pii"} else "marts" if isinstance(relation, Mart) else relation.schema
-    )
+    stored = "tables" if relation.schema in {"main", "pii"} else relation.schema
+    layer = "marts" if isinstance(relation, Mart) else stored
     of = {"wms/root": relation.root} if isinstance(relation, Table) and layer == "tables" else {}
     return {"wms/layer": layer, **of, **({"wms/personal": "yes"} if relation.schema == "pii" else {})}
 
