@@ -22,12 +22,15 @@ for python in "$@"; do
     for _ in $(seq 120); do
         sleep 1
         answer=$("$folder/env/bin/python" - "$port" <<'PYTHON' || true
-import json, sys, urllib.request
+import sys, urllib.request
 asked = b'{"query": "{ workspaceOrError { ... on Workspace { locationEntries { loadStatus locationOrLoadError { __typename } } } } }"}'
 request = urllib.request.Request(f"http://127.0.0.1:{sys.argv[1]}/graphql", asked, {"Content-Type": "application/json"})
-print(urllib.request.urlopen(request, timeout=5).read().decode())
+try:
+    print(urllib.request.urlopen(request, timeout=5).read().decode())
+except OSError:  # not yet
+    pass
 PYTHON
-        ) 2>/dev/null
+        )
         case "$answer" in *RepositoryLocation\"*) break ;; esac
     done
     kill -TERM "$ui"
