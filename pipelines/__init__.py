@@ -5,6 +5,7 @@ The body of an asset takes resources, makes one call to the library, and returns
 imports `wms_sync`, never the other way round.
 
     definitions      builds the Definitions from settings; `workspace.yaml` loads it
+    asset_keys       the keys of all assets, behind the name of the instance where it has one
     operation        the resource of every step: settings, progress watchers, reports of the run
     days             daily partitions, and ranges of them as one run
     shipment_pages   the partitioned asset: raw pages, and the tables loaded from them in the same run

@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 import dagster as dg
 
 from pipelines import dead_runs
+from pipelines.asset_keys import is_of_another
 from pipelines.sources import source_of
 from wms_sync.alerts.deliver import tell
 from wms_sync.settings import Settings
@@ -58,7 +59,7 @@ def failed_run_alerts(
     def failed_run_alerts(context: dg.RunFailureSensorContext) -> None:
         run = context.dagster_run
         is_ours = run.job_name in jobs or (run.job_name == ASSET_JOB and (run.asset_selection or set()) <= assets)
-        if not is_ours:
+        if not is_ours or is_of_another(run.tags):
             return
         with RunRecords(settings.database_url) as records:
             if records.of(run.run_id) is None:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 
 from pipelines import metadata
-from pipelines.days import PAGES
+from pipelines.asset_keys import pages
 from pipelines.operation import Operation
 from wms_sync.extract.clocks import what_is_off
 from wms_sync.extract.plan import find_gaps, sync_cursor
@@ -25,38 +25,43 @@ FRESH_WITHIN = 26 * HOUR
 """A day and two hours, so that one missed night shows."""
 
 
-@dg.multi_asset_check(
-    name="coverage",
-    specs=[
-        dg.AssetCheckSpec(
-            NO_GAP,
-            asset=PAGES,
-            description=(
-                "Coverage has no gap between WMS_START_DATE and the newest moment that was read. The next sync closes "
-                "a gap, or materialising its days."
+def coverage_checks() -> dg.AssetChecksDefinition:
+    """Return the checks."""
+
+    @dg.multi_asset_check(
+        name="coverage",
+        specs=[
+            dg.AssetCheckSpec(
+                NO_GAP,
+                asset=pages(),
+                description=(
+                    "Coverage has no gap between WMS_START_DATE and the newest moment that was read. The next sync "
+                    "closes a gap, or materialising its days."
+                ),
             ),
-        ),
-        dg.AssetCheckSpec(
-            FRESH,
-            asset=PAGES,
-            description=f"The sync cursor is at most {FRESH_WITHIN // HOUR} hours old, whenever the last run was.",
-        ),
-        dg.AssetCheckSpec(
-            CLOCKS,
-            asset=PAGES,
-            description=(
-                "At the last sync the clocks of the service and of this machine differed by no more than "
-                "WMS_CLOCK_TOLERANCE_SECONDS. A sync reads only up to a moment that has passed on both."
+            dg.AssetCheckSpec(
+                FRESH,
+                asset=pages(),
+                description=f"The sync cursor is at most {FRESH_WITHIN // HOUR} hours old, whenever the last run was.",
             ),
-        ),
-    ],
-)
-def coverage_checks(
-    context: dg.AssetCheckExecutionContext, operation: dg.ResourceParam[Operation]
-) -> Iterator[dg.AssetCheckResult]:
-    """Yield the checks' results, after a read or when the checks run alone."""
-    with StateStore(operation.settings.database_url) as store:
-        yield from results(operation.settings, store)
+            dg.AssetCheckSpec(
+                CLOCKS,
+                asset=pages(),
+                description=(
+                    "At the last sync the clocks of the service and of this machine differed by no more than "
+                    "WMS_CLOCK_TOLERANCE_SECONDS. A sync reads only up to a moment that has passed on both."
+                ),
+            ),
+        ],
+    )
+    def coverage_checks(
+        context: dg.AssetCheckExecutionContext, operation: dg.ResourceParam[Operation]
+    ) -> Iterator[dg.AssetCheckResult]:
+        """Yield the checks' results, after a read or when the checks run alone."""
+        with StateStore(operation.settings.database_url) as store:
+            yield from results(operation.settings, store)
+
+    return coverage_checks
 
 
 @dg.op(ins={"loaded": dg.In(dg.Nothing)}, out=dg.Out(dg.Nothing), description="Evaluates the checks of coverage.")
@@ -94,7 +99,7 @@ def results(settings: Settings, store: StateStore, now: datetime | None = None) 
 def evaluation(result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
     """Convert a result to an event, for an op or a sensor."""
     return dg.AssetCheckEvaluation(
-        asset_key=PAGES,
+        asset_key=pages(),
         check_name=str(result.check_name),
         passed=result.passed,
         severity=result.severity,
@@ -104,7 +109,7 @@ def evaluation(result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
 
 def _result(name: str, *, passed: bool, metadata: dict[str, dg.MetadataValue | float | str]) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
-        check_name=name, asset_key=PAGES, passed=passed, severity=dg.AssetCheckSeverity.WARN, metadata=metadata
+        check_name=name, asset_key=pages(), passed=passed, severity=dg.AssetCheckSeverity.WARN, metadata=metadata
     )
 
 

@@ -18,8 +18,6 @@ from wms_sync.settings import Settings
 
 RANGE_START = "dagster/asset_partition_range_start"
 RANGE_END = "dagster/asset_partition_range_end"
-PAGES = dg.AssetKey("shipment_pages")
-"""The partitioned asset."""
 
 
 def daily(settings: Settings) -> dg.DailyPartitionsDefinition:

@@ -11,6 +11,7 @@ import warnings
 import dagster as dg
 
 from pipelines import alerts, coverage, history, jobs, master_data_files, nights, schedules, sensors
+from pipelines.asset_keys import name_instance
 from pipelines.master_data import master_data
 from pipelines.operation import Operation
 from pipelines.shipment_pages import shipment_pages
@@ -23,6 +24,7 @@ from wms_sync.settings import Settings
 def build(settings: Settings, operation: Operation | None = None) -> dg.Definitions:
     """Build the Definitions for these settings. With `operation`, the command line passes in its own resource."""
     keep_private()
+    name_instance(settings.instance)
     with warnings.catch_warnings():
         # backfill policies are used as documented; a warning that they are beta is of no use to an operator
         warnings.simplefilter("ignore", dg.BetaWarning)
@@ -36,7 +38,7 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
     keys = {key for asset in all_assets for key in asset.keys}
     return dg.Definitions(
         assets=all_assets,
-        asset_checks=[coverage.coverage_checks],
+        asset_checks=[coverage.coverage_checks()],
         jobs=all_jobs,
         schedules=[schedules.nightly(settings, jobs.sync_now)],
         sensors=[

@@ -6,6 +6,7 @@ Dagster itself. An existing `dagster.yaml` stays as it is; copy from this one.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
 from collections.abc import Iterator
@@ -106,11 +107,20 @@ def without_history() -> dg.DagsterInstance:
 
 
 def main() -> None:
-    """Prepare the folder of `DAGSTER_HOME`."""
+    """Prepare the folder of `DAGSTER_HOME` with its databases.
+
+    Processes that start at once and find none would all make them, and most of them fail: one makes them, others wait.
+    """
     home = home_of_user()
     if home is None:
         sys.exit(f"{HOME_VARIABLE} is not set: name the folder of Dagster's history.")
-    prepare_home(home)
+    os.environ[HOME_VARIABLE] = str(prepare_home(home))
+    with (home / "prepare.lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with dg.DagsterInstance.get() as instance:
+            instance.get_runs(limit=1)
+            instance.get_asset_keys(limit=1)
+            instance.all_instigator_state()
 
 
 if __name__ == "__main__":

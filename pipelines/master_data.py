@@ -16,6 +16,7 @@ import dagster as dg
 from pydantic import Field
 
 from pipelines import metadata
+from pipelines.asset_keys import asset_key
 from pipelines.logs import logging_to
 from pipelines.operation import Operation
 from pipelines.recording import SUCCEEDED, Counts, Ended
@@ -113,7 +114,7 @@ def push_name(kind: Kind) -> str:
 
 def key(kind: Kind) -> dg.AssetKey:
     """Return the asset key of a kind: `master_data/retailers`."""
-    return dg.AssetKey([GROUP, kind.slug])
+    return asset_key(GROUP, kind.slug)
 
 
 def run_config(

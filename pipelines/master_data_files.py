@@ -20,6 +20,7 @@ from pathlib import Path
 
 import dagster as dg
 
+from pipelines.asset_keys import location_tags
 from pipelines.jobs import AssetJob
 from pipelines.master_data import GivenFile, push_name, run_config
 from pipelines.sensors import UNFINISHED
@@ -175,7 +176,9 @@ class _Look:
         if pusher(self._settings, self._kind) is not None:
             return True
         since = datetime.now(UTC) - STARTS_WITHIN
-        runs = dg.RunsFilter(job_name=push_name(self._kind), statuses=UNFINISHED, created_after=since)
+        runs = dg.RunsFilter(
+            job_name=push_name(self._kind), statuses=UNFINISHED, created_after=since, tags=location_tags()
+        )
         return self._instance.get_runs_count(runs) > 0
 
     def _run(self, noticed: list[Noticed]) -> dg.RunRequest:

@@ -17,6 +17,7 @@ import dagster as dg
 from dagster._core.errors import DagsterExecutionInterruptedError  # not exported by dagster
 
 from pipelines import jobs, master_data
+from pipelines.asset_keys import command_line_tags
 from pipelines.days import DayRange
 from pipelines.dead_runs import mark_dead
 from pipelines.definitions import build
@@ -121,7 +122,7 @@ def run_job(
     job = build(operation.settings, operation).resolve_job_def(job_name)
     config = {**SILENT, **(config or {})}
     layout, run_id = operation.settings.layout, str(uuid4())
-    tags = {SOURCE: COMMAND_LINE, **(days.tags if days is not None else {})}
+    tags = {SOURCE: COMMAND_LINE, **command_line_tags(), **(days.tags if days is not None else {})}
     with used_instance(instance) as used, sigterm_interrupts(), _marked(used, layout, run_id):
         try:
             result = job.execute_in_process(run_config=config, instance=used, run_id=run_id, tags=tags)

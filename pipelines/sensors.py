@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 
 from pipelines import coverage, dead_runs, jobs
+from pipelines.asset_keys import location_tags
 from pipelines.shown_days import missing_days
 from wms_sync.settings import Settings
 from wms_sync.state.queue import lock_holder
@@ -93,6 +94,6 @@ def busy(instance: dg.DagsterInstance, settings: Settings) -> str | None:
     if (holder := lock_holder(settings.layout)) is not None:
         return f"{holder} is writing"
     since = datetime.now(UTC) - FORGOTTEN_AFTER
-    if instance.get_runs_count(dg.RunsFilter(statuses=UNFINISHED, created_after=since)):
+    if instance.get_runs_count(dg.RunsFilter(statuses=UNFINISHED, created_after=since, tags=location_tags())):
         return "a run is queued or in progress"
     return None

@@ -19,7 +19,8 @@ from typing import Any
 import dagster as dg
 
 from pipelines import tables
-from pipelines.days import PAGES, daily
+from pipelines.asset_keys import pages
+from pipelines.days import daily
 from pipelines.operation import Operation
 from pipelines.shown_days import facts_of_days, show_sync
 from wms_sync.api.client import GlobalApi
@@ -32,8 +33,6 @@ from wms_sync.intervals import Interval
 from wms_sync.reports.days import days_of
 from wms_sync.settings import Settings
 from wms_sync.state.run import Run
-
-NAME = PAGES.path[-1]
 
 
 @dg.op(out=dg.Out(dg.Nothing), description="Reads the chosen days again, whole, into raw/shipments.")
@@ -66,7 +65,7 @@ def load_tables(
     The days of the asset are materialised first, so that Dagster does not repeat the read if the load fails.
     """
     for day, facts in operation.days.items():
-        context.get_step_execution_context().add_asset_metadata(facts, PAGES, partition_key=day.isoformat())
+        context.get_step_execution_context().add_asset_metadata(facts, pages(), partition_key=day.isoformat())
     yield dg.Output(None)
     if context.job_def.has_node_named(tables.STEP):
         return
@@ -78,7 +77,8 @@ def shipment_pages(settings: Settings) -> dg.AssetsDefinition:
     """Return the asset, with a partition for each day that can be read."""
 
     @dg.graph_asset(
-        name=NAME,
+        name=pages().path[-1],
+        key_prefix=pages().path[:-1],
         partitions_def=daily(settings),
         backfill_policy=dg.BackfillPolicy.single_run(),
         group_name="raw",

@@ -15,7 +15,7 @@ import dagster as dg
 from dagster._core.events import DagsterEventBatchMetadata  # not exported by dagster
 
 from pipelines import metadata
-from pipelines.days import PAGES
+from pipelines.asset_keys import pages
 from wms_sync.extract.read import ReadReport
 from wms_sync.reports.days import covered_days, days_of, read_of_days, windows_of
 from wms_sync.settings import Settings
@@ -50,14 +50,14 @@ def missing_days(
     covered = covered_days(settings, store) - set(but)
     if not covered:
         return []
-    known = instance.get_materialized_partitions(PAGES)
+    known = instance.get_materialized_partitions(pages())
     days = sorted(day for day in covered if day.isoformat() not in known)
     found = read_of_days(settings, store, days, windows_of(store, days)) if days else {}
     return [_materialisation(day, metadata.of_day(read)) for day, read in found.items()]
 
 
 def _materialisation(day: date, facts: metadata.Metadata) -> dg.AssetMaterialization:
-    return dg.AssetMaterialization(PAGES, partition=day.isoformat(), metadata=facts)
+    return dg.AssetMaterialization(pages(), partition=day.isoformat(), metadata=facts)
 
 
 def _log(context: dg.OpExecutionContext, shown: list[dg.AssetMaterialization]) -> None:

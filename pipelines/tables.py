@@ -14,7 +14,7 @@ from typing import Any
 import dagster as dg
 
 from pipelines import metadata
-from pipelines.days import PAGES
+from pipelines.asset_keys import asset_key, pages
 from pipelines.operation import Operation
 from pipelines.reporting import report_load
 from wms_sync.analytics.asking import CheckResult
@@ -36,7 +36,7 @@ _SOURCE = re.compile(r"\b(?:from|join)\s+(?:(?P<schema>\w+)\.)?(?P<name>\w+)", r
 
 def key(relation: Relation) -> dg.AssetKey:
     """Return the asset key: the name in schema `main` (`shipments`), else schema and name."""
-    return dg.AssetKey([relation.name] if relation.schema == "main" else [relation.schema, relation.name])
+    return asset_key(*([relation.name] if relation.schema == "main" else [relation.schema, relation.name]))
 
 
 @cache
@@ -45,7 +45,6 @@ def relations() -> tuple[Relation, ...]:
     return (*tables(), *ops_tables(), *history_tables(), *marts())
 
 
-@cache
 def _keys() -> dict[str, dg.AssetKey]:
     """Return the asset keys by the library's names: `orders`, `pii.order_addresses`, `pii_order_addresses`."""
     named = {relation.slug: key(relation) for relation in relations()}
@@ -56,7 +55,7 @@ def spec(settings: Settings, relation: Relation) -> dg.AssetSpec:
     """Return the asset of a table or mart, with its comment, columns and sources."""
     return dg.AssetSpec(
         key(relation),
-        deps=_sources(relation) if isinstance(relation, Mart) else [PAGES],
+        deps=_sources(relation) if isinstance(relation, Mart) else [pages()],
         description=f"{relation.comment} {LOADS_WHAT_IS_LANDED}",
         owners=settings.owners,
         tags=_tags(relation),

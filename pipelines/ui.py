@@ -114,7 +114,9 @@ def _serve(environment: Mapping[str, str], folder: Path, port: int) -> int:
     click.echo(f"Dagster at http://{HOST}:{port} (home {home}); Ctrl-C ends it.")
     command = [str(Path(sys.executable).with_name("dagster")), "dev", "-m", "pipelines.definitions"]
     command += ["-h", HOST, "-p", str(port)]
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a script ignores it in its background, and so would Dagster
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a script ignores it in its background, and so would Dagster
     with subprocess.Popen(command, env={**environment, HOME_VARIABLE: str(home)}, cwd=folder) as dagster:  # noqa: S603
         # Ctrl-C also reaches Dagster; SIGTERM reaches only this process
         signal.signal(signal.SIGTERM, lambda *_: dagster.send_signal(signal.SIGINT))

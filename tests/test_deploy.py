@@ -25,7 +25,7 @@ def test_systemd_takes_every_unit(tmp_path):
         pytest.skip("systemd-analyze is not installed here")
     for unit in UNITS:  # it looks whether the programs are there
         text = unit.read_text(encoding="utf-8").replace(INSTALLED, f"{Path(sys.executable).parent}/")
-        (tmp_path / unit.name).write_text(text, encoding="utf-8")
+        (tmp_path / unit.name.replace("@", "@north")).write_text(text, encoding="utf-8")
     found = subprocess.run(
         [program, "verify", "--man=no", *tmp_path.iterdir()], stderr=subprocess.PIPE, text=True, check=False
     )
@@ -53,6 +53,17 @@ def test_the_workspace_names_the_code_server_of_the_unit():
         f"-h {server['host']} -p {server['port']} -m pipelines.definitions --location-name {server['location_name']}"
     )
     assert asked in started
+
+
+def test_instances_have_the_same_unit_and_a_location_of_their_name():
+    of_one, of_several = ((DEPLOY / "systemd" / f"wms-sync-code{at}.service").read_text() for at in ("", "@"))
+    assert "Environment=WMS_INSTANCE=%i" in of_several
+    assert "--location-name %i" in of_several
+    rules = [unit.split("# what the process may do")[1] for unit in (of_one, of_several)]
+    assert rules[0] == rules[1]
+    locations = yaml.safe_load((DEPLOY / "workspace-of-two.yaml").read_text(encoding="utf-8"))["load_from"]
+    for location in locations:
+        Settings.load(_env_file=None, instance=location["grpc_server"]["location_name"])
 
 
 def test_a_wheel_has_everything_that_a_clone_runs_with(tmp_path):

@@ -52,6 +52,7 @@ class Settings(BaseSettings):
     merchant_api_key_file: Path | None = None
     merchant_login: Literal["basic", "session"] = "basic"
     data_dir: Path = Path("data")
+    instance: str | None = Field(default=None, pattern=r"^[a-z][a-z0-9_]*$")
     state_url: SecretStr | None = None
     state_url_file: Path | None = None
     start_date: date = Field(default=date(2024, 1, 1), ge=EARLIEST)

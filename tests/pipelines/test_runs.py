@@ -13,7 +13,8 @@ import duckdb
 import pytest
 
 from pipelines import coverage, definitions, jobs, tables
-from pipelines.days import PAGES, DayRange
+from pipelines.asset_keys import pages
+from pipelines.days import DayRange
 from pipelines.dead_runs import mark_dead
 from pipelines.instance import HOME_VARIABLE, prepare_home, without_history
 from pipelines.operation import Operation
@@ -73,7 +74,7 @@ def changed_on(settings: Settings, day: str) -> int:
 
 def days_shown(instance: dg.DagsterInstance) -> dict[str, dict[str, Any]]:
     """What the catalogue says of each day."""
-    records = instance.fetch_materializations(PAGES, limit=1000).records
+    records = instance.fetch_materializations(pages(), limit=1000).records
     shown = [record.asset_materialization for record in records]
     return {str(one.partition): {name: held.value for name, held in one.metadata.items()} for one in shown if one}
 
@@ -98,7 +99,7 @@ def test_a_sync_ends_in_published_tables_and_again_harmless(settings, instance):
     assert published(settings) == SHIPMENTS
     assert [run.status for run in instance.get_runs()] == [dg.DagsterRunStatus.SUCCESS] * 2
     # nobody will look at the days of a run without a history, and a first sync has years of them
-    assert instance.get_materialized_partitions(PAGES) == set()
+    assert instance.get_materialized_partitions(pages()) == set()
 
     again, record = recorded(settings)
     assert (record.run_id, record.purpose, record.source) == (first.run_id, "sync", "command line")
@@ -115,7 +116,7 @@ def test_an_operator_sees_the_run_in_the_catalogue(settings, instance):
     run = run_backfill(settings, date(2026, 3, 3), date(2026, 3, 6), instance=instance)
     assert run.read is not None
 
-    days = instance.get_materialized_partitions(PAGES)
+    days = instance.get_materialized_partitions(pages())
     assert days == {"2026-03-03", "2026-03-04", "2026-03-05"}
     assert tags_of(instance, run.run_id) == ("command line", "backfill")
     by_day = days_shown(instance)
@@ -138,7 +139,7 @@ def test_an_operator_sees_the_run_in_the_catalogue(settings, instance):
         assert instance.get_latest_materialization_event(tables.key(relation)) is not None
 
     keys = [
-        dg.AssetCheckKey(PAGES, coverage.NO_GAP),
+        dg.AssetCheckKey(pages(), coverage.NO_GAP),
         dg.AssetCheckKey(dg.AssetKey("shipments"), "shipments_have_unique_keys"),
     ]
     checked = instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
@@ -156,18 +157,18 @@ def test_a_sync_needs_no_days_and_no_configuration(settings, instance):
         r"data as of 2026-03-20 \d\d:\d\d:\d\d UTC",
         "\n".join(last),
     )
-    checked = {one.check_name for one in result.get_asset_check_evaluations() if one.asset_key == PAGES}
+    checked = {one.check_name for one in result.get_asset_check_evaluations() if one.asset_key == pages()}
     assert checked == {coverage.NO_GAP, coverage.FRESH, coverage.CLOCKS}
 
 
 def test_whoever_selects_pages_and_tables_gets_each_table_once(settings, instance):
     built = definitions.build(settings)
-    selected = [PAGES, *map(tables.key, tables.relations())]
+    selected = [pages(), *map(tables.key, tables.relations())]
     result = built.resolve_implicit_global_asset_job_def().execute_in_process(
         instance=instance, asset_selection=selected, tags=dict(DAYS.tags)
     )
     made = Counter(event.asset_key for event in result.get_asset_materialization_events())
-    assert made == Counter({PAGES: 3, **dict.fromkeys(map(tables.key, tables.relations()), 1)})
+    assert made == Counter({pages(): 3, **dict.fromkeys(map(tables.key, tables.relations()), 1)})
     assert 0 < published(settings) < SHIPMENTS
 
 
@@ -186,7 +187,7 @@ def test_days_that_were_read_without_a_history_are_shown_by_whoever_looks_first(
         assert {one.partition for one in seen} == days
         assert sum(int(str(one.metadata["records"].value)) for one in seen) == SHIPMENTS
         run_sync(settings)
-        assert instance.get_materialized_partitions(PAGES) == days
+        assert instance.get_materialized_partitions(pages()) == days
         assert look() == []
 
 
@@ -220,7 +221,7 @@ def test_a_blocking_check_that_fails_publishes_nothing_and_fails_the_run(setting
     [row] = evaluation.metadata["sample"].records
     assert row.data["occurrences"] == "2"
     # the pages are read all the same
-    assert "2026-03-03" in instance.get_materialized_partitions(PAGES)
+    assert "2026-03-03" in instance.get_materialized_partitions(pages())
 
     # the tables' step on its own refuses in the same way
     with pytest.raises(NotPublished, match="Nothing was published"):
@@ -342,7 +343,9 @@ def test_a_run_that_was_killed_outright_is_marked_by_the_next(
         assert statuses == [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE]
         events = instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_FAILURE)
         assert [event.dagster_event and event.dagster_event.message for event in events] == [KILLED]
-        assert {LATE_START.isoformat(), f"{datetime.now(UTC):%Y-%m-%d}"} <= instance.get_materialized_partitions(PAGES)
+        assert {LATE_START.isoformat(), f"{datetime.now(UTC):%Y-%m-%d}"} <= instance.get_materialized_partitions(
+            pages()
+        )
     assert published(settings) == SHIPMENTS
 
 
