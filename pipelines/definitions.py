@@ -58,5 +58,10 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
 
 @dg.definitions
 def defs() -> dg.Definitions:
-    """Return the Definitions that Dagster loads. Only here is the environment read, not when the module is imported."""
+    """Return the Definitions that Dagster loads. Only here is the environment read, not when the module is imported.
+
+    Each run loads them in a process of its own, so it has the `.env` of now; sensors and the schedule have the settings
+    of when the location was loaded.
+    """
+    Settings.leave_to_env_file()
     return build(Settings.load())

@@ -173,3 +173,46 @@ def test_a_file_of_a_secret_that_cannot_be_used_is_named_without_what_is_in_it(c
     assert f"WMS_API_TOKEN_FILE: {path} {told}" in str(error.value)
     assert "s3cret" not in str(error.value)
     assert error.value.__context__ is None or "s3cret" not in repr(error.value.__context__)
+
+
+@pytest.fixture
+def env_file(tmp_path, monkeypatch):
+    """Writes lines into the .env of the present folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(*lines: str) -> None:
+        (tmp_path / ".env").write_text("".join(f"{line}\n" for line in lines))
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("WMS_API_TOKN", "WMS_API_TOKEN"), ("wms_pagesize", "WMS_PAGE_SIZE"), ("WMS_COLOR", None)]
+)
+def test_an_unknown_setting_in_the_env_file_is_refused_with_the_nearest_name(env_file, name, meant):
+    env_file(f"{name}=planted", "OTHER=1")
+    with pytest.raises(SettingsError) as refused:
+        Settings.load()
+    assert f"{name} (in .env) is no setting." in str(refused.value)
+    assert str(refused.value).endswith(f"Did you mean {meant}?" if meant else "no setting.")
+    assert "planted" not in str(refused.value)
+    assert "OTHER" not in str(refused.value)
+
+
+def test_in_the_environment_only_what_is_near_a_name_is_refused(env_file, monkeypatch):
+    env_file()
+    monkeypatch.setenv("WMS_HOST", "of another program")
+    Settings.load()
+    monkeypatch.setenv("WMS_API_TOKN", "planted")
+    with pytest.raises(SettingsError, match=r"WMS_API_TOKN \(in the environment\).*mean WMS_API_TOKEN\?"):
+        Settings.load()
+
+
+def test_what_dagster_copied_from_the_env_file_is_read_from_there_again(env_file, monkeypatch):
+    env_file("WMS_PAGE_SIZE=100", "WMS_PUSH_LIMIT=5")
+    monkeypatch.setenv("WMS_PAGE_SIZE", "100")
+    monkeypatch.setenv("WMS_PUSH_LIMIT", "7")
+    Settings.leave_to_env_file()
+    env_file("WMS_PAGE_SIZE=60", "WMS_PUSH_LIMIT=6")
+    assert Settings.load().page_size == 60
+    assert Settings.load().push_limit == 7, "the environment wins where it says something else"

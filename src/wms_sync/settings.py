@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import ipaddress
 import re
+
+from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -19,9 +22,11 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from wms_sync.cron import checked_cron
 from wms_sync.errors import SettingsError
 from wms_sync.layout import Layout
+from wms_sync.setting_names import leave_to_env_file, misspelt
 from wms_sync.timezones import WarehouseTimezones, checked_zone, parse_warehouse_timezones
 
 PREFIX = "WMS_"
+ENV_FILE = ".env"
 EARLIEST = date(1970, 1, 1)
 LONGEST_OVERLAP_SECONDS = 366 * 86_400
 LARGEST_TOLERANCE_SECONDS = 7 * 86_400
@@ -37,7 +42,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
-        env_file=".env",
+        env_file=ENV_FILE,
         env_ignore_empty=True,
         extra="ignore",
         hide_input_in_errors=True,
@@ -167,14 +172,30 @@ class Settings(BaseSettings):
 
     @classmethod
     def load(cls, **overrides: object) -> Self:
-        """Read the environment and ``.env``; overrides win. Raises ``SettingsError`` with each wrong variable."""
+        """Read the environment and ``.env``; overrides win.
+
+        Raises ``SettingsError`` with each variable that is misspelt, or else with each that is wrong.
+        """
         unread = {f"{name}_file": None for name in secrets() if name in overrides}
         try:
+            cls._refuse_misspelt(overrides.get("_env_file", ENV_FILE))
             return cls(**unread, **overrides)  # type: ignore[arg-type]
         except ValidationError as error:
             raise SettingsError(_explain(error)) from None
         except UnicodeDecodeError:  # the error contains the whole file, so it is not chained
             raise SettingsError("The file .env is not UTF-8: save the WMS_ settings in it as UTF-8.") from None
+
+    @staticmethod
+    def leave_to_env_file() -> None:
+        """Let what ``.env`` says be read from there each time, in a process into which Dagster has copied it."""
+        with suppress(UnicodeDecodeError):  # which `load` reports
+            leave_to_env_file(PREFIX, Path(ENV_FILE))
+
+    @classmethod
+    def _refuse_misspelt(cls, env_file: object) -> None:
+        known = {PREFIX + name.upper() for name in cls.model_fields}
+        if wrong := misspelt(known, PREFIX, None if env_file is None else Path(str(env_file))):
+            raise SettingsError(_listed(wrong))
 
     @property
     def omitted_fields(self) -> tuple[str, ...]:
@@ -340,4 +361,8 @@ def _explain(error: ValidationError) -> str:
     for problem in error.errors(include_input=False, include_url=False):
         name = PREFIX + str(problem["loc"][0]).upper() if problem["loc"] else "settings"
         lines.append(f"{name}: {problem['msg'].removeprefix('Value error, ')}")
+    return _listed(lines)
+
+
+def _listed(lines: Iterable[str]) -> str:
     return "Wrong settings (environment or .env):\n  " + "\n  ".join(lines)

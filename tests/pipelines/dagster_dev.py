@@ -66,7 +66,7 @@ class DagsterDev:
     """The context is the life of the processes; `home` is its DAGSTER_HOME."""
 
     def __init__(self, home: Path, environment: Mapping[str, str]) -> None:
-        self._home = prepare_home(home)
+        self.home = prepare_home(home)
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._http = httpx.Client(base_url=self.url, timeout=30, trust_env=False)
@@ -74,14 +74,14 @@ class DagsterDev:
         self._environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))},
             **environment,
-            "DAGSTER_HOME": str(self._home),
+            "DAGSTER_HOME": str(self.home),
         }
 
     def __enter__(self) -> Self:
         command = [sys.executable, "-m", "pipelines.ui", "--port", str(self.port)]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                command, cwd=self._home, env=self._environment, stdout=log, stderr=log, start_new_session=True
+                command, cwd=self.home, env=self._environment, stdout=log, stderr=log, start_new_session=True
             )
         try:
             self.wait(self._has_loaded, "dagster dev to load the code location")

@@ -2,6 +2,8 @@
 
 import os
 import signal
+
+import re
 from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import replace
@@ -62,7 +64,9 @@ def dagster(settings: Settings, webhook: Receiver, tmp_path_factory: pytest.Temp
         "WMS_PAGE_SIZE": str(settings.page_size),
         "WMS_ALERT_WEBHOOK_URL": webhook.url,
     }
-    with DagsterDev(tmp_path_factory.mktemp("home"), environment) as running:
+    home = tmp_path_factory.mktemp("home")
+    (home / ".env").write_text(f"WMS_PAGE_SIZE={settings.page_size}\n")
+    with DagsterDev(home, environment) as running:
         yield running
 
 
@@ -122,7 +126,7 @@ def range_of(run: Run) -> tuple[str, str]:
 
 
 def test_every_choice_of_days_is_one_run_that_reads_exactly_them_and_ends_in_fresh_tables(
-    dagster: DagsterDev, settings: Settings
+    dagster: DagsterDev, settings: Settings, service: SandboxServer
 ):
     """One test, because Dagster looks for requested backfills every 30 seconds: two are launched side by side."""
     alone, landed = Days("2026-03-11"), Days("2026-03-15")
@@ -141,7 +145,8 @@ def test_every_choice_of_days_is_one_run_that_reads_exactly_them_and_ends_in_fre
     assert followed["tags"]["dagster/sensor_name"] == "tables_follow_pages"
     assert landed.published(settings) == landed.served(settings)
 
-    # the job, and the assets with their tables
+    # the job, and the assets with their tables; from now on with another page size, and nobody reloads definitions
+    (dagster.home / ".env").write_text("WMS_PAGE_SIZE=60\n")
     everything = [PAGES, *(list(tables.key(relation).path) for relation in tables.relations())]
     job_backfill = dagster.launch_job("backfill", of_job.names)
     asset_backfill = dagster.launch_assets(everything, of_all.names)
@@ -154,6 +159,8 @@ def test_every_choice_of_days_is_one_run_that_reads_exactly_them_and_ends_in_fre
     assert range_of(run) == of_all.range
     assert of_all.windows_cover_them_exactly(settings, run["runId"])
     assert of_all.published(settings) == of_all.served(settings)
+    sizes = {size for one in service.sandbox.requests for size in re.findall(r"limit=(\d+)&", one.query)}
+    assert sizes == {"1", "60", "100"}
 
     # nothing that was not asked for: no other run, also not for the tables of the second backfill, and no other day
     assert dagster.ended_backfill(asset_backfill) == "COMPLETED_SUCCESS", dagster.log
