@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ipaddress
 import re
-
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta

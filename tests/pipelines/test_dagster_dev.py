@@ -1,9 +1,8 @@
 """An operator chooses days in Dagster's UI: the same calls, against a real `dagster dev` and a sandbox on a socket."""
 
 import os
-import signal
-
 import re
+import signal
 from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import replace
@@ -61,7 +60,6 @@ def dagster(settings: Settings, webhook: Receiver, tmp_path_factory: pytest.Temp
         "WMS_API_TOKEN": TOKEN,
         "WMS_DATA_DIR": str(settings.data_dir),
         "WMS_START_DATE": settings.start_date.isoformat(),
-        "WMS_PAGE_SIZE": str(settings.page_size),
         "WMS_ALERT_WEBHOOK_URL": webhook.url,
     }
     home = tmp_path_factory.mktemp("home")
