@@ -8,10 +8,11 @@ from collections.abc import Set as AbstractSet
 
 import dagster as dg
 
-from pipelines import dead_runs
+from pipelines import dead_runs, jobs
 from pipelines.asset_keys import is_of_another
 from pipelines.sources import source_of
 from wms_sync.alerts.deliver import tell
+from wms_sync.alerts.runs import SYNC
 from wms_sync.settings import Settings
 from wms_sync.state.runs import RunRecords
 
@@ -21,7 +22,9 @@ TICK_SECONDS = 40.0
 ASSET_JOB = "__ASSET_JOB"
 """Dagster's name for the job of assets that were selected by hand, in any code location."""
 NOT_STARTED = "NotStarted"
-LAST_WORDS = 300
+NO_STEP = "The run failed before its first step; its log in Dagster says why. Nothing was read, loaded or sent."
+PURPOSES = {jobs.SYNC_NOW: SYNC, jobs.TABLES: "loading the tables", ASSET_JOB: "materialising assets"}
+"""What runs of these jobs are for, in their records; the other jobs are called so."""
 
 
 def alerts_are_sent(settings: Settings) -> dg.SensorDefinition:
@@ -42,9 +45,9 @@ def alerts_are_sent(settings: Settings) -> dg.SensorDefinition:
 
 
 def failed_run_alerts(
-    settings: Settings, *, jobs: AbstractSet[str], assets: AbstractSet[dg.AssetKey]
+    settings: Settings, *, names: AbstractSet[str], assets: AbstractSet[dg.AssetKey]
 ) -> dg.SensorDefinition:
-    """Return a sensor that records failed runs of these that could not do so themselves.
+    """Return a sensor that records failed runs of these jobs and assets that could not do so themselves.
 
     Dagster stores runs of the command line without a code location. So it monitors all code locations and picks the
     jobs and assets of this one.
@@ -58,24 +61,17 @@ def failed_run_alerts(
     )
     def failed_run_alerts(context: dg.RunFailureSensorContext) -> None:
         run = context.dagster_run
-        is_ours = run.job_name in jobs or (run.job_name == ASSET_JOB and (run.asset_selection or set()) <= assets)
+        is_ours = run.job_name in names or (run.job_name == ASSET_JOB and (run.asset_selection or set()) <= assets)
         if not is_ours or is_of_another(run.tags):
             return
         with RunRecords(settings.database_url) as records:
             if records.of(run.run_id) is None:
-                records.started(run.run_id, run.job_name, source_of(run.tags))
-                records.ended(run.run_id, "failed", error=_message(context), error_kind=NOT_STARTED)
+                error, kind = dead_runs.failure_of(context.instance, run.run_id) or (NO_STEP, NOT_STARTED)
+                records.started(run.run_id, _purpose(run), source_of(run.tags))
+                records.ended(run.run_id, "failed", error=error, error_kind=kind)
 
     return failed_run_alerts
 
 
-def _message(context: dg.RunFailureSensorContext) -> str:
-    """Return why the run failed: known errors with their message, others with only the name of their class."""
-    failures = [event.step_failure_data for event in context.get_step_failure_events()]
-    known = [one.user_failure_data.description for one in failures if one.user_failure_data is not None]
-    if text := "; ".join(one for one in known if one):
-        return text
-    for one in failures:
-        if (error := one.error) is not None:
-            return f"{(error.cause or error).cls_name}; the run's log has the details."
-    return dead_runs.cause_of(context.instance, context.dagster_run.run_id) or (context.failure_event.message or "")
+def _purpose(run: dg.DagsterRun) -> str:
+    return PURPOSES.get(run.job_name, run.job_name.replace("push_", "push ", 1))

@@ -65,14 +65,31 @@ def explain_killed(instance: dg.DagsterInstance, settings: Settings) -> None:
     with RunRecords(settings.database_url) as records:
         records.mark_killed(settings.layout)
         for one in records.newest(NEWEST):
-            if one.error == KILLED and (cause := cause_of(instance, one.run_id)) is not None:
-                records.explain(one.run_id, cause)
+            if one.error == KILLED and (failure := failure_of(instance, one.run_id)) is not None:
+                records.explain(one.run_id, *failure)
 
 
-def cause_of(instance: dg.DagsterInstance, run_id: str) -> str | None:
-    """Return how the process of a run ended, from what the code server wrote into its log; None if it wrote nothing."""
+def failure_of(instance: dg.DagsterInstance, run_id: str) -> tuple[str, str] | None:
+    """Return why a run failed and the kind of the error, from its log: how its process ended, or the step's error.
+
+    Of errors that are not known only the name of their class is told. None if the log does not say.
+    """
     if instance.get_run_by_id(run_id) is None:
         return None
+    if (cause := _end_of_process(instance, run_id)) is not None:
+        return cause, KILLED_KIND
+    for entry in instance.all_logs(run_id, of_type=dg.DagsterEventType.STEP_FAILURE):
+        failure = entry.get_dagster_event().step_failure_data
+        error = None if failure.error is None else failure.error.cause or failure.error
+        kind = "an error" if error is None or error.cls_name is None else error.cls_name
+        known = failure.user_failure_data
+        text = known.description if known is not None else None
+        return text or f"{kind}; the run's log has the details.", kind
+    return None
+
+
+def _end_of_process(instance: dg.DagsterInstance, run_id: str) -> str | None:
+    """Return how the process of a run ended, from what the code server wrote into its log; None if it wrote nothing."""
     for entry in instance.all_logs(run_id, of_type=dg.DagsterEventType.ENGINE_EVENT):
         text = entry.dagster_event.message if entry.dagster_event is not None else None
         if (found := SIGNAL.search(text or "")) is not None:

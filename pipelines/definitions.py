@@ -49,7 +49,7 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
             history.history_is_pruned(settings),
             nights.nights_are_retried(settings, jobs.SYNC_NOW),
             alerts.alerts_are_sent(settings),
-            alerts.failed_run_alerts(settings, jobs={job.name for job in all_jobs}, assets=keys),
+            alerts.failed_run_alerts(settings, names={job.name for job in all_jobs}, assets=keys),
         ],
         resources={"operation": operation or Operation(settings)},
         executor=dg.in_process_executor,

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime
 from functools import wraps
+from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -365,10 +366,11 @@ def verify(folder: Path | None) -> int:
 @exits_with_code
 def doctor() -> int:
     """Examine settings, connection, tokens, clock, disk, locks, schema and master data, and say what to do."""
+    from wms_sync.alerts.doctor import look_at_alerts
     from wms_sync.reports.doctor import examine
 
-    failed = False
-    for finding in examine(Settings.load()):
+    settings, failed = Settings.load(), False
+    for finding in chain(examine(settings), look_at_alerts(settings)):
         click.echo(f"{finding.verdict:<4}  {finding.subject:<11}  {finding.message}")
         failed = failed or finding.verdict == "fail"
     return 1 if failed else 0

@@ -12,7 +12,7 @@ from tests.alerts.conftest import REFUSED
 from tests.conftest import logged
 from wms_sync.alerts.channels import AppriseUrl, Heartbeat, NotDelivered, Webhook, all_channels
 from wms_sync.alerts.deliver import tell
-from wms_sync.reports.doctor_alerts import look_at_alerts
+from wms_sync.alerts.doctor import look_at_alerts
 
 NOWHERE = "http://127.0.0.1:1/a-secret"
 MINUTE = timedelta(minutes=1)

@@ -41,25 +41,26 @@ def with_rows(installation, empty: Path, *statements: str) -> None:
             connection.execute(statement)
 
 
+FOUND = "'w', 1, timestamptz '2026-03-01 12:00:00+00'"
+
+
 def misfit(place: str, number: int) -> str:
     return (
-        "insert into ops.quarantine (page_key, position, object, path, text, why) values "
-        f"('w/1', {number}, 'Order', '$.collection[{number}].order.{place}', '\"Jane Doe\"', 'a number was expected')"
+        "insert into ops.quarantine values "
+        f"('w/1', {number}, 'Order', null, '$.collection[{number}].order.{place}', '\"Jane\"', 'no number', {FOUND})"
     )
 
 
 def unknown(path: str) -> str:
-    return (
-        f"insert into ops.schema_drift (page_key, path, example, occurrences) values ('w/1', '{path}', '\"Jane\"', 3)"
-    )
+    return f"insert into ops.schema_drift values ('w/1', '{path}', '\"Jane\"', 3, 'no type knows the key', {FOUND})"
 
 
 def test_a_place_that_does_not_fit_is_told_once_and_never_a_value(hooked, receiver, empty):
     with_rows(hooked, empty, misfit("weight", 1), misfit("weight", 2))
     hooked.tell()
     [told] = receiver.taken
-    assert (told["event"], told["counts"]) == ("quarantine", {"values": 2, "keys": 1})
-    assert "2 values did not fit their type and are null: Order.weight." in told["text"]
+    assert (told["event"], told["counts"]) == ("quarantine", {"values": 2, "kinds": 1})
+    assert "2 values did not fit their type and are null: Order $.collection[].order.weight." in told["text"]
     with_rows(hooked, empty, *(misfit("weight", number) for number in range(3)), unknown("Order.gift_wrap"))
     hooked.tell()
     assert receiver.events == ["quarantine", "drift"], "more of the same is the same"
@@ -110,6 +111,11 @@ def test_old_data_is_told_once_and_so_is_its_end(hooked, receiver):
     covered(hooked.now - HOUR / 2, "second")
     hooked.tell()
     assert receiver.events == ["stale_data", "recovered"]
+    hooked.run("failed", "No.", "X")
+    hooked.tell(30 * HOUR)
+    assert receiver.events == ["stale_data", "recovered", "run_failed"], "which says why the data is old"
+    hooked.tell(60 * HOUR)
+    assert receiver.events[3:] == ["stale_data"], "and the night after did not mend it"
 
 
 def retailer(hooked, key: str, state: State) -> Entry:

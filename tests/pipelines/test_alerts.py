@@ -11,7 +11,7 @@ from dagster._utils import get_run_crash_explanation
 from sqlalchemy import update
 
 from pipelines import definitions, jobs
-from pipelines.alerts import NOT_STARTED
+from pipelines.alerts import NO_STEP, NOT_STARTED
 from pipelines.cli.main import main
 from pipelines.dead_runs import LOADED_AT, explain_killed, mark_orphaned
 from tests.receiver import Receiver, receiving
@@ -106,7 +106,7 @@ def test_runs_that_failed_before_their_first_step_are_recorded_and_no_other_proj
             instance.report_run_failed(of_itself, "Steps failed.")
     assert {(one.purpose, one.error_kind, one.error) for one in records.newest(9)} == {
         ("rebuild by hand", "NotEnoughRoom", "The disk is full."),
-        ("rebuild", NOT_STARTED, "The job could not be loaded."),
+        ("rebuild", NOT_STARTED, NO_STEP),
     }
     assert records.of(ours[0]) is not None
 
@@ -131,6 +131,22 @@ def test_a_killed_run_is_recorded_with_the_cause_that_dagster_saw(settings, inst
     [killed] = records.newest(1)
     assert (killed.outcome, killed.error_kind) == ("failed", KILLED_KIND)
     assert cause in (killed.error or "")
+
+
+def test_a_run_that_failed_between_its_steps_is_recorded_by_the_kind_of_its_error_only(settings, instance, records):
+    @dg.op
+    def breaks() -> None:
+        raise ValueError("with something private in it")
+
+    @dg.job(name=jobs.REBUILD)
+    def between() -> None:
+        breaks()
+
+    run_id = between.execute_in_process(instance=instance, raise_on_error=False).run_id
+    records.started(run_id, "rebuild", "ui")
+    explain_killed(instance, settings)
+    [failed] = records.newest(1)
+    assert (failed.error_kind, failed.error) == ("ValueError", "ValueError; the run's log has the details.")
 
 
 def test_a_run_that_died_with_its_code_server_is_marked_by_the_next_one(settings, instance, records):

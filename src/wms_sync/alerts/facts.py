@@ -10,16 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 
-from wms_sync import sql_files
 from wms_sync.alerts import runs
 from wms_sync.alerts.fact import Event, Fact, Undecided, digest
-from wms_sync.analytics.database import published, records
+from wms_sync.analytics.database import published
+from wms_sync.cron import longest_pause
 from wms_sync.extract.plan import data_as_of
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.master_data.push.file import pusher
+from wms_sync.master_data.push.unfinished import unfinished
+from wms_sync.reports.inbox import InboxEntry, open_entries
+from wms_sync.reports.status import late_after
 from wms_sync.settings import Settings
 from wms_sync.state.audits import Audits
 from wms_sync.state.ledger import PushLedger
@@ -34,7 +38,6 @@ UNSENT_FOR = timedelta(hours=1)
 """A push that left rows unsent is tried again by itself: it is told as not settled when it still is after this time."""
 WAITS_FOR = timedelta(hours=26)
 """Rows that wait for what they name get its id with a sync, so they are told when a night has passed."""
-LATE = timedelta(hours=26)
 
 Found = Iterator[Fact | Undecided]
 
@@ -68,8 +71,11 @@ def of_runs(now: Now) -> Found:
 
 
 def of_freshness(now: Now) -> Found:
-    """Yield that the data is old."""
-    if now.data_as_of is None or (behind := now.moment - now.data_as_of) <= LATE:
+    """Yield that the data is old: by the schedule, and a pause of it later where a failed sync is told anyway."""
+    settings, limit = now.settings, late_after(now.settings, now.moment)
+    if runs.is_failing(now.records):
+        limit += longest_pause(settings.schedule_cron, settings.schedule_timezone, now.moment)
+    if now.data_as_of is None or (behind := now.moment - now.data_as_of) <= limit:
         return
     yield Fact(
         Event.STALE_DATA,
@@ -82,31 +88,29 @@ def of_freshness(now: Now) -> Found:
 
 
 def of_published_file(now: Now) -> Found:
-    """Yield values that did not fit their types, and keys that no type knows: each key is told once, with its count."""
-    if not now.settings.layout.published.exists():
+    """Yield values that did not fit their types, and keys that no type knows: what is open in the inbox."""
+    path = now.settings.layout.published
+    if not path.exists():
         return
-    with published(now.settings.layout) as connection:
-        misfits = records(connection.execute(sql_files.read("queries/quarantined_places.sql")))
-        unknown = records(connection.execute(sql_files.read("queries/unknown_keys.sql")))
-    if misfits:
-        places = [f"{one['object']}.{one['key']}" for one in misfits]
-        values = sum(one["found"] for one in misfits)
+    entries = _inbox(now.settings, path.stat().st_mtime_ns)
+    if values := [one for one in entries if one.is_value]:
+        found = sum(one.rows for one in values)
         yield Fact(
             Event.QUARANTINE,
             key=Event.QUARANTINE,
-            fingerprint=digest(sorted(places)),
-            text=f"{values:,} values did not fit their type and are null: {_listed(places)}.",
-            what_to_do="Look at ops.quarantine; each row names the page and says why.",
-            counts={"values": values, "keys": len(places)},
+            fingerprint=digest(sorted(one.name for one in values)),
+            text=f"{found:,} values did not fit their type and are null: {_listed([one.what for one in values])}.",
+            what_to_do="`wms-sync inbox list` shows them by kind.",
+            counts={"values": found, "kinds": len(values)},
         )
-    if unknown:
-        keys = [str(one["path"]) for one in unknown]
+    if keys := [one for one in entries if not one.is_value]:
+        names = _listed([one.what for one in keys])
         yield Fact(
             Event.DRIFT,
             key=Event.DRIFT,
-            fingerprint=digest(keys),
-            text=f"{len(keys):,} keys came that no type knows, or whose values were cast: {_listed(keys)}.",
-            what_to_do="Look at ops.schema_drift. The raw pages keep the values.",
+            fingerprint=digest(sorted(one.name for one in keys)),
+            text=f"{len(keys):,} keys came that no type knows, or whose values were cast: {names}.",
+            what_to_do="`wms-sync inbox list` shows them. The raw pages keep the values.",
             counts={"keys": len(keys)},
         )
 
@@ -114,8 +118,8 @@ def of_published_file(now: Now) -> Found:
 def of_pushes(now: Now) -> Found:
     """Yield what pushes left: rejected rows, creates without a known outcome, rows unsent or waiting."""
     held = {kind for kind in KINDS if pusher(now.settings, kind) is not None}
+    files = unfinished(now.settings)
     with PushFiles(now.settings.database_url) as stored:
-        files = stored.unfinished()
         pushed = (
             {}
             if now.settings.base_url is None
@@ -165,6 +169,13 @@ SOURCES: Mapping[Callable[[Now], Found], frozenset[Event]] = {
     of_audits: frozenset({Event.AUDIT_FINDINGS}),
 }
 """Each with the events whose facts it alone yields."""
+
+
+@lru_cache(maxsize=1)
+def _inbox(settings: Settings, _: int) -> tuple[InboxEntry, ...]:
+    """Return what is open. It may take long to find out, so the daemon asks once per published file."""
+    with published(settings.layout) as connection, StateStore(settings.database_url) as store:
+        return open_entries(connection, store, {})
 
 
 def _rejects(now: Now, kind: Kind, files: Iterable[PushedFile]) -> Found:

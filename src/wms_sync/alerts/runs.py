@@ -35,6 +35,12 @@ def last_success(records: Sequence[RunRecord], group: str) -> RunRecord | None:
     return newest if newest is not None and newest.outcome == "succeeded" else None
 
 
+def is_failing(records: Sequence[RunRecord]) -> bool:
+    """Return whether the newest sync that ended has failed."""
+    newest = _newest(records, SYNC)
+    return newest is not None and newest.outcome == "failed"
+
+
 def failed(
     records: Sequence[RunRecord], told: Iterable[str], now: datetime, night_retry_hours: float
 ) -> Iterator[Fact | Undecided]:

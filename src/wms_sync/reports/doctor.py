@@ -29,7 +29,6 @@ from wms_sync.master_data.kinds.table import KINDS, in_shipments
 from wms_sync.master_data.plan.lookup import METHODS, MerchantLookup
 from wms_sync.master_data.push.file import pusher
 from wms_sync.master_data.push.unfinished import needs, unfinished
-from wms_sync.reports.doctor_alerts import look_at_alerts
 from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
 from wms_sync.reports.findings import Finding
 from wms_sync.settings import Settings
@@ -73,7 +72,6 @@ def examine(settings: Settings) -> Iterator[Finding]:
         ("ledger", _ledger),
         ("master data", _master_data),
         ("master data", _unfinished),
-        ("alerts", look_at_alerts),
     )
     for subject, look in subjects:
         try:

@@ -100,10 +100,11 @@ class RunRecords(Opened):
                 end = replace(before, ended_at=datetime.now(UTC), outcome=outcome, error=error, error_kind=error_kind)
                 _update(connection, replace(end, data_as_of=data_as_of))
 
-    def explain(self, run_id: str, error: str) -> None:
-        """Record what ended a run that was killed, once somebody knows."""
+    def explain(self, run_id: str, error: str, error_kind: str) -> None:
+        """Record what ended a run that was taken for killed, once somebody knows."""
+        known = {"error": error, "error_kind": error_kind}
         with self._engine.begin() as connection:
-            connection.execute(update(runs).where(runs.c.run_id == run_id).values(error=error))
+            connection.execute(update(runs).where(runs.c.run_id == run_id).values(known))
 
     def mark_killed(self, layout: Layout) -> tuple[RunRecord, ...]:
         """Record the runs of this data folder whose process is gone as failed, as of now; return them, oldest first."""
