@@ -6,6 +6,8 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from markdown_it import MarkdownIt
+from starlette.responses import JSONResponse
 
 from pipelines import definitions, master_data, metadata
 from pipelines.master_data import CHANGED, DOUBTFUL, REJECTED, GivenFile
@@ -286,3 +288,47 @@ def test_a_sync_tells_the_ledger_what_came_back(make_settings, folder, instance,
         [entry] = ledger.all()
         assert ledger.unseen(in_shipments()) == 0
     assert (entry.state, entry.seen_at is not None) == (State.CREATED, True)
+
+
+HOSTILE = "![p](http://evil.example/p.png) [here](javascript:alert(1)) <img src=x onerror=alert(1)> **b** `c` | d"
+SAFE = {
+    "paragraph_open",
+    "paragraph_close",
+    "bullet_list_open",
+    "bullet_list_close",
+    "list_item_open",
+    "list_item_close",
+}
+
+
+def said_in_markdown(instance: dg.DagsterInstance, result: dg.ExecuteInProcessResult) -> list[str]:
+    """Everything of a run that the UI renders as Markdown."""
+    events = [entry.get_dagster_event() for entry in instance.all_logs(result.run_id) if entry.is_dagster_event]
+    held = [
+        event.step_materialization_data.materialization.metadata for event in events if event.is_step_materialization
+    ]
+    held += [one.metadata for one in result.get_asset_check_evaluations()]
+    values = [value for metadata in held for value in metadata.values()]
+    return [str(value.value) for value in values if isinstance(value, dg.MarkdownMetadataValue)]
+
+
+def test_what_rows_files_and_the_service_say_is_shown_and_does_nothing(run, folder, service, instance):
+    """A picture would be fetched by whoever looks, from wherever the text says."""
+    service.sandbox.intercept = lambda request: (
+        JSONResponse({"errors": [{"type": "application", "message": HOSTILE}]}, 422)
+        if request.method == "POST"
+        else None
+    )
+    name = "retailers " + HOSTILE.replace("/", "\N{FULLWIDTH SOLIDUS}") + ".csv"
+    header = f"code,name,{HOSTILE}"
+    write(folder, name, "code,name", f'"{HOSTILE}",A', f'b,"{HOSTILE}"', "c,")
+    write(folder, "retailers-2.csv", header, "d,D,e")
+    result = run(push_enabled=True)
+    said = said_in_markdown(instance, result)
+    assert any("evil.example" in text for text in said), "nothing of it came that far"
+    for text in said:
+        for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text):
+            if token.type == "inline":
+                assert {child.type for child in token.children or ()} <= {"text", "text_special", "softbreak"}, text
+            else:
+                assert token.type in SAFE, text
