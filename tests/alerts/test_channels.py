@@ -39,7 +39,8 @@ def test_an_alert_waits_for_a_receiver_that_does_not_take_it(hooked, receiver, s
     assert hooked.waiting == ()
 
 
-def test_every_channel_gets_its_own_and_one_that_is_down_holds_up_no_other(install, receiver):
+def test_every_channel_gets_its_own_and_one_that_is_down_holds_up_no_other(install, receiver, caplog):
+    caplog.set_level(logging.DEBUG)
     both = install(alert_webhook_url=NOWHERE, alert_urls=f"{as_apprise(receiver.url)}\njson://127.0.0.1:1/a-secret")
     both.run("failed", REFUSED, "Unauthorized")
     with logged() as messages:
@@ -49,7 +50,7 @@ def test_every_channel_gets_its_own_and_one_that_is_down_holds_up_no_other(insta
     assert REFUSED in taken["message"]
     assert sorted(one.channel for one in both.waiting) == ["url 2", "webhook"]
     assert len(messages) == 2
-    assert "a-secret" not in str([messages, [one.refusal for one in both.waiting]])
+    assert "a-secret" not in str([messages, caplog.text, [one.refusal for one in both.waiting]])
 
 
 def test_without_a_channel_nothing_counts_as_told(install, receiver):

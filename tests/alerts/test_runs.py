@@ -85,12 +85,13 @@ def test_what_a_push_says_of_a_row_is_not_told(hooked, receiver):
 
 @pytest.mark.parametrize(("source", "link"), [("schedule", True), ("ui", True), ("command line", False)])
 def test_an_alert_links_to_a_run_that_the_ui_has(install, receiver, source, link):
-    installation = install(alert_webhook_url=receiver.url, ui_url="https://dagster.example.com/wms/")
+    installation = install(alert_webhook_url=receiver.url, ui_url="https://dagster.example.com/wms/", instance="acme")
     run_id = installation.run("failed", REFUSED, "Unauthorized", source=source)
     installation.tell()
     [told] = receiver.taken
     assert told["run_url"] == (f"https://dagster.example.com/wms/runs/{run_id}" if link else None)
     assert (f"runs/{run_id}" in told["text"]) == link
+    assert told["text"].startswith("wms-sync acme at https://acme.example.com: sync failed")
 
 
 def test_a_night_is_told_when_it_is_given_up(hooked, receiver):

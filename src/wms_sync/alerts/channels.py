@@ -28,8 +28,9 @@ SECONDS = 5.0
 HEARTBEAT = "heartbeat"
 TRY_IT = "`wms-sync alert test` sends a test"
 
-for name in ("httpx", "apprise"):  # at INFO httpx logs the address of every request, and apprise logs failures itself
-    logging.getLogger(name).setLevel(logging.CRITICAL)
+# at INFO httpx logs the address of every request, at DEBUG urllib3 its path, and apprise logs failures itself
+for name, level in (("httpx", logging.CRITICAL), ("apprise", logging.CRITICAL), ("urllib3", logging.INFO)):
+    logging.getLogger(name).setLevel(level)
 
 
 class NotDelivered(WmsSyncError):

@@ -15,7 +15,7 @@ def body_of(settings: Settings, fact: Fact, now: datetime, data_as_of: datetime 
     """Return the alert that tells a fact. ``id`` is new: a receiver drops what it has had."""
     link = _link(settings, fact)
     parts = (
-        f"wms-sync at {settings.base_url or 'no instance'}: {fact.text}",
+        f"{_sender(settings)}: {fact.text}",
         fact.what_to_do,
         f"Data as of {data_as_of:%Y-%m-%d %H:%M} UTC." if data_as_of else "",
         f"Run: {link}" if link else "",
@@ -40,6 +40,12 @@ def body_of(settings: Settings, fact: Fact, now: datetime, data_as_of: datetime 
 def title_of(body: Mapping[str, object]) -> str:
     """Return the title for channels that have one: ``wms-sync: run failed``."""
     return f"wms-sync: {str(body['event']).replace('_', ' ')}"
+
+
+def _sender(settings: Settings) -> str:
+    """Return whose alert it is: ``wms-sync acme at https://acme.example.com``."""
+    name = "" if settings.instance is None else f" {settings.instance}"
+    return f"wms-sync{name} at {settings.base_url or 'no address'}"
 
 
 def _link(settings: Settings, fact: Fact) -> str | None:
