@@ -12,17 +12,19 @@ from typing import Any
 
 import duckdb
 import pytest
+from pydantic import SecretStr
 
-from tests.conftest import CONFIG, Bench, opened_store
+from tests.conftest import CONFIG, NOW, Bench, opened_store, turn_at
 from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK, marked, orders_with_addresses, settings_in, sync
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.errors import AnotherServiceError
+from wms_sync.durable import Inaccessible
 from wms_sync.settings import Settings
 from wms_sync.state.errors import RestoreUnfinished
-from wms_sync.state.ledger import LEDGER_LACKS
-from wms_sync.state.portable import decoded, read_snapshot
+from wms_sync.state.ledger import LEDGER_LACKS, Entry, PushLedger, State
+from wms_sync.state.portable import decoded, put_back, read_snapshot
 from wms_sync.upkeep.backup import BackupReport, backup
 from wms_sync.upkeep.backups import BackupError, Backups
 from wms_sync.upkeep.forgotten_orders import add_to_list
@@ -202,6 +204,15 @@ def test_a_folder_that_holds_data_is_replaced_only_by_name(settings, backups, tm
     assert tables(settings) != before
 
 
+def test_a_folder_of_backups_that_cannot_be_written_is_named(settings, tmp_path):
+    for blocked in (tmp_path / "a file", tmp_path / "files are in the way" / "files"):
+        blocked.parent.mkdir(exist_ok=True)
+        blocked.touch()
+        folder = blocked if blocked.name == "a file" else blocked.parent
+        with pytest.raises(Inaccessible, match=str(folder)):
+            backup(settings, folder)
+
+
 def test_a_backup_of_another_service_is_refused_both_ways(settings, backups, tmp_path):
     other = settings.model_copy(update={"base_url": "https://other.example.com", "data_dir": tmp_path / "other"})
     with pytest.raises(AnotherServiceError):
@@ -301,3 +312,23 @@ def test_the_ledger_is_doubted_unless_the_present_one_goes_on_from_it(settings, 
     trust_ledger(settings)
     with closing(opened_store(settings)) as store:
         assert store.observation(LEDGER_LACKS) is None
+
+
+def test_a_state_store_that_outlived_the_data_folder_keeps_its_creates_and_what_was_forgotten(
+    settings, backups, tmp_path
+):
+    """As PostgreSQL does: it is the one of the backup, only later."""
+    url = f"sqlite:///{tmp_path}/elsewhere.db"
+    put_back(url, read_snapshot(settings.database_url))
+    settings = settings.model_copy(update={"state_url": SecretStr(url)})
+    backup(settings, backups)
+    later = Entry("s", "products", "k", State.CREATED, "{}", "00", 7, "r", 1, None, NOW, NOW, None)
+    with closing(turn_at(url, settings.data_dir)) as turn, PushLedger(url, turn) as ledger:
+        ledger.record([later])
+    with closing(opened_store(settings)) as store:
+        store.remember_forgotten([4711])
+    lose(settings)
+    restored = restore(settings, backups)
+    assert (restored.creates_unknown_since, restored.forgotten) == (None, 1)
+    with PushLedger(url) as ledger:
+        assert later in ledger.all()

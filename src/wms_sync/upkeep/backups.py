@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from wms_sync.durable import PRIVATE_FILE, make_private, sync, write_whole
+from wms_sync.durable import accessing, make_private, sync, sync_file, write_whole
 from wms_sync.errors import WmsSyncError
 from wms_sync.layout import BackupLayout
 from wms_sync.settings import is_same_service
@@ -97,18 +97,22 @@ class Backups:
             )
 
     def keep(self, path: Path, *, linked: bool) -> Kept:
-        """Keep a file; where the file system allows, and ``linked``, as a hard link. Raise ``FileNotFoundError``."""
-        temporary = make_private(self.layout.files) / f".{secrets.token_hex(8)}"
+        """Keep a file; where the file system allows, and ``linked``, as a hard link. Raise ``FileNotFoundError``.
+
+        Raise ``Inaccessible`` if this folder cannot be written, for example because its disk is full.
+        """
         changed = path.stat().st_mtime_ns  # before: a file that is replaced meanwhile is looked at again next time
-        try:
-            if not (linked and _linked(path, temporary)):
-                shutil.copyfile(path, temporary)
-                temporary.chmod(PRIVATE_FILE)
-                sync(temporary)
-            kept = Kept(sha256_of(temporary), temporary.stat().st_size, changed)
-            self._put(temporary, kept.sha256)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with accessing(self.layout.root):
+            temporary = make_private(self.layout.files) / f".{secrets.token_hex(8)}"
+            try:
+                if linked:
+                    put_link(path, temporary)
+                else:
+                    put_copy(path, temporary)
+                kept = Kept(sha256_of(temporary), temporary.stat().st_size, changed)
+                self._put(temporary, kept.sha256)
+            finally:
+                temporary.unlink(missing_ok=True)
         return kept
 
     def keep_content(self, content: bytes) -> Kept:
@@ -116,8 +120,9 @@ class Backups:
         kept = Kept(hashlib.sha256(content).hexdigest(), len(content), 0)
         path = self.layout.file(kept.sha256)
         if not path.exists():
-            make_private(path.parent)
-            write_whole(path, content)
+            with accessing(self.layout.root):
+                make_private(path.parent)
+                write_whole(path, content)
         return kept
 
     def damage(self, kept: Kept) -> str | None:
@@ -166,24 +171,22 @@ def read_backup(path: Path) -> Backup:
 
 
 def put_link(source: Path, path: Path) -> None:
-    """Make a hard link, or a synced copy where the file system allows none."""
-    if not _linked(source, path):
-        shutil.copyfile(source, path)
-        path.chmod(PRIVATE_FILE)
-        sync(path)
+    """Make a hard link, or a synced copy where the file system allows none. Raise ``FileNotFoundError``."""
+    try:
+        os.link(source, path)
+    except FileNotFoundError:
+        raise
+    except OSError:  # another file system, or one without hard links
+        put_copy(source, path)
+
+
+def put_copy(source: Path, path: Path) -> None:
+    """Make a private, synced copy."""
+    shutil.copyfile(source, path)
+    sync_file(path)
 
 
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _linked(source: Path, path: Path) -> bool:
-    try:
-        os.link(source, path)
-    except FileNotFoundError:
-        raise
-    except OSError:  # another file system, or one without hard links
-        return False
-    return True

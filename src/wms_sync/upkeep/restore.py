@@ -24,7 +24,7 @@ from sqlalchemy.engine import make_url
 
 from wms_sync.analytics.errors import AnotherServiceError
 from wms_sync.analytics.publish import publish
-from wms_sync.durable import PRIVATE_FILE, make_private, sync, write_whole
+from wms_sync.durable import accessing, make_private, sync, write_whole
 from wms_sync.errors import SettingsError
 from wms_sync.layout import Layout, spill
 from wms_sync.settings import Settings, is_same_service
@@ -37,7 +37,7 @@ from wms_sync.state.schema import forgotten_orders, observations, push_ledger, w
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import Turn
 from wms_sync.upkeep.backup import LOCK, holds_data
-from wms_sync.upkeep.backups import Backup, BackupError, Backups, Kept, put_link, read_backup
+from wms_sync.upkeep.backups import Backup, BackupError, Backups, Kept, put_copy, put_link, read_backup
 from wms_sync.upkeep.forgotten_orders import orders_listed
 from wms_sync.upkeep.recovery import begin, recover
 
@@ -233,21 +233,17 @@ def _remove_files(layout: Layout) -> None:
 
 def _put_files(layout: Layout, kept: Backups, backup: Backup, left_out: dict[str, str]) -> None:
     folders: set[Path] = set()
-    for place, one in _to_put(layout, backup, left_out):
-        source, path = kept.layout.file(one.sha256), layout.root / place
-        if path == layout.published:
-            path = layout.working_database  # where every forget is applied before it is published
-        make_private(path.parent)
-        folders.add(path.parent)
-        path.unlink(missing_ok=True)
-        if layout.raw in path.parents or layout.parquet in path.parents:
-            put_link(source, path)
-        else:
-            shutil.copyfile(source, path)
-            path.chmod(PRIVATE_FILE)
-            sync(path)
-    for folder in folders:
-        sync(folder)
+    with accessing(layout.root):
+        for place, one in _to_put(layout, backup, left_out):
+            source, path = kept.layout.file(one.sha256), layout.root / place
+            if path == layout.published:
+                path = layout.working_database  # where every forget is applied before it is published
+            folders.add(make_private(path.parent))
+            path.unlink(missing_ok=True)
+            is_written_once = layout.raw in path.parents or layout.parquet in path.parents
+            (put_link if is_written_once else put_copy)(source, path)
+        for folder in folders:
+            sync(folder)
 
 
 def _to_put(layout: Layout, backup: Backup, left_out: dict[str, str]) -> Iterator[tuple[str, Kept]]:
