@@ -3,6 +3,9 @@
 A table holds the present state of all days, not the rows of one, so it has no partitions. The step loads every window
 that is landed and not yet merged, by whichever run, then checks and publishes the tables. If a blocking check fails,
 the published file stays as it was and the run fails.
+
+A table is materialised when a load brought something, and observed when it did not: so 'materialised 2 hours ago', and
+Dagster's freshness policy with it, speak of data and not of a click.
 """
 
 import re
@@ -20,6 +23,7 @@ from pipelines.reporting import report_load
 from wms_sync.analytics.asking import CheckResult
 from wms_sync.analytics.checks import Check, checks
 from wms_sync.catalogue import Mart, Relation, Table, history_tables, marts, ops_tables, tables
+from wms_sync.cron import late_after_at_most
 from wms_sync.load.refresh import RefreshReport, refresh
 from wms_sync.settings import Settings
 from wms_sync.state.run import Run
@@ -30,7 +34,7 @@ LOADS_WHAT_IS_LANDED = (
     "nightly read what is new, the job backfill reads days again. `data_as_of` says how far the data reaches."
 )
 STEP = "analytics_tables"
-TableEvent = dg.AssetCheckEvaluation | dg.AssetMaterialization
+TableEvent = dg.AssetCheckEvaluation | dg.AssetMaterialization | dg.AssetObservation
 _SOURCE = re.compile(r"\b(?:from|join)\s+(?:(?P<schema>\w+)\.)?(?P<name>\w+)", re.IGNORECASE)
 
 
@@ -59,6 +63,8 @@ def spec(settings: Settings, relation: Relation) -> dg.AssetSpec:
         description=f"{relation.comment} {LOADS_WHAT_IS_LANDED}",
         owners=settings.owners,
         tags=_tags(relation),
+        skippable=True,
+        freshness_policy=_freshness(settings),
         metadata=metadata.of_relation(relation),
         group_name="tables" if relation.schema == "main" else relation.schema,
         kinds={"duckdb"},
@@ -84,15 +90,17 @@ def analytics_tables(settings: Settings) -> dg.AssetsDefinition:
     )
     def analytics_tables(
         context: dg.AssetExecutionContext, operation: dg.ResourceParam[Operation]
-    ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
+    ) -> Iterator[dg.MaterializeResult[None] | dg.AssetObservation | dg.AssetCheckResult]:
         report = refresh_tables(context, operation)
         for result in report.checks:
             yield dg.AssetCheckResult(**_found(result))
         _refuse_unpublished(report)
         for relation in relations():
-            yield dg.MaterializeResult(
-                asset_key=key(relation), metadata=metadata.of_table(relation.slug, report, operation.report)
-            )
+            facts = metadata.of_table(relation.slug, report, operation.report)
+            if report.is_news:
+                yield dg.MaterializeResult(asset_key=key(relation), metadata=facts)
+            else:
+                yield dg.AssetObservation(asset_key=key(relation), metadata=facts)
 
     return analytics_tables
 
@@ -105,8 +113,9 @@ def table_events(report: RefreshReport, page: Path | None) -> Iterator[TableEven
     for result in report.checks:
         yield dg.AssetCheckEvaluation(**_found(result), blocking=result.check.blocking)
     _refuse_unpublished(report)
+    event = dg.AssetMaterialization if report.is_news else dg.AssetObservation
     for relation in relations():
-        yield dg.AssetMaterialization(key(relation), metadata=metadata.of_table(relation.slug, report, page))
+        yield event(key(relation), metadata=metadata.of_table(relation.slug, report, page))
 
 
 def refresh_tables(context: dg.OpExecutionContext | dg.AssetExecutionContext, operation: Operation) -> RefreshReport:
@@ -147,6 +156,13 @@ def _refuse_unpublished(report: RefreshReport) -> None:
 def refusal(report: RefreshReport) -> dg.Failure:
     """Return the failure of a step whose blocking checks prevented publishing."""
     return dg.Failure(report.refusal, allow_retries=False)
+
+
+@cache
+def _freshness(settings: Settings) -> dg.FreshnessPolicy:
+    """Return the policy that a load brings something as often as the schedule promises."""
+    window = late_after_at_most(settings.schedule_cron, settings.schedule_timezone)
+    return dg.FreshnessPolicy.time_window(fail_window=window)
 
 
 def _tags(relation: Relation) -> dict[str, str]:

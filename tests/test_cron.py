@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from dagster._utils.schedules import is_valid_cron_schedule
 
-from wms_sync.cron import checked_cron, longest_pause, next_tick
+from wms_sync.cron import checked_cron, late_after, late_after_at_most, longest_pause, next_tick
 
 USUAL = ("0", "2", "*", "*", "*")
 PARTS = [
@@ -92,6 +92,22 @@ def test_it_is_the_same_as_dagsters():
 def test_the_pause_is_that_around_the_last_tick(cron, pause):
     sunday = datetime(2026, 3, 8, 12, tzinfo=UTC)
     assert longest_pause(cron, "UTC", sunday) == timedelta(hours=pause)
+
+
+@pytest.mark.parametrize(
+    ("cron", "hours", "at_most"),
+    [
+        ("0 2 * * *", 26, 26),
+        ("0 * * * *", 1.5, 1.5),
+        ("*/5 * * * *", 0.25, 0.25),
+        ("0 2 * * 0", 7 * 24 + 2, 7 * 24 + 2),
+        ("0 2 * * 1-5", 26, 74),
+    ],
+)
+def test_data_is_late_when_a_tick_has_passed_and_its_run_should_be_done(cron, hours, at_most):
+    thursday = datetime(2026, 3, 5, 12, tzinfo=UTC)
+    assert late_after(cron, "UTC", thursday) == timedelta(hours=hours)
+    assert late_after_at_most(cron, "UTC") == timedelta(hours=at_most)
 
 
 def test_a_tick_is_one_of_the_zone():

@@ -9,6 +9,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+LEAST_RUN, MOST_RUN = timedelta(minutes=10), timedelta(hours=2)
+SOME_MOMENT, PATTERN = datetime(2026, 1, 1, tzinfo=UTC), 14
+"""The ticks that are looked at for the longest pause: two weeks of nights, a year of months."""
 FIELDS = "minute, hour, day of the month, month, day of the week (0 2 * * *)"
 
 
@@ -36,6 +39,30 @@ def longest_pause(cron: str, zone: str, now: datetime) -> timedelta:
     """Return the longer of the pauses before and after the last tick: a day, or three over a weekend of weekdays."""
     last = _tick(cron, zone, now, -1)
     return max(last - _tick(cron, zone, last, -1), next_tick(cron, zone, last) - last)
+
+
+def late_after(cron: str, zone: str, now: datetime) -> timedelta:
+    """Return how old data may be now: as long as the schedule pauses, and as long as a run may take.
+
+    A run may take half a pause, but at least ten minutes and at most two hours: 26 hours for a nightly schedule.
+    """
+    return _with_run(longest_pause(cron, zone, now))
+
+
+def late_after_at_most(cron: str, zone: str) -> timedelta:
+    """Return the longest of these, whenever one asks: 74 hours for the nights of weekdays."""
+    return _with_run(max(longest_pause(cron, zone, tick) for tick in _ticks(cron, zone)))
+
+
+def _with_run(pause: timedelta) -> timedelta:
+    return pause + max(LEAST_RUN, min(MOST_RUN, pause / 2))
+
+
+def _ticks(cron: str, zone: str) -> list[datetime]:
+    ticks = [SOME_MOMENT]
+    for _ in range(PATTERN):
+        ticks.append(next_tick(cron, zone, ticks[-1]))
+    return ticks[1:]
 
 
 def _tick(cron: str, zone: str, start: datetime, direction: int) -> datetime:

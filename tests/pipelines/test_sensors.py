@@ -2,10 +2,12 @@ from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 import pytest
+from dagster._core.definitions.freshness import TimeWindowFreshnessPolicy
 
 from pipelines import coverage, definitions, sensors
 from tests.conftest import opened_store
 from wms_sync.state.queue import hold_lock
+from wms_sync.state.store import StateStore
 
 MARCH = datetime(2026, 3, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -87,3 +89,16 @@ def test_freshness_goes_by_the_sync_cursor_and_not_by_what_ran_last(watch, setti
     assert not watch()[coverage.FRESH].passed
     land(settings.start, yesterday)
     assert watch()[coverage.FRESH].passed
+
+
+@pytest.mark.parametrize(("cron", "is_fresh"), [("0 2 * * *", True), ("0 * * * *", False), ("0 2 * * 0", True)])
+def test_what_is_fresh_follows_from_the_schedule(make_settings, instance, land, cron, is_fresh):
+    settings = make_settings(schedule_cron=cron)
+    land(settings.start, datetime.now(UTC) - timedelta(hours=5))
+    with StateStore(settings.database_url) as store:
+        [fresh] = [one for one in coverage.results(settings, store) if one.check_name == coverage.FRESH]
+    assert fresh.passed == is_fresh
+    graph = definitions.build(settings).resolve_asset_graph()
+    [policy] = {node.freshness_policy for node in graph.asset_nodes} - {None}
+    assert isinstance(policy, TimeWindowFreshnessPolicy)
+    assert (policy.fail_window.to_timedelta() > timedelta(hours=5)) == is_fresh

@@ -17,13 +17,12 @@ from wms_sync.alerts import runs
 from wms_sync.alerts.fact import Event, Fact, Undecided, digest
 from wms_sync.analytics.database import published
 from wms_sync.cron import longest_pause
-from wms_sync.extract.plan import data_as_of
+from wms_sync.extract.plan import data_as_of, late_after
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.master_data.push.file import pusher
 from wms_sync.master_data.push.unfinished import unfinished
 from wms_sync.reports.inbox import InboxEntry, open_entries
-from wms_sync.reports.status import late_after
 from wms_sync.settings import Settings
 from wms_sync.state.audits import Audits
 from wms_sync.state.ledger import PushLedger

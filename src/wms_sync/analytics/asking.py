@@ -147,11 +147,13 @@ class Checking:
     """Asks every check about the working file that a load has changed.
 
     Call ``begin`` before the load changes anything, then ``ask`` until ``is_complete``, each time with the file opened
-    anew. Then ``rows`` are the numbers of rows by table.
+    anew. Then ``rows`` are the numbers of rows by table, and ``is_news`` is whether windows were merged that no check
+    was asked about, so that what is published now is new.
     """
 
     def __init__(self, layout: Layout, memory_limit: str) -> None:
         self.is_complete = False
+        self.is_news = False
         self.results: list[CheckResult] = []
         self._counted_before = Counting(tables(), memory_limit)
         self._counted = Counting(RELATIONS, memory_limit)
@@ -202,6 +204,7 @@ class Checking:
             return
         alone = alone and was_counted  # what was just counted takes some of the memory
         windows = connection.execute(sql_files.read("asked/windows.sql")).fetchall()
+        self.is_news = bool(windows)
         self._whole = self._whole or self._asks_whole_tables(windows)
         if self._whole and not alone and is_filled(connection, self._memory_limit):
             return

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from wms_sync import cron
 from wms_sync.api.selection import expanded
 from wms_sync.intervals import Interval, interval, subtract, union
 from wms_sync.settings import Settings
@@ -39,6 +40,11 @@ def data_as_of(settings: Settings, store: StateStore) -> datetime | None:
     """Return the sync cursor of what is in the tables; None before the first sync."""
     covered = store.covered(("loaded",), tolerance=settings.clock_tolerance)
     return sync_cursor(settings.start, covered) if covered else None
+
+
+def late_after(settings: Settings, now: datetime) -> timedelta:
+    """Return how old the sync cursor may be, by the schedule: one rule for status, checks, alerts and the report."""
+    return cron.late_after(settings.schedule_cron, settings.schedule_timezone, now)
 
 
 def find_gaps(start: datetime, end: datetime, covered: Iterable[Interval]) -> tuple[Interval, ...]:

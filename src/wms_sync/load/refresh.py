@@ -45,7 +45,8 @@ logger = logging.getLogger(__name__)
 class RefreshReport:
     """What a refresh did. ``rows`` counts all rows by table, ``merged`` those that this run merged.
 
-    ``ops_rows`` counts those of schema ``ops``. ``data_as_of`` is the sync cursor of the tables.
+    ``ops_rows`` counts those of schema ``ops``. ``data_as_of`` is the sync cursor of the tables. ``is_news`` is
+    whether what is published has more than before.
     With ``warnings`` the exit code is 3.
     """
 
@@ -61,6 +62,7 @@ class RefreshReport:
     warnings: tuple[str, ...] = ()
     ops_rows: Mapping[str, int] = field(default_factory=dict)
     data_as_of: datetime | None = None
+    is_news: bool = True
 
     @property
     def refused_by(self) -> tuple[CheckResult, ...]:
@@ -201,6 +203,7 @@ class Refresh:
             rows={one.slug: checking.rows[one.slug] for one in tables()},
             ops_rows={one.slug: checking.rows[one.slug] for one in ops_tables()},
             data_as_of=data_as_of(self._settings, self._store),
+            is_news=checking.is_news,
             merged=merged.rows,
             checks=tuple(checking.results),
             published=accepted,

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Self
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import has_ops_table, published, records, row_counts
 from wms_sync.analytics.included import absent_kinds
-from wms_sync.cron import longest_pause, next_tick
+from wms_sync.cron import next_tick
 from wms_sync.durable import accessing
 from wms_sync.extract.field_selection import refused_now
-from wms_sync.extract.plan import find_gaps, sync_cursor
+from wms_sync.extract.plan import find_gaps, late_after, sync_cursor
 from wms_sync.extract.read import BEFORE_START
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
@@ -33,8 +33,6 @@ from wms_sync.state.store import StateStore
 from wms_sync.upkeep.recovery import is_behind
 from wms_sync.upkeep.retention import dropped_windows
 
-GRACE = timedelta(hours=2)
-"""A sync that is this much later than the schedule lets it be is reported."""
 SHOWN_RUNS = 5
 
 
@@ -185,11 +183,6 @@ def _collected(settings: Settings, store: StateStore, layout: Layout) -> Status:
         inbox=published.inbox,
     )
     return found.with_items(marked(tuple(items_of(found, settings, store, runs)), acknowledged))
-
-
-def late_after(settings: Settings, now: datetime) -> timedelta:
-    """Return how old the sync cursor may be: as long as the schedule pauses, and two hours."""
-    return longest_pause(settings.schedule_cron, settings.schedule_timezone, now) + GRACE
 
 
 def _runs(settings: Settings) -> tuple[RunRecord, ...]:
