@@ -321,12 +321,23 @@ def dictionary(to: Path) -> None:
 
 @main.command()
 @click.argument("orders", metavar="ORDER...", nargs=-1)
+@click.option("--yes", is_flag=True, help="Do not ask: for scripts.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed; nothing is changed.")
+@click.option("--unseen", is_flag=True, help="Accept ids that nothing here knows: forgotten when they come.")
+@click.option("--list", "is_list", is_flag=True, help="Print the orders that are forgotten, and stop.")
+@click.option("--take-off", is_flag=True, help="Take them off the list instead: what comes from now on is kept.")
 @exits_with_code
-def forget(orders: tuple[str, ...]) -> None:
+def forget(orders: tuple[str, ...], yes: bool, dry_run: bool, unseen: bool, is_list: bool, take_off: bool) -> None:
     """Remove the personal data of these orders (id, unique_id or order_ref) from every file, for good."""
-    from pipelines.cli.forget import forget_orders
+    from pipelines.cli import forget as forgetting
 
-    forget_orders(Settings.load(), orders)
+    settings = Settings.load()
+    if is_list:
+        forgetting.list_forgotten(settings)
+    elif take_off:
+        forgetting.take_off(settings, orders, yes=yes)
+    else:
+        forgetting.forget_orders(settings, orders, yes=yes, dry_run=dry_run, unseen=unseen)
 
 
 @main.command()

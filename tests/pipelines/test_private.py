@@ -60,7 +60,7 @@ def test_files_and_folders_are_their_owners_alone(make_settings, home, tmp_path)
     run_rebuild(settings)
     assert stat.S_IMODE(layout.published.stat().st_mode) == 0o440, "the folder is set up for a group of analysts"
     layout.root.chmod(0o700)
-    forget_orders(settings, ["1"])
+    forget_orders(settings, ["1"], yes=True, dry_run=False, unseen=True)
     made = [layout.root, *layout.root.rglob("*")]
     names = {path.name for path in made}
     assert {"state.db", "analytics.duckdb", "rejects", "manifest.json", "dagster.yaml", "work", "history"} <= names

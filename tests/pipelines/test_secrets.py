@@ -52,7 +52,7 @@ COMMANDS = (
     ["status"],
     ["status", "--json"],
     ["explain", "shipment", "100001"],
-    ["forget", "4711"],
+    ["forget", "4711", "--yes", "--unseen"],
     ["rebuild"],
     ["backfill", "--from", f"{LATE_START}", "--to", f"{LATE_START + timedelta(days=3)}"],
 )

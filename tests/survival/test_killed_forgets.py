@@ -89,7 +89,7 @@ def test_a_forget_killed_at_each_moment_by_name(read, tmp_path, request):
     """What comes next is each of ``AGAIN`` by turns."""
     whole: Installation = read.copy(tmp_path / "whole")
     before = rows(whole.layout)
-    command = ("forget", str(read.order))
+    command = ("forget", "--yes", str(read.order))
     kills = moments_of(command, whole)
     assert set(SHARE) <= set(kills)
     if not request.config.getoption("--soak"):
@@ -112,7 +112,7 @@ def prove_it_is_finished(read: Read, installation: Installation, again: str, bef
     assert rows(installation.layout) in (before, after)
     if not known(installation):
         assert rows(installation.layout) == before
-        assert installation.run("forget", str(read.order)).exitcode == 0, installation.log.read_text()
+        assert installation.run("forget", "--yes", str(read.order)).exitcode == 0, installation.log.read_text()
     process = installation.run(again)
     assert process.exitcode in {0, NOTHING_TO_FINISH if again == "forget" else 0}, installation.log.read_text()
     assert known(installation) == {read.order}

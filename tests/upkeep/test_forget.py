@@ -22,7 +22,8 @@ from wms_sync.extract.raw import damage, read_manifest
 from wms_sync.layout import MANIFEST
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.settings import Settings
-from wms_sync.upkeep.forget import Forgotten, forget, orders_named
+from wms_sync.upkeep.forget import Forgotten, forget
+from wms_sync.upkeep.forget_plan import orders_named
 from wms_sync.upkeep.recovery import recover
 
 MARK = "Zaphodina-Quxley-%s-77"
@@ -302,18 +303,20 @@ def test_orders_are_named_by_id_unique_id_or_reference(stored):
     with published(stored) as connection:
         id_, unique_id, order_ref = connection.execute("select id, unique_id, order_ref from orders").fetchall()[0]
     for name in (str(id_), unique_id, order_ref):
-        assert orders_named(stored.settings, [name]) == (id_,)
-    assert orders_named(stored.settings, ["424242424242"]) == (424242424242,)
+        assert [one.id for one in orders_named(stored.layout, stored.store, [name])] == [id_]
+    [unseen] = orders_named(stored.layout, stored.store, ["424242424242"])
+    assert (unseen.id, unseen.is_in_tables) == (424242424242, False)
     with pytest.raises(UnknownOrderError, match="no-such-order"):
-        orders_named(stored.settings, ["no-such-order"])
+        orders_named(stored.layout, stored.store, ["no-such-order"])
 
 
 def test_a_name_of_several_orders_means_none(stored):
-    with duckdb.connect(stored.layout.working_database) as connection:
+    stored.layout.published.chmod(0o600)
+    with duckdb.connect(stored.layout.published) as connection:
         first, second = [row[0] for row in connection.execute("select id from orders order by id limit 2").fetchall()]
         connection.execute("update orders set order_ref = 'the same' where id in (?, ?)", [first, second])
     with pytest.raises(UnknownOrderError, match=f"{first} .*{second} "):
-        orders_named(stored.settings, ["the same"])
+        orders_named(stored.layout, stored.store, ["the same"])
 
 
 def test_a_forgotten_order_stays_so_when_the_list_of_them_is_lost_in_one_place_after_the_other(stored):

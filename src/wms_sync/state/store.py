@@ -129,6 +129,15 @@ class LandedPage:
     served_at: datetime
 
 
+@dataclass(frozen=True)
+class ForgottenOrder:
+    """One row of ``forgotten_orders``: asked for at a moment, and done when no personal data of it was left."""
+
+    order_id: int
+    asked_at: datetime
+    done_at: datetime | None
+
+
 class StateStore(Guarded):
     """The store of windows, pages and what belongs to reads. Open it once per process; it is thread-safe."""
 
@@ -235,6 +244,12 @@ class StateStore(Guarded):
         with self._engine.connect() as connection:
             return frozenset(connection.scalars(query))
 
+    def forgotten_list(self) -> tuple[ForgottenOrder, ...]:
+        """Return every forgotten order, in the order in which they were asked for."""
+        query = select(forgotten_orders).order_by(forgotten_orders.c.asked_at, forgotten_orders.c.order_id)
+        with self._engine.connect() as connection:
+            return tuple(ForgottenOrder(**row._mapping) for row in connection.execute(query))
+
     # --- writing ---
 
     def begin_windows(self, begun: Iterable[Window]) -> None:
@@ -332,6 +347,11 @@ class StateStore(Guarded):
         if rows:
             with self._transaction() as connection:
                 connection.execute(forgotten_orders.insert(), rows)
+
+    def take_off_forgotten(self, order_ids: Iterable[int]) -> None:
+        """Delete orders from the list: what comes of them from now on is stored as of any other order."""
+        with self._transaction() as connection:
+            connection.execute(forgotten_orders.delete().where(forgotten_orders.c.order_id.in_(list(order_ids))))
 
     def mark_forgotten(self, order_ids: Iterable[int]) -> None:
         """Record that no personal data of these orders is left anywhere."""

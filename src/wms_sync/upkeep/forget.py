@@ -20,7 +20,6 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics import database
-from wms_sync.analytics.errors import UnknownOrderError
 from wms_sync.analytics.publish import publish
 from wms_sync.api.body import packed
 from wms_sync.catalogue import Table, history_tables, literal, ops_tables, quote, tables
@@ -38,7 +37,6 @@ from wms_sync.state.store import LandedPage, StateStore
 from wms_sync.state.turns import Turn
 from wms_sync.upkeep.damaged_pages import DAMAGED, give_up_window
 from wms_sync.upkeep.forgotten_orders import add_to_list
-from wms_sync.whole_numbers import identity
 
 logger = logging.getLogger(__name__)
 
@@ -57,43 +55,6 @@ class Forgotten:
     parquet_files: int
     databases: int
     rows: int
-
-
-def orders_named(settings: Settings, names: Sequence[str]) -> tuple[int, ...]:
-    """Return the ids of orders named by id, ``unique_id`` or ``order_ref``. The caller holds the writer's lock.
-
-    An id that is in no table is accepted, with a warning: pages that come later are cleaned too. Raise
-    ``UnknownOrderError`` if a name matches several orders, or none and is no id.
-    """
-    found: dict[str, list[str]] = {}
-    ids: set[int] = set()
-    layout = settings.layout
-    tables = next((path for path in (layout.working_database, layout.published) if path.exists()), None)
-    if names and tables is not None:
-        with database.open_for_reading(layout, tables) as connection:
-            query = sql_files.read("queries/named_orders.sql")
-            for name, id_, unique_id, order_ref in connection.execute(query, {"names": list(names)}).fetchall():
-                found.setdefault(name, []).append(f"{id_} (unique_id {unique_id}, order_ref {order_ref})")
-                ids.add(id_)
-    for name in names:
-        meant = found.get(name, [])
-        if len(meant) > 1:
-            raise UnknownOrderError(f"{name} names several orders: {'; '.join(meant)}. Use the unique_id of one.")
-        if meant:
-            continue
-        id_ = identity(name)
-        if id_ is None:
-            raise UnknownOrderError(
-                f"No order in the tables has the unique_id or order_ref {name}, and no order can have it as its id. "
-                "Give its id."
-            )
-        ids.add(id_)
-        logger.warning(
-            "no order with the id %(id)d is in the tables; the id is recorded anyway, so that its personal data is "
-            "removed from every page that comes",
-            {"id": id_},
-        )
-    return tuple(sorted(ids))
 
 
 def forget(run: Run, order_ids: Collection[int]) -> Forgotten:
@@ -193,15 +154,10 @@ def _clean_parquet(turn: Turn, layout: Layout, connection: duckdb.DuckDBPyConnec
     rewritten = 0
     counted: dict[str, dict[str, int]] = {}
     for table in _concerned():
-        files = _files(layout, table)
-        if files:
-            query = sql_files.read("forget/holding.sql").format(
-                key=quote(table.root_key), personal=_persons(table, _columns_of(connection, files))
-            )
-            holding = connection.execute(query, {"files": files}).fetchall()
-            for (file,) in holding:
-                _clean_file(turn, connection, table, Path(file))
-            rewritten += len(holding)
+        holding = _holding(layout, connection, table)
+        for file in holding:
+            _clean_file(turn, connection, table, Path(file))
+        rewritten += len(holding)
         if _is_personal(table):
             left = _files(layout, table)
             query = sql_files.read("forget/counted.sql")
@@ -209,6 +165,17 @@ def _clean_parquet(turn: Turn, layout: Layout, connection: duckdb.DuckDBPyConnec
     for window_id in flattened_windows(layout):
         _recount(turn, layout, window_id, counted)
     return rewritten
+
+
+def _holding(layout: Layout, connection: duckdb.DuckDBPyConnection, table: Table) -> list[str]:
+    """Return the Parquet files of a table that hold personal data of the forgotten orders."""
+    files = _files(layout, table)
+    if not files:
+        return []
+    query = sql_files.read("forget/holding.sql").format(
+        key=quote(table.root_key), personal=_persons(table, _columns_of(connection, files))
+    )
+    return [file for (file,) in connection.execute(query, {"files": files}).fetchall()]
 
 
 def _columns_of(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> set[str]:
@@ -287,7 +254,7 @@ def _clean_database(settings: Settings, turn: Turn, path: Path, order_ids: Colle
     if path == layout.published:  # work on a copy: an analyst may have it open
         source = turn.temporary("published.duckdb")
         shutil.copyfile(path, source)
-    held = _count_personal(source, order_ids)
+    held = sum(held_rows(source, order_ids).values())
     if held or anyway:
         fresh = turn.temporary("forgetting.duckdb")
         with database.open_for_writing(fresh, memory_limit=settings.memory_limit) as connection:
@@ -302,13 +269,33 @@ def _clean_database(settings: Settings, turn: Turn, path: Path, order_ids: Colle
     return held
 
 
-def _count_personal(source: Path, order_ids: Collection[int]) -> int:
-    """Return how many rows are or hold personal data of these orders."""
+def held_rows(source: Path, order_ids: Collection[int]) -> dict[str, int]:
+    """Return how many rows of a database are or hold personal data of these orders, by table that has any."""
     with duckdb.connect(source, read_only=True) as connection:
         _prepare(connection, order_ids)
         present = _present_columns(connection, "current_database()")
         concerned = [(table, present.get((table.schema, table.name))) for table in _concerned()]
-        return sum(_count(connection, table, there) for table, there in concerned if there)
+        counted = {table.slug: _count(connection, table, there) for table, there in concerned if there}
+        return {slug: count for slug, count in counted.items() if count}
+
+
+def held_files(layout: Layout, order_ids: Collection[int]) -> int:
+    """Return how many Parquet files hold personal data of these orders."""
+    with duckdb.connect() as connection:
+        _prepare(connection, order_ids)
+        return sum(len(_holding(layout, connection, table)) for table in _concerned())
+
+
+def held_pages(layout: Layout, order_ids: Collection[int]) -> int:
+    """Return how many raw pages hold personal data of these orders; a damaged page counts as one."""
+    return sum(_holds(path, order_ids) for folder in layout.windows() for path in layout.pages(folder.name))
+
+
+def _holds(path: Path, order_ids: Collection[int]) -> bool:
+    try:
+        return without_orders(read_raw(path), order_ids) is not None
+    except ValueError:
+        return True
 
 
 def _count(connection: duckdb.DuckDBPyConnection, table: Table, there: Collection[str]) -> int:

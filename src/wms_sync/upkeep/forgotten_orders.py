@@ -14,7 +14,7 @@ import logging
 from collections.abc import Collection
 from pathlib import Path
 
-from wms_sync.analytics.errors import ForgottenOrdersLostError
+from wms_sync.analytics.errors import ForgottenOrdersLostError, UnknownOrderError
 from wms_sync.layout import Layout
 from wms_sync.state.store import StateStore
 from wms_sync.whole_numbers import identity
@@ -66,6 +66,21 @@ def add_to_list(layout: Layout, store: StateStore, order_ids: Collection[int]) -
     """Add these orders to both copies of the list, before anything is removed; return the whole list."""
     store.remember_forgotten(order_ids)
     return _write(layout, store)
+
+
+def take_off_list(layout: Layout, store: StateStore, order_ids: Collection[int]) -> None:
+    """Delete orders from both copies of the list. If it is interrupted, they stay on it: each copy restores the other.
+
+    Raise ``UnknownOrderError`` for orders that are not on it or are not yet removed everywhere.
+    """
+    if absent := sorted(set(order_ids) - store.forgotten()):
+        raise UnknownOrderError(f"Not on the list of forgotten orders: {', '.join(map(str, absent))}.")
+    if unfinished := sorted(set(order_ids) & store.forgotten(unfinished=True)):
+        raise UnknownOrderError(
+            f"Forgetting {', '.join(map(str, unfinished))} was interrupted: run `wms-sync forget` to finish it first."
+        )
+    store.take_off_forgotten(order_ids)
+    _write(layout, store)
 
 
 def _write(layout: Layout, store: StateStore) -> frozenset[int]:

@@ -1,0 +1,6 @@
+-- grain: one row per order of $ids that a Parquet file has
+-- keys: id
+-- source: the Parquet files of orders
+select distinct id
+from read_parquet($files, union_by_name = true)
+where id in (select unnest($ids::bigint[]))

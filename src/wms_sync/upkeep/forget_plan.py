@@ -1,0 +1,105 @@
+"""What ``wms-sync forget`` would do: which orders are meant, what of them is personal, where. It changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.analytics import database
+from wms_sync.analytics.errors import UnknownOrderError
+from wms_sync.catalogue import table
+from wms_sync.layout import Layout
+from wms_sync.state.store import StateStore
+from wms_sync.upkeep.forget import held_files, held_pages, held_rows
+from wms_sync.whole_numbers import identity
+
+
+@dataclass(frozen=True)
+class NamedOrder:
+    """An order that was named. ``unique_id`` and ``order_ref`` are None if it is in no table."""
+
+    id: int
+    unique_id: str | None = None
+    order_ref: str | None = None
+    is_in_tables: bool = False
+    is_forgotten: bool = False
+
+
+@dataclass(frozen=True)
+class ForgetPlan:
+    """What would be removed: rows by table of the published file, and how many Parquet files and raw pages."""
+
+    rows: Mapping[str, int]
+    parquet_files: int
+    pages: int
+
+
+def orders_named(layout: Layout, store: StateStore, names: Sequence[str]) -> tuple[NamedOrder, ...]:
+    """Return the orders named by id, ``unique_id`` or ``order_ref``, by id.
+
+    Raise ``UnknownOrderError`` if a name matches several orders, or none and is no id.
+    """
+    path = _database(layout)
+    forgotten = store.forgotten()
+    found: dict[str, list[NamedOrder]] = {}
+    if names and path is not None:
+        with database.open_for_reading(layout, path) as connection:
+            query = sql_files.read("queries/named_orders.sql")
+            for name, id_, unique_id, order_ref in connection.execute(query, {"names": list(names)}).fetchall():
+                one = NamedOrder(id_, unique_id, order_ref, is_in_tables=True, is_forgotten=id_ in forgotten)
+                found.setdefault(name, []).append(one)
+    orders = [_meant(name, found.get(name, []), forgotten) for name in names]
+    return tuple(sorted({one.id: one for one in orders}.values(), key=lambda one: one.id))
+
+
+def refuse_unseen(layout: Layout, orders: Collection[NamedOrder]) -> None:
+    """Raise ``UnknownOrderError`` for an order that is in no table, Parquet file or raw page and not on the list."""
+    unknown = {one.id for one in orders if not (one.is_in_tables or one.is_forgotten)}
+    unknown -= _in_parquet(layout, unknown)
+    unseen = sorted(id_ for id_ in unknown if not held_pages(layout, {id_}))
+    if unseen:
+        raise UnknownOrderError(
+            f"Nothing here knows an order with the id {', '.join(map(str, unseen))}: no table, no file and not the "
+            "list of forgotten orders. Look whether it is right. If the order is still to come and is to be forgotten "
+            "at once, add --unseen."
+        )
+
+
+def plan_forget(layout: Layout, order_ids: Collection[int]) -> ForgetPlan:
+    """Return what would be removed of these orders. It searches every raw page, as forgetting does."""
+    rows = held_rows(layout.published, order_ids) if layout.published.exists() else {}
+    return ForgetPlan(rows, held_files(layout, order_ids), held_pages(layout, order_ids))
+
+
+def _meant(name: str, found: Sequence[NamedOrder], forgotten: Collection[int]) -> NamedOrder:
+    if len(found) > 1:
+        listed = "; ".join(f"{one.id} (unique_id {one.unique_id}, order_ref {one.order_ref})" for one in found)
+        raise UnknownOrderError(f"{name} names several orders: {listed}. Use the unique_id of one.")
+    if found:
+        return found[0]
+    id_ = identity(name)
+    if id_ is None:
+        raise UnknownOrderError(
+            f"No order in the tables has the unique_id or order_ref {name}, and no order can have it as its id. "
+            "Give its id."
+        )
+    return NamedOrder(id_, is_forgotten=id_ in forgotten)
+
+
+def _database(layout: Layout) -> Path | None:
+    return next((path for path in (layout.published, layout.working_database) if path.exists()), None)
+
+
+def _in_parquet(layout: Layout, order_ids: Collection[int]) -> set[int]:
+    """Return those orders that a Parquet file has: of windows that are not merged yet."""
+    files = [str(path) for path in layout.parquet_files(table("orders").slug)]
+    if not files or not order_ids:
+        return set()
+    query = sql_files.read("forget/in_files.sql")
+    with duckdb.connect() as connection:
+        found = connection.execute(query, {"files": files, "ids": sorted(order_ids)}).fetchall()
+    return {id_ for (id_,) in found}
