@@ -124,8 +124,6 @@ def test_what_is_restored_is_what_was_kept(settings, backups):
     assert (restored.path, restored.left_out) == (made.path, {})
     assert (tables(settings), rows(settings, "observations"), raw_pages(settings)) == before
     assert verify(settings).damaged == ()
-    night(settings)
-    assert tables(settings)["main.shipments"]
 
 
 def test_a_second_backup_costs_what_is_new_and_shares_the_files(settings, backups):
@@ -189,9 +187,6 @@ def test_what_was_forgotten_after_the_backup_is_gone_before_anything_can_be_read
     assert (holding(settings, first), holding(settings, second)) == (set(), set())
     assert holding(settings, third)
     assert shipments(settings)
-    remember(settings, third)
-    assert restore(settings, earlier.path, over=settings.data_dir).forgotten == 3
-    assert holding(settings, third) == set()
 
 
 def test_a_folder_that_holds_data_is_replaced_only_by_name(settings, backups, tmp_path):
@@ -251,7 +246,7 @@ def test_verify_names_what_is_damaged_in_the_data_folder(settings, pattern, how)
 
 @pytest.mark.parametrize(
     ("pattern", "how"),
-    [("raw/shipments/2*/page-*", "altered"), ("parquet/orders/2*", "missing"), ("analytics.duckdb", "altered")],
+    [("parquet/orders/2*", "missing"), ("analytics.duckdb", "altered")],
 )
 def test_what_is_damaged_in_a_backup_is_named_and_left_out_and_comes_again(settings, backups, pattern, how):
     made = backup(settings, backups)
