@@ -116,6 +116,12 @@ def test_old_data_is_told_once_and_so_is_its_end(hooked, receiver):
     assert receiver.events == ["stale_data", "recovered", "run_failed"], "which says why the data is old"
     hooked.tell(60 * HOUR)
     assert receiver.events[3:] == ["stale_data"], "and the night after did not mend it"
+    receiver.clear()
+    hooked.run("succeeded")
+    hooked.tell()
+    hooked.run("failed", "Down.", "ServiceFailed", source="schedule", began=hooked.now + 59 * HOUR)
+    hooked.tell(60 * HOUR)
+    assert receiver.events == ["recovered", "recovered"], "the night is tried again"
 
 
 def retailer(hooked, key: str, state: State) -> Entry:

@@ -35,8 +35,6 @@ RECORDS = 200
 SHOWN = 5
 UNSENT_FOR = timedelta(hours=1)
 """A push that left rows unsent is tried again by itself: it is told as not settled when it still is after this time."""
-WAITS_FOR = timedelta(hours=26)
-"""Rows that wait for what they name get its id with a sync, so they are told when a night has passed."""
 
 Found = Iterator[Fact | Undecided]
 
@@ -70,8 +68,14 @@ def of_runs(now: Now) -> Found:
 
 
 def of_freshness(now: Now) -> Found:
-    """Yield that the data is old: by the schedule, and a pause of it later where a failed sync is told anyway."""
+    """Yield that the data is old: by the schedule, and a pause of it later where a failed sync is told anyway.
+
+    While a night is tried again nobody is told yet.
+    """
     settings, limit = now.settings, late_after(now.settings, now.moment)
+    if runs.is_night_open(now.records, now.moment, settings.night_retry_hours):
+        yield Undecided(Event.STALE_DATA)
+        return
     if runs.is_failing(now.records):
         limit += longest_pause(settings.schedule_cron, settings.schedule_timezone, now.moment)
     if now.data_as_of is None or (behind := now.moment - now.data_as_of) <= limit:
@@ -208,7 +212,8 @@ def _doubts(kind: Kind, keys: list[str]) -> Found:
 
 
 def _unsettled(now: Now, kind: Kind, files: list[PushedFile]) -> Found:
-    old = [file for file in files if now.moment - file.began_at > (UNSENT_FOR if file.unsent else WAITS_FOR)]
+    waits_for = late_after(now.settings, now.moment)  # they get the id with a sync
+    old = [file for file in files if now.moment - file.began_at > (UNSENT_FOR if file.unsent else waits_for)]
     if old:
         unsent, waits = sum(file.unsent for file in old), sum(file.waits for file in old)
         names = _listed([Path(file.path).name for file in old])

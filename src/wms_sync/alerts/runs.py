@@ -41,6 +41,11 @@ def is_failing(records: Sequence[RunRecord]) -> bool:
     return newest is not None and newest.outcome == "failed"
 
 
+def is_night_open(records: Sequence[RunRecord], now: datetime, hours: float) -> bool:
+    """Return whether the newest sync is a night that failed and may still succeed by itself."""
+    return is_being_retried(_of(records, SYNC), now, hours)
+
+
 def failed(
     records: Sequence[RunRecord], told: Iterable[str], now: datetime, night_retry_hours: float
 ) -> Iterator[Fact | Undecided]:
@@ -52,7 +57,7 @@ def failed(
     yield from (Undecided(key) for key in told if key not in groups)
     for key, group in groups.items():
         last = _newest(records, group)
-        if last is None or (group == SYNC and is_being_retried(_of(records, SYNC), now, night_retry_hours)):
+        if last is None or (group == SYNC and is_night_open(records, now, night_retry_hours)):
             yield Undecided(key)
         elif last.outcome == "failed":
             yield _fact(key, last)
