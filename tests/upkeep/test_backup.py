@@ -272,6 +272,20 @@ def test_a_page_that_is_damaged_in_the_folder_is_not_taken_for_whole(settings, b
     assert made.backup.damaged.keys().isdisjoint(made.backup.files)
 
 
+def test_a_state_store_that_was_lost_is_not_what_a_backup_keeps(settings, backups):
+    before = Backups.at(backups).layout.backups()
+    with begin(settings, "sync"):
+        pass  # writes the list of forgotten orders, as every run does
+    for path in settings.data_dir.glob("state.db*"):
+        path.unlink()
+    with pytest.raises(BackupError, match="wms-sync sync"):
+        backup(settings, backups)
+    assert Backups.at(backups).layout.backups() == before
+    with begin(settings, "sync"):
+        pass
+    assert backup(settings, backups).backup.damaged == {}
+
+
 def test_a_damaged_state_store_in_a_backup_stops_the_restore_before_anything_changes(settings, backups):
     made = backup(settings, backups)
     before = tables(settings)

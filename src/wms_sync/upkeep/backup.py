@@ -27,10 +27,11 @@ from wms_sync.settings import Settings
 from wms_sync.state.portable import Snapshot, encoded, read_snapshot
 from wms_sync.state.queue import hold_lock
 from wms_sync.state.schema import forgotten_orders, pages, windows
-from wms_sync.state.store import COMPLETE_STATES
+from wms_sync.state.store import COMPLETE_STATES, StateStore
 from wms_sync.state.turns import refuse_unfinished_restore
 from wms_sync.upkeep.backups import Backup, BackupError, Backups, Kept
 from wms_sync.upkeep.forgotten_orders import orders_listed
+from wms_sync.upkeep.recovery import is_behind
 
 KEPT_BACKUPS = 7
 LOCK = "backup"
@@ -53,6 +54,7 @@ def backup(settings: Settings, folder: Path, *, most: int = KEPT_BACKUPS) -> Bac
     refuse_unfinished_restore(layout)
     if not holds_data(settings):
         raise BackupError(f"There is nothing to back up: {layout.root} holds no data. Set WMS_DATA_DIR.")
+    _refuse_lost_state(settings)
     make_private(kept.layout.files)
     with hold_lock(layout, f"backup to {kept.layout.root}", what=LOCK):
         took = _Taking(settings, kept)
@@ -66,6 +68,16 @@ def backup(settings: Settings, folder: Path, *, most: int = KEPT_BACKUPS) -> Bac
         write_whole(path, msgspec.json.encode(made))
         deleted, _ = kept.prune(most)
     return BackupReport(path, made, len(took.new), sum(took.new.values()), deleted)
+
+
+def _refuse_lost_state(settings: Settings) -> None:
+    """Raise ``BackupError`` if the state store does not know what is on disk: the backup would lack it too."""
+    with StateStore(settings.database_url) as store:
+        if is_behind(settings.layout, store):
+            raise BackupError(
+                "The state store was lost or is an old copy, so a backup would lack what it does not know. Nothing was "
+                "kept. Run `wms-sync sync`, which restores it from what is on disk, and then the backup."
+            )
 
 
 def holds_data(settings: Settings) -> bool:
