@@ -1,10 +1,12 @@
-"""Checks of coverage, on shipment_pages: is anything missing, how far does the sync cursor lag, are clocks right.
+"""Checks of coverage, on shipment_pages: is anything missing, how far does the sync cursor lag, are clocks right, did
+the last sync fail.
 
 They examine coverage, not the time of the last run: if the service's clock stood still and a night read nothing, the
-sync cursor is not fresh. All checks warn and never block.
+sync cursor is not fresh. None of them blocks; all but the last warn.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
@@ -15,11 +17,15 @@ from pipelines.operation import Operation
 from wms_sync.extract.clocks import what_is_off
 from wms_sync.extract.plan import find_gaps, late_after, sync_cursor
 from wms_sync.settings import Settings
+from wms_sync.state.runs import KEPT, RunRecords, as_it_is
 from wms_sync.state.store import StateStore
 
 NO_GAP = "coverage_has_no_gap"
 FRESH = "sync_cursor_is_fresh"
 CLOCKS = "clocks_agree"
+LAST_SYNC = "last_sync_succeeded"
+SYNC = "sync"
+"""What a sync is for, in its record."""
 HOUR = timedelta(hours=1)
 
 
@@ -53,6 +59,11 @@ def coverage_checks() -> dg.AssetChecksDefinition:
                     "WMS_CLOCK_TOLERANCE_SECONDS. A sync reads only up to a moment that has passed on both."
                 ),
             ),
+            dg.AssetCheckSpec(
+                LAST_SYNC,
+                asset=pages(),
+                description="The last sync did not fail, whoever started it. The next one continues where it stopped.",
+            ),
         ],
     )
     def coverage_checks(
@@ -72,6 +83,17 @@ def check_coverage(
     """Yield the checks' results after a sync."""
     with StateStore(operation.settings.database_url) as store:
         yield from map(evaluation, results(operation.settings, store))
+
+
+@contextmanager
+def showing_failed_sync(context: dg.OpExecutionContext, settings: Settings) -> Iterator[None]:
+    """If the block fails, have the asset of the pages show at once what came of the last sync, which is no run of
+    assets."""
+    try:
+        yield
+    except Exception:
+        context.instance.report_runless_asset_event(evaluation(_last_sync(settings)))
+        raise
 
 
 def results(settings: Settings, store: StateStore, now: datetime | None = None) -> Sequence[dg.AssetCheckResult]:
@@ -99,6 +121,21 @@ def results(settings: Settings, store: StateStore, now: datetime | None = None) 
             },
         ),
         _result(CLOCKS, passed=off is None, metadata={"clocks": off or "they agree"}),
+        _last_sync(settings),
+    )
+
+
+def _last_sync(settings: Settings) -> dg.AssetCheckResult:
+    with RunRecords(settings.database_url) as runs:
+        newest = (as_it_is(settings.layout, one) for one in runs.newest(KEPT) if one.purpose == SYNC)
+        last = next((one for one in newest if one.outcome in {"succeeded", "failed"}), None)
+    has_failed = last is not None and last.outcome == "failed"
+    told = "it succeeded" if last is not None else "there was none"
+    return _result(
+        LAST_SYNC,
+        passed=not has_failed,
+        metadata={"last_sync": (last.error or "it failed") if last is not None and has_failed else told},
+        severity=dg.AssetCheckSeverity.ERROR,
     )
 
 
@@ -113,10 +150,14 @@ def evaluation(result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
     )
 
 
-def _result(name: str, *, passed: bool, metadata: dict[str, dg.MetadataValue | float | str]) -> dg.AssetCheckResult:
-    return dg.AssetCheckResult(
-        check_name=name, asset_key=pages(), passed=passed, severity=dg.AssetCheckSeverity.WARN, metadata=metadata
-    )
+def _result(
+    name: str,
+    *,
+    passed: bool,
+    metadata: dict[str, dg.MetadataValue | float | str],
+    severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.WARN,
+) -> dg.AssetCheckResult:
+    return dg.AssetCheckResult(check_name=name, asset_key=pages(), passed=passed, severity=severity, metadata=metadata)
 
 
 def _moment(moment: datetime) -> dg.MetadataValue:

@@ -20,6 +20,7 @@ import dagster as dg
 
 from pipelines import tables
 from pipelines.asset_keys import pages
+from pipelines.coverage import SYNC, showing_failed_sync
 from pipelines.days import daily
 from pipelines.operation import Operation
 from pipelines.shown_days import facts_of_days, show_sync
@@ -49,7 +50,10 @@ def read_pages(context: dg.OpExecutionContext, operation: dg.ResourceParam[Opera
 @dg.op(out=dg.Out(dg.Nothing), description="Reads everything that is not covered yet into raw/shipments.")
 def read_new_pages(context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]) -> None:
     """Read what coverage lacks, and a slice of old shipments again."""
-    with operation.step("sync", context, phase="read", is_last=False) as run:
+    with (
+        showing_failed_sync(context, operation.settings),
+        operation.step(SYNC, context, phase="read", is_last=False) as run,
+    ):
         with _reading(context, operation, run) as (reading, audit):
             operation.read = report = reading.sync()
             audit.read(report.horizon)
@@ -69,8 +73,9 @@ def load_tables(
     yield dg.Output(None)
     if context.job_def.has_node_named(tables.STEP):
         return
-    refreshed = tables.refresh_tables(context, operation)
-    yield from tables.table_events(refreshed, operation.report)
+    with showing_failed_sync(context, operation.settings):
+        refreshed = tables.refresh_tables(context, operation)
+        yield from tables.table_events(refreshed, operation.report)
 
 
 def shipment_pages(settings: Settings) -> dg.AssetsDefinition:

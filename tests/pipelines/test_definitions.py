@@ -81,6 +81,7 @@ def test_coverage_is_checked_on_the_pages(graph):
         "coverage_has_no_gap",
         "sync_cursor_is_fresh",
         "clocks_agree",
+        "last_sync_succeeded",
     }
 
 

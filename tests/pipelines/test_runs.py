@@ -158,7 +158,7 @@ def test_a_sync_needs_no_days_and_no_configuration(settings, instance):
         "\n".join(last),
     )
     checked = {one.check_name for one in result.get_asset_check_evaluations() if one.asset_key == pages()}
-    assert checked == {coverage.NO_GAP, coverage.FRESH, coverage.CLOCKS}
+    assert checked == {coverage.NO_GAP, coverage.FRESH, coverage.CLOCKS, coverage.LAST_SYNC}
 
 
 def test_whoever_selects_pages_and_tables_gets_each_table_once(settings, instance):
@@ -274,6 +274,17 @@ def test_a_wrong_token_ends_the_run_with_the_message_and_without_the_token(make_
     history = "\n".join(str(entry) for entry in instance.all_logs(run.run_id))
     assert "WMS_API_TOKEN" in history
     assert "sync failed: read 0." in history
+
+    # a sync is no run of assets, so the asset hears of it by a check
+    key = dg.AssetCheckKey(pages(), coverage.LAST_SYNC)
+    record = instance.event_log_storage.get_latest_asset_check_execution_by_key([key])[key]
+    assert record.status.value == "FAILED"
+    told = record.event.dagster_event.asset_check_evaluation_data
+    assert told.severity == dg.AssetCheckSeverity.ERROR
+    assert "refused the token" in told.metadata["last_sync"].value
+    run_sync(make_settings(), instance=instance)
+    record = instance.event_log_storage.get_latest_asset_check_execution_by_key([key])[key]
+    assert record.status.value == "SUCCEEDED"
     assert secret not in history
 
 
