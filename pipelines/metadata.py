@@ -117,14 +117,12 @@ def of_handled(
     facts: dict[str, dg.MetadataValue | int | float | str] = {
         "pushed": dg.MetadataValue.bool(bool(reports)),
         "files": bulleted((done.summary for done in handled), "no file"),
+        **_approval(job, approval),
         "notes": bulleted(note for plan in plans for note in plan.notes),
         "rows": sum(len(plan.steps) for plan in plans),
         "plan": _table(rows_of(plans)),
         **_counted("planned", plans),
     }
-    if approval is not None:
-        told = f"To send exactly this plan and nothing else, launch the job `{job}` with this configuration:"
-        facts["approve"] = dg.MetadataValue.md(f"{told}\n\n```json\n{json.dumps(approval, indent=2)}\n```")
     if reports:
         facts |= {
             "outcome": _table(rows_of(reports)),
@@ -134,6 +132,13 @@ def of_handled(
             "rejects": bulleted(str(report.rejects) for report in reports if report.rejects),
         }
     return facts
+
+
+def _approval(job: str, approval: Mapping[str, object] | None) -> Metadata:
+    if approval is None:
+        return {}
+    told = f"To send exactly this plan and nothing else, launch the job `{job}` with this configuration:"
+    return {"approve": dg.MetadataValue.md(f"{told}\n\n```json\n{json.dumps(approval, indent=2)}\n```")}
 
 
 def rows_of(handled: Sequence[Plan | PushReport], words: Collection[str] = ()) -> list[Row]:

@@ -84,8 +84,8 @@ def sandbox() -> Iterator[tuple[Mapping[str, str], Path]]:
     shutil.rmtree(data, ignore_errors=True)
     files = Path(shutil.copytree(SAMPLES, data / "master-data"))
     click.echo(
-        f"Sample files of master data are in {files}. They are planned; WMS_PUSH_ENABLED=true {command()} ui pushes "
-        "them."
+        f"Sample files of master data are in {files}. They are planned, and sent when you approve a plan; "
+        f"WMS_PUSH_ENABLED=true {command()} ui sends them at once."
     )
     click.echo("Run the job sync_now first: the samples name merchants and warehouses that shipments show.")
     start = (datetime.now(UTC) - timedelta(days=DAYS)).date()
