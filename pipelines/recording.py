@@ -91,7 +91,7 @@ class Recording:
         if self._is_begun:
             return
         self._is_begun = True
-        with _beside_the_run("begin"):
+        with _beside_the_run("the start of this run is not recorded"):
             self._mark.enter_context(mark_running(self._settings.layout, self.run_id))
             with RunRecords(self._settings.database_url) as records:
                 for one in records.mark_killed(self._settings.layout):
@@ -101,7 +101,7 @@ class Recording:
                 records.started(self.run_id, self._purpose, self._source)
 
     def _phase_ended(self, name: str, seconds: float, counts: Counts, ended: Ended | None) -> None:
-        with _beside_the_run("end"), RunRecords(self._settings.database_url) as records:
+        with _beside_the_run("the end of this run is not recorded"), RunRecords(self._settings.database_url) as records:
             records.phase_ended(self.run_id, name, seconds, counts)
             if ended is not None:
                 with StateStore(self._settings.database_url) as store:
@@ -111,7 +111,7 @@ class Recording:
                     self.summary = summary(record)
         if ended is not None:
             self._mark.close()
-            with _beside_the_run("metrics"):
+            with _beside_the_run("the metrics are not written"):
                 tell_how_it_is(self._settings)
 
 
@@ -148,11 +148,9 @@ def _is_told(name: str, count: int) -> bool:
 
 
 @contextmanager
-def _beside_the_run(moment: str) -> Iterator[None]:
+def _beside_the_run(loss: str) -> Iterator[None]:
     try:
         yield
     except (WmsSyncError, SQLAlchemyError, OSError) as error:
         # at info: whatever is wrong with the state store, the run itself meets it and says what to do
-        logger.info(
-            "the %(moment)s of this run is not recorded (%(kind)s)", {"moment": moment, "kind": type(error).__name__}
-        )
+        logger.info("%(loss)s (%(kind)s)", {"loss": loss, "kind": type(error).__name__})

@@ -204,12 +204,14 @@ def has_ops_table(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
 def row_counts(connection: duckdb.DuckDBPyConnection, of: Iterable[Table] | None = None) -> dict[str, int]:
     """Return the number of rows of each table, by ``Table.slug``; by default of those that ``flatten`` fills.
 
-    A table that the file does not have yet, because no load was made since it was defined, has none.
+    A table that the file does not have yet, because no load was made since it was defined, has none. A file that has
+    none of them is not ours: then DuckDB's ``CatalogException`` is raised.
     """
     asked = tuple(of or tables())
-    there = set(connection.execute("select schema_name, table_name from duckdb_tables()").fetchall())
-    counts = [f"select {literal(one.slug)}, count(*) from {one.qualified}" for one in asked if one.place in there]
-    counted = dict(connection.execute("\nunion all\n".join(counts)).fetchall()) if counts else {}
+    present = set(connection.execute("select schema_name, table_name from duckdb_tables()").fetchall())
+    there = [one for one in asked if one.place in present] or asked
+    counts = (f"select {literal(one.slug)}, count(*) from {one.qualified}" for one in there)
+    counted = dict(connection.execute("\nunion all\n".join(counts)).fetchall())
     return {one.slug: counted.get(one.slug, 0) for one in asked}
 
 

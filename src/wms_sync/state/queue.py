@@ -59,7 +59,8 @@ def hold_lock(layout: Layout, purpose: str, *, what: str = WRITER) -> Iterator[H
     ticket = queue / f"{time.time_ns():020d}-{me.process}"
     with _locked_ticket(ticket, me), _open(layout.lock(what)) as lock:
         _wait_for_turn(layout.lock(what), ticket, lock)
-        _sign(lock, me)
+        with accessing(layout.lock(what)):
+            _sign(lock, me)
         yield me
 
 
@@ -125,7 +126,8 @@ def _ahead(path: Path, mine: Path, lock: IO[bytes]) -> Holder | None:
 def _locked_ticket(ticket: Path, me: Holder) -> Iterator[None]:
     with _open(ticket) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        _sign(file, me)
+        with accessing(ticket):
+            _sign(file, me)
         try:
             yield
         finally:
@@ -133,8 +135,10 @@ def _locked_ticket(ticket: Path, me: Holder) -> Iterator[None]:
 
 
 def _open(path: Path) -> IO[bytes]:
+    """Open a file without a buffer, which on a full disk would fail once more when it is closed."""
     with accessing(path):
-        return open(os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE), "r+b")  # noqa: PTH123 - for the mode
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
+        return open(descriptor, "r+b", buffering=0)  # noqa: PTH123 - for the mode
 
 
 def _sign(file: IO[bytes], me: Holder) -> None:
