@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 
 LIBRARY = logging.getLogger("wms_sync")
 
@@ -19,6 +20,11 @@ class Lines(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Pass a record on."""
         self._write(record.levelno, record.getMessage())
+
+
+def stamped(text: str) -> str:
+    """Return a line with the time of day: what is no terminal keeps it."""
+    return f"{datetime.now(UTC):%H:%M:%S} UTC  {text}"
 
 
 @contextmanager

@@ -111,12 +111,12 @@ class Operation:
 
 
 class PlainLines(Generic[T]):
-    """A watcher that writes at most one line every ten seconds; the final state is in the step's metadata."""
+    """A watcher that writes a line at once, then one every ten seconds; the final state is in the step's metadata."""
 
     def __init__(self, write: Callable[[str], object], line: Callable[[T], str]) -> None:
         self._write = write
         self._line = line
-        self._next = monotonic() + LINE_SECONDS
+        self._next = monotonic()
 
     def __call__(self, progress: T) -> None:
         """Take the progress after a page or row; called from any thread."""

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 import click
 
-from pipelines.logs import Lines, handling
+from pipelines.logs import Lines, handling, stamped
 from wms_sync.durable import keep_private
 from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.master_data.kinds.table import KINDS, kind_named
@@ -76,10 +76,13 @@ def _tell() -> None:
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="wms-sync")
 def main() -> None:
-    """Sync shipments of a warehouse fulfillment service into Parquet and DuckDB, and push master data to it."""
+    """Sync shipments of a warehouse fulfillment service into Parquet and DuckDB, and push master data to it.
+
+    Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 done but something needs attention, 130 interrupted.
+    """
     gc.set_threshold(100_000)  # looking for garbage among imported objects takes 0.1 to 0.2 s and finds none
     keep_private()
-    console = Lines(lambda _, text: click.echo(text, err=True))
+    console = Lines(lambda _, text: click.echo(text if sys.stderr.isatty() else stamped(text), err=True))
     click.get_current_context().with_resource(handling(console))
 
 
@@ -374,17 +377,22 @@ def verify(folder: Path | None) -> int:
 
 
 @main.command()
+@AS_JSON
 @exits_with_code
-def doctor() -> int:
+def doctor(as_json: bool) -> int:
     """Examine settings, connection, tokens, clock, disk, locks, schema and master data, and say what to do."""
     from wms_sync.alerts.doctor import look_at_alerts
     from wms_sync.reports.doctor import examine
 
-    settings, failed = Settings.load(), False
+    settings = Settings.load()
+    found = []
     for finding in chain(examine(settings), look_at_alerts(settings)):
-        click.echo(f"{finding.verdict:<4}  {finding.subject:<11}  {finding.message}")
-        failed = failed or finding.verdict == "fail"
-    return 1 if failed else 0
+        found.append(finding)
+        if not as_json:
+            click.echo(f"{finding.verdict:<4}  {finding.subject:<11}  {finding.message}")
+    if as_json:
+        click.echo(json.dumps([_plain(finding) for finding in found], indent=2))
+    return 1 if any(finding.verdict == "fail" for finding in found) else 0
 
 
 @main.group()
@@ -418,6 +426,7 @@ def ui(port: int) -> int:
 def sandbox(port: int, shipments: int, seed: int) -> NoReturn:
     """Serve the stand-in of the service on this machine, until Ctrl-C."""
     arguments = ["--port", str(port), "--shipments", str(shipments), "--seed", str(seed)]
+    arguments += ["--called", "wms-sync sandbox"]
     os.execv(sys.executable, [sys.executable, "-m", "wms_sandbox", *arguments])  # noqa: S606 - our own module
 
 

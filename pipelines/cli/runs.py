@@ -10,7 +10,7 @@ import click
 import dagster as dg
 
 from pipelines.cli.progress import progress, push_progress
-from pipelines.cli.views import read_lines, refresh_lines
+from pipelines.cli.views import read_lines, refresh_lines, took_lines
 from pipelines.running import RunReport
 from pipelines.running import run_backfill as backfill_job
 from pipelines.running import run_push as push_job
@@ -40,7 +40,9 @@ def run_backfill(settings: Settings, start: date, end: date) -> int:
 
 def run_rebuild(settings: Settings) -> int:
     """Make every table again from raw pages; return the exit code."""
-    return report(rebuild_job(settings))
+    with progress():
+        outcome = rebuild_job(settings)
+    return report(outcome)
 
 
 def run_push(
@@ -80,3 +82,4 @@ def _lines(outcome: RunReport) -> Iterator[str]:
         yield from read_lines(outcome.read)
     if outcome.refreshed is not None:
         yield from refresh_lines(outcome.refreshed)
+    yield from took_lines(outcome.read, outcome.refreshed)

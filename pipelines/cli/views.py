@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ def read_lines(report: ReadReport) -> Iterator[str]:
         yield f"read      {moment(one.start)} to {moment(one.end)} (shipments by updated_at)"
     yield (
         f"landed    {done.records:,} shipments in {done.pages:,} pages, {done.bytes / 1e6:,.1f} MB compressed, "
-        f"{report.requests:,} requests, {report.seconds:.1f} s"
+        f"{report.requests:,} requests"
     )
     for note in report.notes:
         yield f"note      {note}"
@@ -38,10 +38,7 @@ def read_lines(report: ReadReport) -> Iterator[str]:
 def refresh_lines(report: RefreshReport) -> Iterator[str]:
     """Yield what a refresh of the tables did, including its checks."""
     merged = sum(report.merged.values())
-    yield (
-        f"merged    {merged:,} rows of {len(report.windows)} windows into {len(report.rows)} tables, "
-        f"{report.seconds:.1f} s"
-    )
+    yield f"merged    {merged:,} rows of {len(report.windows)} windows into {len(report.rows)} tables"
     for outcome in report.checks:
         if not outcome.passed:
             label = "REFUSED" if outcome.blocks_publishing else outcome.check.severity
@@ -58,6 +55,14 @@ def refresh_lines(report: RefreshReport) -> Iterator[str]:
         yield f"published {report.bytes / 1e6:,.1f} MB"
     else:
         yield "NOT published: analysts still see the previous tables"
+
+
+def took_lines(read: ReadReport | None, refreshed: RefreshReport | None) -> Iterator[str]:
+    """Yield how long each phase of a run took."""
+    phases = {} if read is None else {"read": read.seconds}
+    phases |= {} if refreshed is None else refreshed.phases
+    if phases:
+        yield f"took      {_phases_text(phases)}"
 
 
 def check_line(found: Status) -> tuple[str, int]:
@@ -144,19 +149,20 @@ def _audit_lines(audit: LastAudit) -> Iterator[str]:
 
 
 def _run_text(run: RunRecord) -> str:
-    """Return a run on one line: what, who started it, when, what came of it, seconds a phase, why it failed."""
-    took = f" in {run.seconds:.1f} s" if run.seconds is not None else ""
-    phases = ", ".join(f"{phase} {seconds:.1f} s" for phase, seconds in run.phases.items())
-    text = f"{moment(run.started_at)}  {run.purpose} ({run.source}) {run.outcome}{took}"
-    text += f": {phases}" if len(run.phases) > 1 else ""
-    return f"{text}. {run.error}" if run.error else text
+    """Return a run on one line: when, what for, who started it, what came of it, seconds a phase, why it failed."""
+    parts = [moment(run.started_at), run.purpose, run.source, run.outcome, _phases_text(run.phases), run.error or ""]
+    return "  ".join(part for part in parts if part)
+
+
+def _phases_text(phases: Mapping[str, float]) -> str:
+    return "  ".join(f"{name} {seconds:.1f} s" for name, seconds in phases.items())
 
 
 def _next_text(found: Status, home: HomeState | None) -> str:
     if home is None or home.home is None:
-        return f"{moment(found.next_tick)}, if the schedule is on: not known, there is no DAGSTER_HOME"
+        return f"{moment(found.next_tick)} where the schedule is on, which is not known: there is no DAGSTER_HOME"
     if home.schedule is None:
-        return f"{moment(found.next_tick)}, if the schedule is on: not known, {home.home} does not say"
+        return f"{moment(found.next_tick)} where the schedule is on, which is not known: {home.home} does not say"
     if home.schedule == "off":
         return "none: the schedule is off"
     alive = "runs" if home.is_alive(datetime.now(UTC)) else "does not run"

@@ -7,6 +7,8 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.server import HOST, listen, make_server
 
+PROGRAM = "python -m wms_sandbox"
+
 
 def main(arguments: list[str] | None = None) -> None:
     """Serve until the process is told to stop."""
@@ -22,7 +24,9 @@ def main(arguments: list[str] | None = None) -> None:
         )
         listener = listen(options.port)
     except (OSError, OverflowError, ValueError) as error:
-        parser.error(f"cannot serve {options.shipments} shipments on port {options.port}: {error}")
+        parser.exit(
+            2, f"{options.called}: cannot serve {options.shipments} shipments on port {options.port}: {error}\n"
+        )
     with suppress(KeyboardInterrupt):
         server = make_server(Sandbox(config))
         print(f"sandbox: http://{HOST}:{listener.getsockname()[1]} token {config.token}", flush=True)  # noqa: T201 - the line that callers wait for
@@ -30,7 +34,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m wms_sandbox", description=__doc__)
+    parser = argparse.ArgumentParser(prog=PROGRAM, description=__doc__)
+    parser.add_argument("--called", default=PROGRAM, help=argparse.SUPPRESS)
     parser.add_argument("--port", type=int, default=8808, help="0 picks a free one")
     parser.add_argument("--shipments", type=int, default=SandboxConfig.shipments)
     parser.add_argument("--seed", type=int, default=SandboxConfig.seed)

@@ -153,6 +153,12 @@ def test_of_a_long_file_the_first_rows_of_each_action_are_printed_and_how_to_see
     assert len([line for line in every if line.startswith("  line")]) == 240
     assert not [line for line in every if "more" in line]
 
+    down = (
+        Result(7, "a", Outcome.UNSENT, message="It is down."),
+        Result(8, "b", Outcome.UNSENT, message="It is down."),
+    )
+    told = list(PushReport(plan, Applied(down, None, False, 0, 0.0), None).lines())
+    assert told[:2] == ["line 7: unsent a: It is down.", "line 8: unsent b: as line 7"]
     applied = Applied(tuple(Result(at, f"n{at}", Outcome.REJECTED) for at in range(120)), None, False, 0, 0.0)
     report = PushReport(plan, applied, Path("data/rejects/long.csv"))
     assert list(report.lines())[99:] == [

@@ -46,7 +46,7 @@ class RefreshReport:
     """What a refresh did. ``rows`` counts all rows by table, ``merged`` those that this run merged.
 
     ``ops_rows`` counts those of schema ``ops``. ``data_as_of`` is the sync cursor of the tables. ``is_news`` is
-    whether what is published has more than before.
+    whether what is published has more than before. ``phases`` are seconds: flatten, merge, check, publish.
     With ``warnings`` the exit code is 3.
     """
 
@@ -63,6 +63,7 @@ class RefreshReport:
     ops_rows: Mapping[str, int] = field(default_factory=dict)
     data_as_of: datetime | None = None
     is_news: bool = True
+    phases: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def refused_by(self) -> tuple[CheckResult, ...]:
@@ -103,6 +104,7 @@ class Refresh:
         self._turn = run.turn
         self._layout = run.layout
         self._started = monotonic()
+        self._took: dict[str, float] = {}
 
     def run(self) -> RefreshReport:
         """Bring the working file up to date, check it and publish it."""
@@ -153,7 +155,7 @@ class Refresh:
                 "flattened %(flattened)d of %(windows)d windows", {"flattened": next(done), "windows": len(windows)}
             )
 
-        with Flattening(self._settings, self._store, tell) as flattening:
+        with self._phase("flatten"), Flattening(self._settings, self._store, tell) as flattening:
             for window in windows:
                 flattening.add(window.id)
         if flattening.trouble is not None:
@@ -179,20 +181,25 @@ class Refresh:
         absent: tuple[str, ...] = ()
         while not checking.is_complete:
             with database.open_for_writing(path, memory_limit=limit, called=shown) as connection:
-                if checking.begin(connection):
+                with self._phase("check"):
+                    begins = checking.begin(connection)
+                if begins:
                     continue
                 alone = merged.is_complete
                 if not merged.is_complete:
-                    merged.merge_into(connection)
+                    with self._phase("merge"):
+                        merged.merge_into(connection)
                 if merged.is_complete:
-                    checking.ask(connection, alone=alone)
+                    with self._phase("check"):
+                        checking.ask(connection, alone=alone)
                     absent = absent_kinds(connection) if merged.windows else ()
         # a log that a kill left belongs to the file that is replaced; the new file has what the log held
         self._turn.take_away(self._layout.working_log)
         self._turn.put_in_place(path, self._layout.working_database)
         report_foreign_log(self._layout)
         accepted = checking.accepted
-        size = publish(self._turn, self._layout, self._layout.working_database) if accepted else 0
+        with self._phase("publish"):
+            size = publish(self._turn, self._layout, self._layout.working_database) if accepted else 0
         # only now: the next run, also a backfill of the same days, continues windows that are landed
         self._store.mark_loaded(merged.landed)
         if accepted:
@@ -212,7 +219,15 @@ class Refresh:
             bytes=size,
             seconds=monotonic() - self._started,
             warnings=absent,
+            phases=self._took,
         )
+
+    @contextmanager
+    def _phase(self, name: str) -> Iterator[None]:
+        """Add the seconds of the block to a phase."""
+        started = monotonic()
+        yield
+        self._took[name] = self._took.get(name, 0.0) + monotonic() - started
 
 
 def refresh(run: Run, again: Collection[str] = ()) -> RefreshReport:

@@ -83,9 +83,10 @@ class PushReport:
         return [one.row for one in sorted(shown, key=lambda one: one.line)]
 
     def lines(self, *, most: int | None = SHOWN) -> Iterator[str]:
-        """The report for a person: the rows that need a hand or were warned about, ``most`` of each outcome or all;
-        what to do, the summary."""
+        """The report for a person: the rows that need a hand or were warned about, ``most`` of each outcome or all,
+        a reason that several have once; what to do, the summary."""
         seen: Counter[Outcome] = Counter()
+        first: dict[str, int] = {}
         warned = {step.line: step.warnings for step in self.plan.steps}
         for one in sorted(self.applied.results, key=lambda one: one.line):
             ours = " ".join(f"Warning: {text}" for text in warned.get(one.line, ()))
@@ -93,7 +94,10 @@ class PushReport:
                 seen[one.outcome] += 1
                 if most is None or seen[one.outcome] <= most:
                     told = f"line {one.line}: {one.outcome} {one.key}".rstrip()
-                    yield f"{told}: {one.row['why']} {ours}".rstrip()
+                    why = f"{one.row['why']} {ours}".rstrip()
+                    yield f"{told}: {f'as line {first[why]}' if why in first else why}".rstrip()
+                    if why:
+                        first.setdefault(why, one.line)
         for outcome, count in seen.items():
             if most is not None and count > most:
                 yield f"and {count - most:,} more {outcome} (--all prints every row)"
