@@ -16,8 +16,8 @@ from typing import Any, Literal
 from sqlalchemy import ColumnClause, column, create_engine, select, table
 from sqlalchemy.exc import SQLAlchemyError
 
-from wms_sync.layout import Layout
 from wms_sync.reports.attention import Item, state
+from wms_sync.settings import Settings
 
 HOME_VARIABLE = "DAGSTER_HOME"
 NIGHTLY = "nightly"
@@ -48,29 +48,40 @@ class HomeState:
         return self.daemon_heard_at is not None and now - self.daemon_heard_at < SILENT_AFTER
 
 
-def home_state(layout: Layout) -> HomeState:
+def home_state(settings: Settings) -> HomeState:
     """Return what the home of ``DAGSTER_HOME`` tells, or else the one in the data folder."""
     named = os.environ.get(HOME_VARIABLE)
-    home = Path(named) if named else layout.dagster_home
+    home = Path(named) if named else settings.layout.dagster_home
     if not home.is_dir():
         return HomeState(None, None, None)
     schedules = _rows(home / "schedules" / "schedules.db", "instigators", "status", "instigator_body")
     beats = _rows(home / "history" / "runs.db", "daemon_heartbeats", "timestamp")
-    return HomeState(home, _schedule(schedules), _newest(beats))
+    return HomeState(home, _schedule(schedules, settings.instance), _newest(beats))
 
 
-def _schedule(rows: Sequence[dict[Any, Any]] | None) -> Literal["on", "off"] | None:
-    """Return whether the schedule is on; nobody has switched it on if there is no row of it."""
+def _schedule(rows: Sequence[dict[Any, Any]] | None, instance: str | None) -> Literal["on", "off"] | None:
+    """Return whether the schedule is on; nobody has switched it on if there is no row of it.
+
+    Of several instances of the service in one home, the location with the name of this one counts.
+    """
     if rows is None:
         return None
-    of_nightly = [row["status"] for row in rows if _name(row["instigator_body"]) == NIGHTLY]
+    of_nightly = [row["status"] for row in rows if _is_nightly(json.loads(row["instigator_body"]), instance)]
     return "on" if "RUNNING" in of_nightly else "off"
 
 
-def _name(body: str) -> str | None:
-    origin = json.loads(body).get("origin") or {}
-    found: str | None = origin.get("job_name") or origin.get("instigator_name")
-    return found
+def _is_nightly(body: dict[str, Any], instance: str | None) -> bool:
+    found = dict(_texts(body))
+    name = found.get("job_name") or found.get("instigator_name")
+    return name == NIGHTLY and (instance is None or found.get("location_name", instance) == instance)
+
+
+def _texts(value: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - any JSON
+    """Yield each key with a text, whatever holds it: the form of the origin is Dagster's own."""
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        if isinstance(inner, str):
+            yield key, inner
+        yield from _texts(inner)
 
 
 def _newest(rows: Sequence[dict[Any, Any]] | None) -> datetime | None:

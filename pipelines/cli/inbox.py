@@ -66,8 +66,11 @@ def show_entry(settings: Settings, name: str) -> None:
             click.echo(line)
 
 
-def replay_entries(settings: Settings, names: Sequence[str]) -> None:
-    """Load the windows of these entries, or of all, again from their raw pages; print what is still open."""
+def replay_entries(settings: Settings, names: Sequence[str]) -> int:
+    """Load the windows of these entries, or of all, again from their raw pages; print what is still open.
+
+    Return the exit code: 1 if nothing was published.
+    """
     from pipelines.recording import SUCCEEDED, Ended, Recording
     from pipelines.reporting import report_load
     from wms_sync.load.replay import replay
@@ -77,7 +80,7 @@ def replay_entries(settings: Settings, names: Sequence[str]) -> None:
     windows = {window for entry in entries for window in entry.windows}
     if not windows:
         click.echo("nothing is open: there is nothing to replay")
-        return
+        return 0
     recording = Recording(settings, str(uuid4()), REPLAY, COMMAND_LINE)
     done: list[Replayed] = []
 
@@ -96,6 +99,7 @@ def replay_entries(settings: Settings, names: Sequence[str]) -> None:
     left = {one.name for one in _status(settings).inbox}
     for entry in entries:
         click.echo(f"{entry.name}  {'still open' if entry.name in left else 'healed'}: {entry.what}")
+    return 0 if done[0].refreshed.published else 1
 
 
 def _replay_lines(done: Replayed) -> Iterator[str]:

@@ -182,7 +182,7 @@ def status(as_json: bool, is_check: bool) -> int:
     from wms_sync.state.store import StateStore
 
     settings = Settings.load()
-    home = home_state(settings.layout)
+    home = home_state(settings)
     with StateStore(settings.database_url) as store:
         found = current(settings, store).with_items(home.items(datetime.now(UTC)))
     if is_check:
@@ -233,11 +233,11 @@ def show_inbox(entry: str) -> None:
 @inbox.command("replay")
 @click.argument("entries", metavar="[ENTRY]...", nargs=-1)
 @exits_with_code
-def replay_inbox(entries: tuple[str, ...]) -> None:
+def replay_inbox(entries: tuple[str, ...]) -> int:
     """Load the windows of these entries, or of all, again from their raw pages, after a fix."""
     from pipelines.cli.inbox import replay_entries
 
-    replay_entries(Settings.load(), entries)
+    return replay_entries(Settings.load(), entries)
 
 
 @main.command()

@@ -114,23 +114,54 @@ def test_stale_data_cannot_be_acknowledged_away(settings, monkeypatch):
 
 def test_the_state_of_schedule_and_daemon_is_read_from_the_home(settings, monkeypatch):
     layout, now = settings.layout, datetime.now(UTC)
-    assert home_state(layout).home is None
+    assert home_state(settings).home is None
     monkeypatch.setenv("DAGSTER_HOME", str(prepare_home(layout.dagster_home)))
     with dg.DagsterInstance.get() as instance:
         instance.get_runs_count()
         instance.all_instigator_state()
-        assert (home_state(layout).schedule, home_state(layout).daemon_heard_at) == ("off", None)
+        assert (home_state(settings).schedule, home_state(settings).daemon_heard_at) == ("off", None)
         repository = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin("pipelines.definitions"), "__repository__")
         origin = RemoteInstigatorOrigin(repository, "nightly")
         on = InstigatorState(
             origin, InstigatorType.SCHEDULE, InstigatorStatus.RUNNING, ScheduleInstigatorData("0 2 * * *", None)
         )
         instance.add_instigator_state(on)
-        [silent] = home_state(layout).items(now)
+        of_another = settings.model_copy(update={"instance": "north"})
+        assert home_state(of_another).schedule == "off"
+        [silent] = home_state(settings).items(now)
         assert "daemon was not heard so far" in silent.text
         instance.add_daemon_heartbeat(DaemonHeartbeat(now.timestamp(), "SCHEDULER", "a-daemon"))
-        found = home_state(layout)
+        found = home_state(settings)
         assert (found.schedule, [*found.items(now)]) == ("on", [])
         assert found.daemon_heard_at is not None
         assert abs(found.daemon_heard_at - now) < timedelta(seconds=1)
         assert [*found.items(now + timedelta(hours=1))] != []
+
+
+def test_the_inbox_as_it_is_typed(type_in, service_of_today, make_settings):
+    def spoil(page):
+        for shipment in page["collection"][:1]:
+            shipment["is_international"], shipment["gift_wrap"] = "perhaps", "blue"
+        return page
+
+    service_of_today.sandbox.rewrite = spoil
+    assert type_in("sync").exit_code == 3
+    assert type_in("status", "--check").exit_code == 3
+    listed = type_in("inbox", "list").output
+    [value] = re.findall(r"^(value-\w+)  Shipment \$\.collection\[\]\.is_international: ", listed, re.MULTILINE)
+    [key] = re.findall(r"^(key-\w+)  Shipment\.gift_wrap: no type knows the key", listed, re.MULTILINE)
+    shown = type_in("inbox", "show", value)
+    assert re.search(
+        r'  Shipment \d+, \$\.collection\[0\]\.is_international in /.*/page-\d+\.json.*\n    "perhaps"', shown.output
+    )
+    assert type_in("inbox", "show", "value-000000").exit_code == 2
+    assert type_in("acknowledge", value, key).exit_code == 0
+    assert type_in("status", "--check").exit_code == 0
+    replayed = type_in("inbox", "replay", value)
+    assert replayed.exit_code == 0, replayed.output
+    assert "replayed  1 windows from their raw pages" in replayed.output
+    assert f"{value}  still open: " in replayed.output
+    assert metrics(make_settings(start_date=LATE_START))["wms_sync_last_run_success", "replay"] == 1
+    service_of_today.sandbox.rewrite = None
+    assert type_in("sync").exit_code == 0
+    assert type_in("status", "--check").exit_code == 0, "what was acknowledged stays so when the next run is over"
