@@ -6,6 +6,7 @@ lag at any time is ``time() - wms_sync_data_as_of_timestamp_seconds``. Names and
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -54,11 +55,10 @@ def write_metrics(settings: Settings, runs: Sequence[RunRecord], found: Status |
     common = (("service", urlsplit(settings.base_url or "").hostname or "none"),)
     text = "\n".join(line for metric in metrics for line in metric.lines(common))
     layout = settings.layout
-    path = layout.metrics
-    temporary = make_private(path.parent) / f".{path.name}.tmp"
+    temporary = make_private(layout.work) / f"metrics-{os.getpid()}.prom"  # a push may end beside a sync
     write_synced(temporary, f"{text}\n".encode())
     share_with_group(layout.root, temporary)
-    put_in_place(temporary, path)
+    put_in_place(temporary, layout.metrics)
 
 
 def _of_runs(runs: Sequence[RunRecord]) -> Iterator[Metric]:
