@@ -131,7 +131,9 @@ def test_every_choice_of_days_is_one_run_that_reads_exactly_them_and_ends_in_fre
     of_job, of_all = Days("2026-03-03"), Days("2026-03-07")
 
     # shipment_pages alone: its run loads the tables
-    run_id = dagster.launch_range(PAGES, (coverage.NO_GAP, coverage.FRESH, coverage.CLOCKS), alone.names)
+    run_id = dagster.launch_range(
+        PAGES, (coverage.NO_GAP, coverage.FRESH, coverage.CLOCKS, coverage.LAST_SYNC), alone.names
+    )
     [run] = dagster.finished_runs(1)
     assert (run["runId"], run["status"]) == (run_id, "SUCCESS")
     assert alone.windows_cover_them_exactly(settings, run_id)
