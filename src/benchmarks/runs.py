@@ -20,7 +20,8 @@ from wms_sync.layout import Layout
 
 DLT_PYTHON = Path(__file__).parents[2] / ".venv-bench" / "bin" / "python"
 DONE, DONE_WITH_DOUBTS = 0, 3
-_PHASE = re.compile(r"^(?P<word>landed|merged)\b.* (?P<seconds>[\d.,]+) s$", re.MULTILINE)
+_TOOK = re.compile(r"^took +(?P<phases>.+)$", re.MULTILINE)
+_PHASE = re.compile(r"(?P<word>[a-z]+) (?P<seconds>[\d.,]+) s")
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,10 @@ class Folder:
             watched=(self.layout.turns, "*/*-publishing.duckdb"),
             accepted=(DONE, DONE_WITH_DOUBTS),
         )
-        said = {found["word"]: float(found["seconds"].replace(",", "")) for found in _PHASE.finditer(output)}
-        return Run(cost, {"read": said["landed"], "refresh": said["merged"], "publish": cost.watched})
+        [took] = _TOOK.findall(output)
+        said = {found["word"]: float(found["seconds"].replace(",", "")) for found in _PHASE.finditer(took)}
+        read = said.pop("read")
+        return Run(cost, {"read": read, "refresh": sum(said.values()), "publish": cost.watched})
 
     def script(self, command: Sequence[str | Path]) -> Run:
         """Run a contender that writes `phases`, and perhaps `rows`, to the file that is its last argument."""
