@@ -61,12 +61,18 @@ def mark_orphaned(instance: dg.DagsterInstance, settings: Settings) -> list[str]
 
 
 def explain_killed(instance: dg.DagsterInstance, settings: Settings) -> None:
-    """Record the runs whose process is gone as failed, with the cause that Dagster saw, if it saw one."""
+    """Record the runs whose process is gone as failed, with the cause that Dagster saw, if it saw one.
+
+    The cause is also in the log of the run, where Dagster has only a sentence of its own.
+    """
     with RunRecords(settings.database_url) as records:
         records.mark_killed(settings.layout)
         for one in records.newest(NEWEST):
             if one.error == KILLED and (failure := failure_of(instance, one.run_id)) is not None:
-                records.explain(one.run_id, *failure)
+                cause, kind = failure
+                records.explain(one.run_id, cause, kind)
+                if kind == KILLED_KIND:
+                    instance.report_engine_event(cause, instance.get_run_by_id(one.run_id))
 
 
 def failure_of(instance: dg.DagsterInstance, run_id: str) -> tuple[str, str] | None:

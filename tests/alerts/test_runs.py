@@ -70,10 +70,19 @@ def test_an_interrupt_is_no_failure_and_no_end_of_one(hooked, receiver):
 
 def test_each_kill_is_told(hooked, receiver):
     for _ in range(2):
-        hooked.run("running", source="ui")  # and its process is gone
+        hooked.run("running")  # and its process is gone
         hooked.tell()
         hooked.tell()
     assert ["gone" in body["text"] for body in receiver.taken] == [True, True]
+
+
+def test_a_kill_that_dagster_may_still_explain_is_told_a_minute_later(hooked, receiver):
+    hooked.run("running", source="ui")
+    hooked.tell()
+    hooked.tell(MINUTE / 2)
+    assert receiver.taken == []
+    hooked.tell(MINUTE * 2)
+    assert receiver.events == ["run_failed"]
 
 
 def test_what_a_push_says_of_a_row_is_not_told(hooked, receiver):

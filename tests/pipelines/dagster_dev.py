@@ -132,7 +132,7 @@ class DagsterDev:
             "mode": "default",
             "runConfigData": {},
             "executionMetadata": {"tags": [{"key": key, "value": value} for key, value in tags.items()]},
-            "selector": {**self._selector, **selection},
+            "selector": {**self.selector, **selection},
         }
         answer = self.query(EXECUTE, executionParams=parameters)["launchPipelineExecution"]
         assert answer["__typename"] == "LaunchRunSuccess", answer
@@ -142,7 +142,7 @@ class DagsterDev:
     def launch_job(self, job: str, days: Sequence[str]) -> str:
         """What the UI does when days are chosen for a job."""
         [name] = [one["name"] for one in self._repository["partitionSets"] if one["pipelineName"] == job]
-        selector = {"partitionSetName": name, "repositorySelector": self._selector}
+        selector = {"partitionSetName": name, "repositorySelector": self.selector}
         return self._launch({"selector": selector, "partitionNames": list(days)})
 
     def finished_runs(self, count: int, tag: tuple[str, str] | None = None, job: str | None = None) -> list[Run]:
@@ -210,7 +210,7 @@ class DagsterDev:
             return None
         assert location["__typename"] == "RepositoryLocation", location
         [self._repository] = location["repositories"]
-        self._selector = {
+        self.selector = {
             "repositoryName": self._repository["name"],
             "repositoryLocationName": location["name"],
         }

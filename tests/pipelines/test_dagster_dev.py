@@ -191,14 +191,14 @@ def test_an_operator_starts_a_backfill_by_clicks_and_reads_why_a_run_failed(
         operator.sees("Global asset lineage")
         operator.sees("marts")
         operator.keeps_picture("dagster-lineage")
-        operator.opens("/assets/shipments")
-        operator.sees("target_ship_date")
-        operator.keeps_picture("dagster-table")
 
         run = dagster.finished_runs(before + 1)[-1]
         operator.opens(f"/runs/{run['runId']}")
         operator.sees("Success")
-        operator.keeps_picture("dagster-run")
+        operator.opens("/assets/shipments")
+        operator.sees("target_ship_date")
+        operator.sees("data_as_of")
+        operator.keeps_picture("dagster-table")
         assert days.published(settings) == days.served(settings)
 
         service.sandbox = Sandbox(replace(service.sandbox.config, token="a token that was replaced"))

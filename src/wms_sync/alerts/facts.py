@@ -27,7 +27,7 @@ from wms_sync.settings import Settings
 from wms_sync.state.audits import Audits
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.push_files import PushedFile, PushFiles
-from wms_sync.state.runs import RunRecord, RunRecords, as_it_is
+from wms_sync.state.runs import RunRecord, RunRecords
 from wms_sync.state.store import StateStore
 
 RECORDS = 200
@@ -57,8 +57,9 @@ class Now:
         with StateStore(settings.database_url) as store:
             reaches = data_as_of(settings, store)
         with RunRecords(settings.database_url) as recorded:
+            recorded.mark_killed(settings.layout)
             newest = recorded.newest(RECORDS)
-        return cls(settings, moment, reaches, tuple(as_it_is(settings.layout, one) for one in newest), told)
+        return cls(settings, moment, reaches, newest, told)
 
 
 def of_runs(now: Now) -> Found:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from wms_sync.alerts.fact import Event, Fact, Undecided, digest
 from wms_sync.extract.nights import is_being_retried, mends_by_waiting
-from wms_sync.state.runs import KILLED_KIND, RunRecord
+from wms_sync.state.runs import KILLED, KILLED_KIND, RunRecord
 
 SYNC, LOADING = "sync", "loading"
 LOADS_TABLES = {SYNC, "backfill", "rebuild", LOADING}
@@ -17,6 +17,8 @@ QUOTES_ROWS = {"RowsUnsent", "WrongHeader", "Rejected"}
 """Kinds of errors whose message may repeat what stands in a file or in the service."""
 TELLING_NUMBERS = re.compile(r"[0-9a-f]{6,}|\d+")
 LONGEST_TEXT = 1000
+EXPLAINED_WITHIN = timedelta(minutes=1)
+"""Dagster notices the end of a process some seconds later than others may."""
 
 
 def group_of(record: RunRecord) -> str:
@@ -57,10 +59,18 @@ def failed(
     yield from (Undecided(key) for key in told if key not in groups)
     for key, group in groups.items():
         last = _newest(records, group)
-        if last is None or (group == SYNC and is_night_open(records, now, night_retry_hours)):
+        is_open = group == SYNC and is_night_open(records, now, night_retry_hours)
+        if last is None or is_open or _may_be_explained(last, now):
             yield Undecided(key)
         elif last.outcome == "failed":
             yield _fact(key, last)
+
+
+def _may_be_explained(record: RunRecord, now: datetime) -> bool:
+    """Return whether Dagster, which launched the run, may still say what ended its process."""
+    if record.error != KILLED or not is_in_ui(record) or record.ended_at is None:
+        return False
+    return now - record.ended_at < EXPLAINED_WITHIN
 
 
 def _newest(records: Sequence[RunRecord], group: str) -> RunRecord | None:

@@ -19,9 +19,11 @@ class NotEnoughRoom(ExtractError):
     """The disk cannot hold what is to be read; nothing was requested."""
 
     def __init__(self, *, records: int, needed: int, free: int, folder: Path) -> None:
+        from rich.filesize import decimal  # only needed here
+
         self.records, self.needed, self.free = records, needed, free
         super().__init__(
-            f"{records:,} shipments need about {needed / 1e9:,.1f} GB on disk, tables and their copies included, but "
-            f"only {free / 1e9:,.1f} GB are free in {folder}. Nothing was read. Free disk space, move WMS_DATA_DIR, or "
+            f"{records:,} shipments need about {decimal(needed)} on disk, tables and their copies included, but "
+            f"only {decimal(free)} are free in {folder}. Nothing was read. Free disk space, move WMS_DATA_DIR, or "
             "read less: set a later WMS_START_DATE, or backfill fewer days."
         )
