@@ -200,8 +200,8 @@ def built() -> dg.Definitions:
     return definitions.build(Settings.load(_env_file=None, base_url=None, alert_webhook_url=webhook))
 
 
-def test_what_the_operators_page_says_one_can_start_exists():
-    described = list(rows(DOCS / "operate.md"))
+def test_what_the_page_on_dagster_says_one_can_start_exists():
+    described = list(rows(DOCS / "dagster.md"))
     sensors = {row[0].strip("`") for head, row in described if head[0] == "sensor"}
     assert sensors == {sensor.name for sensor in built().sensors or ()}
     assets = {key.to_user_string() for key in built().resolve_asset_graph().get_all_asset_keys()}
