@@ -89,6 +89,7 @@ class House:
             "WMS_HEARTBEAT_URL": f"{hook.origin}/beat",
             "WMS_MASTER_DATA_DIR": str(self.files),
             "WMS_PUSH_ENABLED": "true",
+            "WMS_AUDIT_PAGES": "0",  # what an audit finds is told as well
         }
         self.settings = Settings.load(base_url=server.base_url, data_dir=self.data, start_date=start, _env_file=None)
         self.dagster = DagsterDev(self.home, self.environment)
@@ -369,10 +370,10 @@ def test_a_push_meets_an_outage(house, table):
     shown = house.shown(run)
     house.hears("run_failed")
     house.server.sandbox.intercept = None
-    tags = house.waits(lambda: len(house.server.sandbox.location_tags) == 2 or None, "both tags", 400)
+    tags = house.waits(lambda: len(house.server.sandbox.location_tags()) == 2 or None, "both tags", 400)
     assert tags
     told = house.hears("run_failed", "recovered")
-    names = [tag["name"] for tag in house.server.sandbox.location_tags]
+    names = [tag["name"] for tag in house.server.sandbox.location_tags()]
     assert sorted(names) == ["night-1", "night-2"]
     table.append(Told("push in an outage", shown, told, f"{HEALED}: created once"))
 
