@@ -49,10 +49,11 @@ def relations() -> tuple[Relation, ...]:
     return (*tables(), *ops_tables(), *history_tables(), *marts())
 
 
-def _keys() -> dict[str, dg.AssetKey]:
-    """Return the asset keys by the library's names: `orders`, `pii.order_addresses`, `pii_order_addresses`."""
-    named = {relation.slug: key(relation) for relation in relations()}
-    return named | {f"{relation.schema}.{relation.name}": key(relation) for relation in relations()}
+@cache
+def _named() -> dict[str, Relation]:
+    """Return the relations by the library's names: `orders`, `pii.order_addresses`, `pii_order_addresses`."""
+    named = {relation.slug: relation for relation in relations()}
+    return named | {f"{relation.schema}.{relation.name}": relation for relation in relations()}
 
 
 def spec(settings: Settings, relation: Relation) -> dg.AssetSpec:
@@ -74,7 +75,7 @@ def spec(settings: Settings, relation: Relation) -> dg.AssetSpec:
 def check_spec(check: Check) -> dg.AssetCheckSpec:
     """Return a check of the library as an asset check of its table."""
     return dg.AssetCheckSpec(
-        check.name, asset=_keys()[check.table], description=check.description, blocking=check.blocking
+        check.name, asset=key(_named()[check.table]), description=check.description, blocking=check.blocking
     )
 
 
@@ -141,7 +142,7 @@ def _found(result: CheckResult) -> dict[str, Any]:
     severe = result.check.severity == "error"
     return {
         "check_name": result.check.name,
-        "asset_key": _keys()[result.check.table],
+        "asset_key": key(_named()[result.check.table]),
         "passed": result.passed,
         "severity": dg.AssetCheckSeverity.ERROR if severe else dg.AssetCheckSeverity.WARN,
         "metadata": metadata.of_check(result),
@@ -176,4 +177,4 @@ def _tags(relation: Relation) -> dict[str, str]:
 def _sources(mart: Mart) -> list[dg.AssetKey]:
     """Return the tables and marts that a mart selects from, without its own stages."""
     names = {f"{found['schema'] or 'main'}.{found['name']}" for found in _SOURCE.finditer(mart.create)}
-    return [_keys()[name] for name in sorted(names) if name in _keys()]
+    return [key(_named()[name]) for name in sorted(names) if name in _named()]

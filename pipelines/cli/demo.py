@@ -30,7 +30,7 @@ from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.master_data.push.file import plan_file
 from wms_sync.settings import Settings
 
-SHIPMENTS, SEED, DAYS = 5000, 7, 30
+SHIPMENTS, SEED, DAYS = 2000, 7, 30
 CHANGES = {"seconds": 3600, "changed": 120, "new": 40, "orders": 30, "retailers": 3}
 USES = {"seconds": 3600, "new": 20}
 """The sandbox makes shipments with the pushed retailers and products."""

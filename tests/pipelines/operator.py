@@ -21,7 +21,9 @@ def at_the_ui(base_url: str, pictures: Path | None) -> Iterator[Operator]:
     path = shutil.which(BROWSER)
     if path is None:
         pytest.skip(f"there is no {BROWSER}: install Debian's package {BROWSER}")
-    playwright = pytest.importorskip("playwright.sync_api", reason="install .requirements/browser.txt")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: `make browser` runs it"
+    )
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
         page = browser.new_page(viewport=SIZE)
