@@ -50,7 +50,7 @@ def _benchmarks(options: argparse.Namespace, scratch: Path) -> Mapping[str, Call
         ),
         "night": lambda: night(options.night_shipments or options.shipments, scratch, nights=options.nights),
         "memory": lambda: memory(options.shipments, scratch),
-        "large": lambda: large(options.large_shipments, scratch),
+        "large": lambda: large(options.large_shipments, options.memory_limit, scratch),
         "dagster": lambda: dagster_overhead(scratch, days=options.days),
         "persons": persons,
     }
@@ -68,7 +68,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--shipments", type=int, default=100_000, help="N; memory is also measured at 3 N")
     parser.add_argument("--night-shipments", type=int, help="the larger database of a night; N unless given")
-    parser.add_argument("--large-shipments", type=int, default=1_000_000, help="of the night with least memory")
+    parser.add_argument("--large-shipments", type=int, default=1_000_000, help="of the night with little memory")
+    parser.add_argument("--memory-limit", default="300MB", help="WMS_MEMORY_LIMIT of that night")
     parser.add_argument("--rounds", type=int, default=1, help="of the first sync; the median counts")
     parser.add_argument("--nights", type=int, default=3, help="a size; the median counts")
     parser.add_argument("--days", type=int, default=1000, help="of the range that Dagster is measured with")
