@@ -26,7 +26,9 @@ from pipelines.home_state import home_state
 from pipelines.instance import prepare_home
 from pipelines.running import run_sync
 from tests.pipelines.conftest import LATE_START, TOKEN
+from wms_sync.reports.status import status
 from wms_sync.settings import Settings
+from wms_sync.state.runs import RunRecords
 
 
 @pytest.fixture
@@ -110,6 +112,15 @@ def test_stale_data_cannot_be_acknowledged_away(settings, monkeypatch):
     told = CliRunner().invoke(main, ["acknowledge", "stale"])
     assert told.exit_code == 2
     assert "goes on until it is mended" in told.output
+
+
+@pytest.mark.parametrize(("kind", "severity"), [("ServiceFailed", "look"), ("Unauthorized", "failed")])
+def test_a_night_that_is_tried_again_has_not_failed_yet(settings, store, kind, severity):
+    with RunRecords(settings.database_url) as records:
+        records.started("a-night", "sync", "schedule")
+        records.ended("a-night", "failed", error="The service answered 503.", error_kind=kind)
+    [found] = [one for one in status(settings, store).items if one.name.startswith("run")]
+    assert found.severity == severity
 
 
 def test_the_state_of_schedule_and_daemon_is_read_from_the_home(settings, monkeypatch):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from wms_sync.analytics.errors import AnotherServiceError
 from wms_sync.analytics.foreign_log import log_notice
 from wms_sync.extract.clocks import what_is_off
+from wms_sync.extract.nights import is_being_retried
 from wms_sync.layout import Layout
 from wms_sync.master_data.kinds.table import kind_named
 from wms_sync.master_data.push.unfinished import needs
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from wms_sync.reports.status import Status
 
 Severity = Literal["failed", "look"]
-LOADS_ALL = ("sync", "backfill", "rebuild")
+SYNC = "sync"
+LOADS_ALL = (SYNC, "backfill", "rebuild")
 """The first words of purposes whose success also does what a failed load should have done."""
 LOADING = "loading the tables"
 RUN = "run"
@@ -71,7 +73,9 @@ def marked(items: Collection[Item], acknowledged: Mapping[tuple[str, str], datet
 
 def items_of(found: Status, settings: Settings, store: StateStore, runs: Sequence[RunRecord]) -> Iterator[Item]:
     """Yield what there is to look at; ``runs`` are all that are recorded, newest first."""
-    yield from _run_items(runs)
+    syncs = [run for run in runs if run.purpose == SYNC]
+    is_open = is_being_retried(syncs, datetime.now(UTC), settings.night_retry_hours)
+    yield from _run_items(runs, tried_again=SYNC if is_open else None)
     if found.state_is_behind:
         yield state(
             "state-lost",
@@ -116,8 +120,11 @@ def items_of(found: Status, settings: Settings, store: StateStore, runs: Sequenc
         )
 
 
-def _run_items(runs: Sequence[RunRecord]) -> Iterator[Item]:
-    """Yield an item for each purpose whose newest run failed and which no later run has made good. Newest first."""
+def _run_items(runs: Sequence[RunRecord], *, tried_again: str | None = None) -> Iterator[Item]:
+    """Yield an item for each purpose whose newest run failed and which no later run has made good. Newest first.
+
+    What is ``tried_again`` by itself has not failed yet.
+    """
     done: set[str] = set()
     for run in runs:
         if run.outcome == "running" or run.purpose in done:
@@ -132,7 +139,7 @@ def _run_items(runs: Sequence[RunRecord]) -> Iterator[Item]:
                 f"{'failed' if run.outcome == 'failed' else 'was interrupted'}: {run.error}",
                 run.run_id,
                 about=run.purpose,
-                severity="failed" if run.outcome == "failed" else "look",
+                severity="failed" if run.outcome == "failed" and run.purpose != tried_again else "look",
             )
 
 
