@@ -17,13 +17,18 @@ imports `wms_sync`, never the other way round.
     metadata         converts the library's reports to metadata
     jobs             sync_now, backfill, tables, rebuild, one push job per kind
     schedules        nightly
+    nights           tries a scheduled night again
     sensors          load the tables after the pages, watch coverage and show covered days, mark dead runs
     master_data_files    starts a run for new and changed files
-    dead_runs        marks killed runs of the command line as failed
-    alerts           posts failed runs to a webhook
+    sources          who started a run and what for, as its tags
+    recording        the record of a run in the state store, and the last line of its log
+    dead_runs        marks killed runs as failed, and finds what ended them
+    alerts           sends alerts, and records runs that could not do so themselves
     failures         turns errors of the library into failures of a step
     instance         prepares DAGSTER_HOME: telemetry off, no retries, fast storage
     history          deletes old runs of Dagster's history
+    home_state       whether the schedule is on and the daemon runs, without Dagster
+    installed        how the program was installed, for what it says to do next
     event_log        Dagster's SQLite storage, made fast for many tables and many days
     running          runs jobs in this process, for the command line and tests
     local_sandbox    the sandbox as a child process

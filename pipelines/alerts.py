@@ -12,9 +12,8 @@ from pipelines import dead_runs, jobs
 from pipelines.asset_keys import is_of_another
 from pipelines.sources import source_of
 from wms_sync.alerts.deliver import tell
-from wms_sync.alerts.runs import SYNC
 from wms_sync.settings import Settings
-from wms_sync.state.runs import RunRecords
+from wms_sync.state.runs import LOADING, SYNC, RunRecords
 
 SEND_SECONDS = 30
 TICK_SECONDS = 40.0
@@ -23,7 +22,7 @@ ASSET_JOB = "__ASSET_JOB"
 """Dagster's name for the job of assets that were selected by hand, in any code location."""
 NOT_STARTED = "NotStarted"
 NO_STEP = "The run failed before its first step; its log in Dagster says why. Nothing was read, loaded or sent."
-PURPOSES = {jobs.SYNC_NOW: SYNC, jobs.TABLES: "loading the tables", ASSET_JOB: "materialising assets"}
+PURPOSES = {jobs.SYNC_NOW: SYNC, jobs.TABLES: LOADING, ASSET_JOB: "materialising assets"}
 """What runs of these jobs are for, in their records; the other jobs are called so."""
 
 

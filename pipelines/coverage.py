@@ -17,15 +17,13 @@ from pipelines.operation import Operation
 from wms_sync.extract.clocks import what_is_off
 from wms_sync.extract.plan import find_gaps, late_after, sync_cursor
 from wms_sync.settings import Settings
-from wms_sync.state.runs import KEPT, RunRecords, as_it_is
+from wms_sync.state.runs import KEPT, SYNC, RunRecords, as_it_is
 from wms_sync.state.store import StateStore
 
 NO_GAP = "coverage_has_no_gap"
 FRESH = "sync_cursor_is_fresh"
 CLOCKS = "clocks_agree"
 LAST_SYNC = "last_sync_succeeded"
-SYNC = "sync"
-"""What a sync is for, in its record."""
 HOUR = timedelta(hours=1)
 
 

@@ -14,10 +14,9 @@ import dagster as dg
 
 from pipelines.sensors import busy
 from pipelines.sources import ATTEMPT, NIGHT
-from wms_sync.alerts.runs import SYNC, group_of
 from wms_sync.extract.nights import PAUSES, mends_by_waiting, next_attempt
 from wms_sync.settings import Settings
-from wms_sync.state.runs import RunRecord, RunRecords
+from wms_sync.state.runs import SYNC, RunRecord, RunRecords
 
 LOOK_SECONDS = 30
 RECORDS = 50
@@ -62,6 +61,6 @@ def nights_are_retried(settings: Settings, sync: str, pauses: Sequence[timedelta
 def _failed_night(settings: Settings) -> RunRecord | None:
     """Return the newest sync, if it is of a schedule and failed with an error that waiting may mend."""
     with RunRecords(settings.database_url) as records:
-        newest = next((one for one in records.newest(RECORDS) if group_of(one) == SYNC), None)
+        newest = next((one for one in records.newest(RECORDS) if one.group == SYNC), None)
     is_passing = newest is not None and newest.outcome == "failed" and mends_by_waiting(newest.error_kind)
     return newest if is_passing else None

@@ -20,7 +20,7 @@ import dagster as dg
 
 from pipelines import tables
 from pipelines.asset_keys import pages
-from pipelines.coverage import SYNC, showing_failed_sync
+from pipelines.coverage import showing_failed_sync
 from pipelines.days import daily
 from pipelines.operation import Operation
 from pipelines.shown_days import facts_of_days, show_sync
@@ -34,6 +34,7 @@ from wms_sync.intervals import Interval
 from wms_sync.reports.days import days_of
 from wms_sync.settings import Settings
 from wms_sync.state.run import Run
+from wms_sync.state.runs import SYNC
 
 
 @dg.op(out=dg.Out(dg.Nothing), description="Reads the chosen days again, whole, into raw/shipments.")

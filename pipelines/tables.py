@@ -27,6 +27,7 @@ from wms_sync.cron import late_after_at_most
 from wms_sync.load.refresh import RefreshReport, refresh
 from wms_sync.settings import Settings
 from wms_sync.state.run import Run
+from wms_sync.state.runs import LOADING
 
 LOADS = "Loads every landed window, checks the tables and publishes analytics.duckdb."
 LOADS_WHAT_IS_LANDED = (
@@ -121,7 +122,7 @@ def table_events(report: RefreshReport, page: Path | None) -> Iterator[TableEven
 
 def refresh_tables(context: dg.OpExecutionContext | dg.AssetExecutionContext, operation: Operation) -> RefreshReport:
     """Refresh the tables as the only writer; return the report."""
-    return load(context, operation, "loading the tables", "load", refresh)
+    return load(context, operation, LOADING, "load", refresh)
 
 
 def load(

@@ -17,6 +17,7 @@ from wms_sync.alerts import runs
 from wms_sync.alerts.fact import Event, Fact, Undecided, digest
 from wms_sync.analytics.database import published
 from wms_sync.cron import longest_pause
+from wms_sync.extract.nights import is_being_retried
 from wms_sync.extract.plan import data_as_of, late_after
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.table import KINDS
@@ -74,7 +75,7 @@ def of_freshness(now: Now) -> Found:
     While a night is tried again nobody is told yet.
     """
     settings, limit = now.settings, late_after(now.settings, now.moment)
-    if runs.is_night_open(now.records, now.moment, settings.night_retry_hours):
+    if is_being_retried(now.records, now.moment, settings.night_retry_hours):
         yield Undecided(Event.STALE_DATA)
         return
     if runs.is_failing(now.records):

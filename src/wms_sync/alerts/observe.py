@@ -11,9 +11,10 @@ from wms_sync.alerts.channels import HEARTBEAT, channels_of
 from wms_sync.alerts.fact import Event, Fact, Undecided
 from wms_sync.alerts.facts import SOURCES, Now
 from wms_sync.alerts.message import body_of
-from wms_sync.alerts.runs import SYNC, last_success
+from wms_sync.alerts.runs import last_success
 from wms_sync.settings import Settings
 from wms_sync.state.outbox import Body, Outbox, ToldFact
+from wms_sync.state.runs import SYNC
 
 logger = logging.getLogger(__name__)
 BEAT_FOR = timedelta(days=1)

@@ -8,22 +8,14 @@ from datetime import datetime, timedelta
 
 from wms_sync.alerts.fact import Event, Fact, Undecided, digest
 from wms_sync.extract.nights import is_being_retried, mends_by_waiting
-from wms_sync.state.runs import KILLED, KILLED_KIND, RunRecord
+from wms_sync.state.runs import KILLED, KILLED_KIND, LOADS_TABLES, SYNC, RunRecord
 
-SYNC, LOADING = "sync", "loading"
-LOADS_TABLES = {SYNC, "backfill", "rebuild", LOADING}
-"""What each of these ends in fresh tables, so it also ends the failure of a load alone."""
 QUOTES_ROWS = {"RowsUnsent", "WrongHeader", "Rejected"}
 """Kinds of errors whose message may repeat what stands in a file or in the service."""
 TELLING_NUMBERS = re.compile(r"[0-9a-f]{6,}|\d+")
 LONGEST_TEXT = 1000
 EXPLAINED_WITHIN = timedelta(minutes=1)
 """Dagster notices the end of a process some seconds later than others may."""
-
-
-def group_of(record: RunRecord) -> str:
-    """Return what the run was for, without its days: ``sync``, ``backfill``, ``push retailers``."""
-    return record.purpose if record.purpose.startswith("push ") else record.purpose.split(" ", 1)[0]
 
 
 def is_in_ui(record: RunRecord) -> bool:
@@ -43,11 +35,6 @@ def is_failing(records: Sequence[RunRecord]) -> bool:
     return newest is not None and newest.outcome == "failed"
 
 
-def is_night_open(records: Sequence[RunRecord], now: datetime, hours: float) -> bool:
-    """Return whether the newest sync is a night that failed and may still succeed by itself."""
-    return is_being_retried(_of(records, SYNC), now, hours)
-
-
 def failed(
     records: Sequence[RunRecord], told: Iterable[str], now: datetime, night_retry_hours: float
 ) -> Iterator[Fact | Undecided]:
@@ -55,11 +42,11 @@ def failed(
 
     ``told`` are the keys of what was told: of a group whose records are no longer kept nothing is known.
     """
-    groups = {f"{Event.RUN_FAILED}:{group_of(one)}": group_of(one) for one in records}
+    groups = {f"{Event.RUN_FAILED}:{one.group}": one.group for one in records}
     yield from (Undecided(key) for key in told if key not in groups)
     for key, group in groups.items():
         last = _newest(records, group)
-        is_open = group == SYNC and is_night_open(records, now, night_retry_hours)
+        is_open = group == SYNC and is_being_retried(records, now, night_retry_hours)
         if last is None or is_open or _may_be_explained(last, now):
             yield Undecided(key)
         elif last.outcome == "failed":
@@ -79,12 +66,8 @@ def _newest(records: Sequence[RunRecord], group: str) -> RunRecord | None:
 
 
 def _settles(record: RunRecord, group: str) -> bool:
-    of = group_of(record)
-    return of == group or (group == LOADING and of in LOADS_TABLES and record.outcome == "succeeded")
-
-
-def _of(records: Sequence[RunRecord], group: str) -> list[RunRecord]:
-    return [one for one in records if group_of(one) == group]
+    loads = record.group in LOADS_TABLES and record.outcome == "succeeded"
+    return record.group == group or (group == "loading" and loads)
 
 
 def _fact(key: str, record: RunRecord) -> Fact:

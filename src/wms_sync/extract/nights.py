@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from itertools import takewhile
 
 from wms_sync.api.errors import Busy, NotSent, ServiceFailed, Unreachable
-from wms_sync.state.runs import RunRecord
+from wms_sync.state.runs import SYNC, RunRecord
 
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (2, 5, 10, 20, 30))
 """From the end of an attempt to the next one; the last pause repeats."""
@@ -31,13 +31,13 @@ def next_attempt(
     return due if due <= tick + timedelta(hours=hours) else None
 
 
-def is_being_retried(syncs: Iterable[RunRecord], now: datetime, hours: float) -> bool:
-    """Return whether the newest sync failed and may still succeed by itself; ``syncs`` are the newest first.
+def is_being_retried(records: Iterable[RunRecord], now: datetime, hours: float) -> bool:
+    """Return whether the newest sync failed and may still succeed by itself; ``records`` are the newest first.
 
     The time counts from the first failure since the last success, so that a schedule that ticks more often than that
     does not put the alert off for ever. An attempt that goes on may take longer.
     """
-    syncs = list(syncs)
+    syncs = [one for one in records if one.group == SYNC]
     failures = list(takewhile(_is_passing_failure, (one for one in syncs if one.outcome != "running")))
     if not failures:
         return False

@@ -24,7 +24,7 @@ from wms_sync.settings import Settings
 from wms_sync.state.acknowledgements import fingerprint
 from wms_sync.state.errors import RestoreUnfinished
 from wms_sync.state.ledger import LEDGER_LACKS
-from wms_sync.state.runs import RunRecord
+from wms_sync.state.runs import LOADING, LOADS_TABLES, SYNC, RunRecord
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.recovery import refuse_another_service
 
@@ -32,10 +32,6 @@ if TYPE_CHECKING:
     from wms_sync.reports.status import Status
 
 Severity = Literal["failed", "look"]
-SYNC = "sync"
-LOADS_ALL = (SYNC, "backfill", "rebuild")
-"""The first words of purposes whose success also does what a failed load should have done."""
-LOADING = "loading the tables"
 RUN = "run"
 """The beginning of the names of items on runs."""
 
@@ -73,8 +69,7 @@ def marked(items: Collection[Item], acknowledged: Mapping[tuple[str, str], datet
 
 def items_of(found: Status, settings: Settings, store: StateStore, runs: Sequence[RunRecord]) -> Iterator[Item]:
     """Yield what there is to look at; ``runs`` are all that are recorded, newest first."""
-    syncs = [run for run in runs if run.purpose == SYNC]
-    is_open = is_being_retried(syncs, datetime.now(UTC), settings.night_retry_hours)
+    is_open = is_being_retried(runs, datetime.now(UTC), settings.night_retry_hours)
     yield from _run_items(runs, tried_again=SYNC if is_open else None)
     if found.state_is_behind:
         yield state(
@@ -130,7 +125,7 @@ def _run_items(runs: Sequence[RunRecord], *, tried_again: str | None = None) -> 
         if run.outcome == "running" or run.purpose in done:
             continue
         done.add(run.purpose)
-        if run.outcome == "succeeded" and run.purpose.split()[0] in LOADS_ALL:
+        if run.outcome == "succeeded" and run.group in LOADS_TABLES:
             done.add(LOADING)
         if run.outcome in {"failed", "interrupted"}:
             yield item(

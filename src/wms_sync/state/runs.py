@@ -22,6 +22,10 @@ from wms_sync.state.schema import runs
 
 Outcome = Literal["running", "succeeded", "failed", "interrupted"]
 KEPT = 400
+SYNC, LOADING = "sync", "loading the tables"
+"""What a run is for, in its record; a backfill and a push also say of what."""
+LOADS_TABLES = frozenset({SYNC, "backfill", "rebuild", "loading"})
+"""Groups whose success does what a load alone should have done."""
 KILLED_KIND = "Killed"
 KILLED = (
     "The process of this run is gone: it was killed, or its machine went down. What it had landed is kept; the next "
@@ -50,6 +54,11 @@ class RunRecord:
     phases: Mapping[str, float] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     data_as_of: datetime | None = None
+
+    @property
+    def group(self) -> str:
+        """Return what the run was for, without its days: ``sync``, ``backfill``, ``loading``, ``push retailers``."""
+        return self.purpose if self.purpose.startswith("push ") else self.purpose.split(" ", 1)[0]
 
     @property
     def seconds(self) -> float | None:
