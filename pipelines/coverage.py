@@ -15,9 +15,9 @@ from pipelines import metadata
 from pipelines.asset_keys import pages
 from pipelines.operation import Operation
 from wms_sync.extract.clocks import what_is_off
-from wms_sync.extract.plan import find_gaps, late_after, sync_cursor
+from wms_sync.extract.plan import gaps_so_far, late_after, sync_cursor
 from wms_sync.settings import Settings
-from wms_sync.state.runs import KEPT, SYNC, RunRecords, as_it_is
+from wms_sync.state.runs import SYNC, RunRecords
 from wms_sync.state.store import StateStore
 
 NO_GAP = "coverage_has_no_gap"
@@ -98,8 +98,7 @@ def results(settings: Settings, store: StateStore, now: datetime | None = None) 
     """Return the checks' results for the present coverage."""
     now = now or datetime.now(UTC)
     covered = store.covered(tolerance=settings.clock_tolerance)
-    newest = max((one.end for one in covered), default=settings.start)
-    gaps = find_gaps(settings.start, newest, covered)
+    newest, gaps = gaps_so_far(settings.start, covered)
     cursor = sync_cursor(settings.start, covered)
     late = late_after(settings, now)
     off = what_is_off(store, settings.clock_tolerance)
@@ -125,8 +124,8 @@ def results(settings: Settings, store: StateStore, now: datetime | None = None) 
 
 def _last_sync(settings: Settings) -> dg.AssetCheckResult:
     with RunRecords(settings.database_url) as runs:
-        newest = (as_it_is(settings.layout, one) for one in runs.newest(KEPT) if one.purpose == SYNC)
-        last = next((one for one in newest if one.outcome in {"succeeded", "failed"}), None)
+        ended = (one for one in runs.as_they_are(settings.layout) if one.outcome in {"succeeded", "failed"})
+        last = next((one for one in ended if one.purpose == SYNC), None)
     has_failed = last is not None and last.outcome == "failed"
     told = "it succeeded" if last is not None else "there was none"
     return _result(

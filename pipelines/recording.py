@@ -21,7 +21,7 @@ from wms_sync.reports.status import status
 from wms_sync.settings import Settings
 from wms_sync.state.acknowledgements import Acknowledgements
 from wms_sync.state.queue import mark_running
-from wms_sync.state.runs import KEPT, Outcome, RunRecord, RunRecords, as_it_is
+from wms_sync.state.runs import Outcome, RunRecord, RunRecords
 from wms_sync.state.store import StateStore
 
 logger = logging.getLogger("wms_sync.runs")
@@ -121,7 +121,7 @@ def tell_how_it_is(settings: Settings) -> None:
     with suppress(WmsSyncError, duckdb.Error), StateStore(settings.database_url) as store:
         found = status(settings, store)
     with RunRecords(settings.database_url) as records:
-        write_metrics(settings, [as_it_is(settings.layout, one) for one in records.newest(KEPT)], found)
+        write_metrics(settings, records.as_they_are(settings.layout), found)
     if found is not None:
         with Acknowledgements(settings.database_url) as acknowledgements:
             acknowledgements.keep(found.facts)

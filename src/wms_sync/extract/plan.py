@@ -6,7 +6,7 @@ data.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from wms_sync import cron
@@ -50,6 +50,12 @@ def late_after(settings: Settings, now: datetime) -> timedelta:
 def find_gaps(start: datetime, end: datetime, covered: Iterable[Interval]) -> tuple[Interval, ...]:
     """Return the gaps of coverage in ``[start, end)``."""
     return subtract(interval(start, end), covered)
+
+
+def gaps_so_far(start: datetime, covered: Sequence[Interval]) -> tuple[datetime, tuple[Interval, ...]]:
+    """Return the newest moment that was read, ``start`` if there is none, and the gaps of coverage before it."""
+    newest = max((one.end for one in covered), default=start)
+    return newest, find_gaps(start, newest, covered)
 
 
 def sync_intervals(

@@ -9,13 +9,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, timedelta
 
 import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import records
-from wms_sync.extract.plan import find_gaps
+from wms_sync.extract.plan import gaps_so_far
 from wms_sync.flatten.window import flattened_window, is_flattened
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
@@ -53,8 +53,7 @@ def days_of(intervals: Iterable[Interval]) -> set[date]:
 def covered_days(settings: Settings, store: StateStore) -> set[date]:
     """Return the days of which everything was read, as far as the newest moment that was read."""
     covered = store.covered(tolerance=settings.clock_tolerance)
-    newest = max((one.end for one in covered), default=settings.start)
-    gaps = find_gaps(settings.start, newest, covered)
+    newest, gaps = gaps_so_far(settings.start, covered)
     return days_of([Interval(settings.start, newest)] if settings.start < newest else []) - days_of(gaps)
 
 
@@ -112,8 +111,3 @@ def _files(layout: Layout, window_id: str) -> list[str]:
 
 def _last(one: Interval) -> date:
     return (one.end - timedelta(microseconds=1)).date()
-
-
-def midnight(day: date) -> datetime:
-    """Return the beginning of a day, UTC."""
-    return datetime.combine(day, time(), UTC)

@@ -13,7 +13,7 @@ from wms_sync.analytics.included import absent_kinds
 from wms_sync.cron import next_tick
 from wms_sync.durable import accessing
 from wms_sync.extract.field_selection import refused_now
-from wms_sync.extract.plan import find_gaps, late_after, sync_cursor
+from wms_sync.extract.plan import gaps_so_far, late_after, sync_cursor
 from wms_sync.extract.read import BEFORE_START
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
@@ -28,7 +28,7 @@ from wms_sync.state.acknowledgements import Acknowledgements
 from wms_sync.state.ledger import Entry, PushLedger, State
 from wms_sync.state.push_files import PushedFile
 from wms_sync.state.queue import lock_holder
-from wms_sync.state.runs import KEPT, RunRecord, RunRecords, as_it_is
+from wms_sync.state.runs import RunRecord, RunRecords
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.recovery import is_behind
 from wms_sync.upkeep.retention import dropped_windows
@@ -143,9 +143,8 @@ def status(settings: Settings, store: StateStore) -> Status:
 
 def _collected(settings: Settings, store: StateStore, layout: Layout) -> Status:
     covered = store.covered(("loaded",), tolerance=settings.clock_tolerance)
-    newest = covered[-1].end if covered else None
     cursor = sync_cursor(settings.start, covered) if covered else None
-    gaps = find_gaps(settings.start, newest, covered) if newest and newest > settings.start else ()
+    _, gaps = gaps_so_far(settings.start, covered)
     before = store.observation(BEFORE_START)
     now = datetime.now(UTC)
     with Acknowledgements(settings.database_url) as acknowledgements:
@@ -187,7 +186,7 @@ def _collected(settings: Settings, store: StateStore, layout: Layout) -> Status:
 
 def _runs(settings: Settings) -> tuple[RunRecord, ...]:
     with RunRecords(settings.database_url) as runs:
-        return tuple(as_it_is(settings.layout, one) for one in runs.newest(KEPT))
+        return runs.as_they_are(settings.layout)
 
 
 @dataclass(frozen=True)

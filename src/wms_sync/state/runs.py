@@ -115,6 +115,10 @@ class RunRecords(Opened):
         with self._engine.begin() as connection:
             connection.execute(update(runs).where(runs.c.run_id == run_id).values(known))
 
+    def as_they_are(self, layout: Layout) -> tuple[RunRecord, ...]:
+        """Return all runs that are kept, the newest first; those of this data folder that were killed as failed."""
+        return tuple(as_it_is(layout, one) for one in self.newest(KEPT))
+
     def mark_killed(self, layout: Layout) -> tuple[RunRecord, ...]:
         """Record the runs of this data folder whose process is gone as failed, as of now; return them, oldest first."""
         query = select(runs).where(runs.c.outcome == "running").order_by(runs.c.started_at)

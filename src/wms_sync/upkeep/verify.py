@@ -104,9 +104,9 @@ class _Examination:
         return Verified(self._looked_at, found)
 
     def _lists(self) -> Iterator[Damage]:
-        if is_behind(self._layout, self._store):
+        if behind := is_behind(self._layout, self._store):
             yield Damage("the state store", "it was lost or is an old copy", "the next run restores what is on disk")
-        refuse_lost(self._layout, behind=is_behind(self._layout, self._store))
+        refuse_lost(self._layout, behind=behind)
 
     def _windows(self) -> Iterator[Damage]:
         for window in self._store.windows("reading", *COMPLETE_STATES):
