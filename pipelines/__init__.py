@@ -6,7 +6,8 @@ imports `wms_sync`, never the other way round.
 
     definitions      builds the Definitions from settings; `workspace.yaml` loads it
     asset_keys       the keys of all assets, behind the name of the instance where it has one
-    operation        the resource of every step: settings, progress watchers, reports of the run
+    operation        the resource of every step: settings, progress watchers, the run of the library
+    progress_lines   progress as lines of text
     days             daily partitions, and ranges of them as one run
     shipment_pages   the partitioned asset: raw pages, and the tables loaded from them in the same run
     shown_days       the materialisations of days, each with its own numbers
@@ -21,7 +22,6 @@ imports `wms_sync`, never the other way round.
     sensors          load the tables after the pages, watch coverage and show covered days, mark dead runs
     master_data_files    starts a run for new and changed files
     sources          who started a run and what for, as its tags
-    recording        the record of a run in the state store, and the last line of its log
     dead_runs        marks killed runs as failed, and finds what ended them
     alerts           sends alerts, and records runs that could not do so themselves
     failures         turns errors of the library into failures of a step
@@ -30,7 +30,8 @@ imports `wms_sync`, never the other way round.
     home_state       whether the schedule is on and the daemon runs, without Dagster
     installed        how the program was installed, for what it says to do next
     event_log        Dagster's SQLite storage, made fast for many tables and many days
-    running          runs jobs in this process, for the command line and tests
+    running          runs jobs in this process, for the command line with a home, and tests
+    directly         runs the same without Dagster, for the command line without a home
     local_sandbox    the sandbox as a child process
     ui               `wms-sync ui`, `make ui`
     cli/             the command line

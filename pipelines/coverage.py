@@ -74,13 +74,10 @@ def coverage_checks() -> dg.AssetChecksDefinition:
     return coverage_checks
 
 
-@dg.op(ins={"loaded": dg.In(dg.Nothing)}, out=dg.Out(dg.Nothing), description="Evaluates the checks of coverage.")
-def check_coverage(
-    context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]
-) -> Iterator[dg.AssetCheckEvaluation]:
-    """Yield the checks' results after a sync."""
-    with StateStore(operation.settings.database_url) as store:
-        yield from map(evaluation, results(operation.settings, store))
+def evaluations(settings: Settings) -> Sequence[dg.AssetCheckEvaluation]:
+    """Return the checks' results after a sync, as events of an op."""
+    with StateStore(settings.database_url) as store:
+        return tuple(map(evaluation, results(settings, store)))
 
 
 @contextmanager

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, timedelta
 from typing import Self
 
 import dagster as dg
 
-from wms_sync.intervals import Interval
+from wms_sync.intervals import Interval, midnight
 from wms_sync.settings import Settings
 
 RANGE_START = "dagster/asset_partition_range_start"
@@ -49,8 +49,4 @@ class DayRange:
     @property
     def interval(self) -> Interval:
         """Return midnight UTC of the first day to midnight after the last."""
-        return Interval(_midnight(self.first), _midnight(self.last + timedelta(days=1)))
-
-
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time(), UTC)
+        return Interval(midnight(self.first), midnight(self.last + timedelta(days=1)))

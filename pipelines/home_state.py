@@ -48,10 +48,15 @@ class HomeState:
         return self.daemon_heard_at is not None and now - self.daemon_heard_at < SILENT_AFTER
 
 
+def home_of_user() -> Path | None:
+    """Return the folder that `DAGSTER_HOME` names; None if it is not set."""
+    named = os.environ.get(HOME_VARIABLE)
+    return Path(named) if named else None
+
+
 def home_state(settings: Settings) -> HomeState:
     """Return what the home of ``DAGSTER_HOME`` tells, or else the one in the data folder."""
-    named = os.environ.get(HOME_VARIABLE)
-    home = Path(named) if named else settings.layout.dagster_home
+    home = home_of_user() or settings.layout.dagster_home
     if not home.is_dir():
         return HomeState(None, None, None)
     schedules = _rows(home / "schedules" / "schedules.db", "instigators", "status", "instigator_body")

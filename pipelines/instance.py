@@ -15,9 +15,8 @@ from pathlib import Path
 
 import dagster as dg
 
+from pipelines.home_state import HOME_VARIABLE, home_of_user
 from wms_sync.durable import make_private, write_whole
-
-HOME_VARIABLE = "DAGSTER_HOME"
 
 CONFIGURATION = """\
 # Written by wms-sync because there was none. You may change it.
@@ -80,12 +79,6 @@ def prepare_home(home: Path) -> Path:
     if not configuration.exists():
         write_whole(configuration, CONFIGURATION.encode())
     return home
-
-
-def home_of_user() -> Path | None:
-    """Return the folder that `DAGSTER_HOME` names; None if it is not set."""
-    named = os.environ.get(HOME_VARIABLE)
-    return Path(named) if named else None
 
 
 @contextmanager

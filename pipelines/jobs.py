@@ -9,11 +9,9 @@ from typing import Any
 import dagster as dg
 
 from pipelines import tables
-from pipelines.coverage import check_coverage
 from pipelines.master_data import push_name
 from pipelines.operation import Operation
-from pipelines.shipment_pages import load_tables, read_new_pages
-from wms_sync.load.refresh import rebuild as make_again
+from pipelines.shipment_pages import sync
 from wms_sync.master_data.kinds.kind import Kind
 
 SYNC_NOW, BACKFILL, TABLES, REBUILD = "sync_now", "backfill", "tables", "rebuild"
@@ -29,9 +27,9 @@ AssetJob = Any  # Dagster does not export the type of what define_asset_job retu
 def sync_now() -> None:
     """Run a sync: each night, by hand, and as `wms-sync sync`. What it reads follows from coverage, so it has no days.
 
-    Its ops are those of shipment_pages. As assets, pages and tables would cost a planned event each.
+    It is an op: as assets, pages and tables would cost a planned event each.
     """
-    check_coverage(load_tables(read_new_pages.alias("read_pages")()))
+    sync()
 
 
 def backfill(pages: dg.AssetsDefinition) -> AssetJob:
@@ -72,8 +70,9 @@ def rebuild_tables(
     context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]
 ) -> Iterator[tables.TableEvent]:
     """Make the tables again, check and publish them; the tables' assets record it as their newest materialisation."""
-    report = tables.load(context, operation, "rebuild", "rebuild", make_again)
-    yield from tables.table_events(report, operation.report)
+    with operation.step(context, "rebuild") as run:
+        run.rebuild()
+    yield from tables.table_events(run)
 
 
 @dg.job(

@@ -8,7 +8,6 @@ run, so that an alert is sent; so does a file that cannot be handled at all, aft
 a plan that is another one by now. Two pushes of one kind wait for each other, in the library.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -19,18 +18,16 @@ from pipelines import metadata
 from pipelines.asset_keys import asset_key
 from pipelines.logs import logging_to
 from pipelines.operation import Operation
-from pipelines.recording import SUCCEEDED, Counts, Ended
 from pipelines.sources import PLAN, tag_run
 from pipelines.stopping import Stopping
 from wms_sync.errors import WmsSyncError
-from wms_sync.master_data.check.rows import Checked
 from wms_sync.master_data.errors import MasterDataError
 from wms_sync.master_data.kinds.folder import files_of, folder_of
 from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.master_data.plan.steps import WRONG_USAGE, Plan
+from wms_sync.master_data.plan.steps import Plan
 from wms_sync.master_data.push.file import PushReport, plan_file, push_file
+from wms_sync.runs.pushing import Handled, counts_of, end_by, failures_of, purpose_of
 from wms_sync.settings import Settings
-from wms_sync.state.runs import Outcome
 
 GROUP = "master_data"
 REJECTED, DOUBTFUL, CHANGED = "no_row_is_rejected", "no_row_is_in_doubt", "no_row_has_changed"
@@ -54,15 +51,10 @@ CHECKS = {
 """By name: severity, the actions and outcomes of rows that fail the check, description."""
 
 Event = dg.MaterializeResult[None] | dg.AssetCheckResult
-Handled = Plan | PushReport
 
 
 class FileChanged(MasterDataError):
     """The file has changed since the sensor noticed it; nothing of it was sent."""
-
-
-class InterruptedPush(WmsSyncError):
-    """The push ended early because of a signal."""
 
 
 class NotApproved(MasterDataError):
@@ -75,14 +67,6 @@ class _OnlyPlanned(Exception):
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         super().__init__()
-
-
-class RowsUnsent(MasterDataError):
-    """The service did not accept every row; the others are safe to push again."""
-
-
-class WrongHeader(MasterDataError):
-    """The header is wrong, so no row of the file can be read."""
 
 
 class GivenFile(dg.Config):
@@ -162,27 +146,11 @@ def _recorded(
         return _handle(context, config, operation, kind, handled)
     failures: list[WmsSyncError] = []
     with (
-        operation.recording(f"push {kind.slug}", context) as recording,
-        recording.phase("push", counts=lambda: _counts(handled), end=lambda: _end(failures)),
+        operation.recording(purpose_of(kind), context) as recording,
+        recording.phase("push", counts=lambda: counts_of(handled), end=lambda: end_by(failures)),
     ):
         failures += _handle(context, config, operation, kind, handled)
     return failures
-
-
-def _counts(handled: Sequence[Handled]) -> Counts:
-    counts: Counter[str] = Counter()
-    for done in handled:
-        if isinstance(done, PushReport):
-            counts.update({outcome.value.replace(" ", "_"): count for outcome, count in done.counts.items()})
-    return counts
-
-
-def _end(failures: Sequence[WmsSyncError]) -> Ended:
-    if not failures:
-        return SUCCEEDED
-    kind = type(failures[0])
-    outcome: Outcome = "interrupted" if kind is InterruptedPush else "failed"
-    return Ended(outcome, "\n".join(map(str, failures)), kind.__name__)
 
 
 def _sends(context: dg.AssetExecutionContext, settings: Settings, kind: Kind, config: PushConfig) -> bool:
@@ -209,7 +177,7 @@ def _handle(
             handled.append(done)
             operation.handled.append(done)
             context.log.info(done.summary)
-            failures += _failures(done)
+            failures += failures_of(done)
             if isinstance(done, PushReport) and (done.applied.stopped or done.applied.interrupted):
                 break
     except WmsSyncError as error:
@@ -270,27 +238,6 @@ def _refuse_another(plan: Plan, file: GivenFile) -> None:
             f"{file.path} has changed since it was noticed, so nothing of it was sent. The sensor starts another run "
             "for the new content."
         )
-
-
-def _failures(done: Handled) -> Iterator[WmsSyncError]:
-    """Yield the errors that fail the run although the file was read."""
-    if isinstance(done, PushReport) and done.applied.stopped is not None:
-        yield done.applied.stopped
-    if isinstance(done, PushReport) and done.applied.interrupted:
-        yield InterruptedPush(f"The push was interrupted; push the file again to send the rest. {done.summary}")
-    elif isinstance(done, PushReport) and done.unsettled and done.applied.stopped is None:
-        first = done.unsettled[0]
-        yield RowsUnsent(
-            f"The service did not take {len(done.unsettled):,} rows of {_checked(done).file.path.name}, the first on "
-            f"line {first.line}: {first.message} {done.summary}"
-        )
-    if done.exit_code == WRONG_USAGE and _checked(done).header_is_wrong:
-        why = "; ".join(f"{one.column}: {one.rule}" for one in _checked(done).offences[: metadata.SHOWN_FAULTS])
-        yield WrongHeader(f"The header of {_checked(done).file.path.name} is wrong, so nothing of it was sent. {why}")
-
-
-def _checked(done: Handled) -> Checked:
-    return done.checked if isinstance(done, Plan) else done.plan.checked
 
 
 def _events(kind: Kind, config: PushConfig, handled: Sequence[Handled]) -> Iterator[Event]:

@@ -1,13 +1,13 @@
-"""Run jobs in this process, for the command line and tests: quiet, interruptible, with the library's errors.
+"""Run Dagster's jobs in this process, so that its UI shows what the command line runs: quiet, interruptible, with the
+library's errors.
 
-With `DAGSTER_HOME` the run is in Dagster's history, where the UI shows it; without it, no history is kept.
+The command line does so if there is a `DAGSTER_HOME`; else it calls the library itself (`directly`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -28,30 +28,16 @@ from pipelines.sources import COMMAND_LINE, SOURCE
 from pipelines.stopping import sigterm_interrupts
 from wms_sync.errors import WmsSyncError
 from wms_sync.extract.progress import Watcher
-from wms_sync.extract.read import ReadReport
 from wms_sync.layout import Layout
-from wms_sync.load.refresh import RefreshReport
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.push.file import PushReport
 from wms_sync.master_data.push.outcomes import Watcher as PushWatcher
+from wms_sync.runs.operation import NotPublished, RunReport
 from wms_sync.settings import Settings
 from wms_sync.state.queue import mark_alive
 
 SILENT: Mapping[str, Any] = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 """Errors are raised, and whoever started the run reports them once."""
-
-
-class NotPublished(WmsSyncError):
-    """Blocking checks failed; the published file is unchanged."""
-
-
-@dataclass(frozen=True)
-class RunReport:
-    """The reports of a run that succeeded; None for steps that the job does not have."""
-
-    run_id: str
-    read: ReadReport | None
-    refreshed: RefreshReport | None
 
 
 def run_sync(

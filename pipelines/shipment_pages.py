@@ -1,82 +1,76 @@
 """The partitioned asset: raw pages of list shipments, as received. The same run then loads the tables from them.
 
 A range of days is one run (`BackfillPolicy.single_run`), which reads exactly these days again. A sync reads what
-coverage lacks, so it has no partitions: it is a job of the same steps, and shows the days that it read.
+coverage lacks, so it has no partitions: it is a job of its own, and shows the days that it read.
 
-The asset is a graph of two ops, `read_pages` and `load_tables`. An op loads the tables and logs their materialisations;
-the tables' assets are not selected into the run. The reason is speed: Dagster 1.13.27 stores a planned event for each
-asset of a run and each day of its range, also for assets without partitions. With the 36 downstream assets and 1,000
-days that took 136 to 238 s, against 11 to 16 s this way. It also means that every way to choose days starts one run:
-for Dagster the tables of a backfill are made when their materialisations are logged. Where somebody selects the tables
-too (`Materialize all`), their own step loads them, so that each is made once.
+The asset is a graph of one op, which calls the library once, for the read and the load. It logs the materialisations of
+the tables; their assets are not selected into the run. The reason is speed: Dagster 1.13.27 stores a planned event for
+each asset of a run and each day of its range, also for assets without partitions. With the 36 downstream assets and
+1,000 days that took 136 to 238 s, against 11 to 16 s this way. It also means that every way to choose days starts one
+run: for Dagster the tables of a backfill are made when their materialisations are logged. Where somebody selects the
+tables too (`Materialize all`), their own step loads them, so that each is made once.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
+from datetime import date
 from typing import Any
 
 import dagster as dg
 
-from pipelines import tables
+from pipelines import coverage, tables
 from pipelines.asset_keys import pages
-from pipelines.coverage import showing_failed_sync
 from pipelines.days import daily
+from pipelines.metadata import Metadata
 from pipelines.operation import Operation
 from pipelines.shown_days import facts_of_days, show_sync
-from wms_sync.api.client import GlobalApi
-from wms_sync.audit.compare import stored_shipments
-from wms_sync.audit.slice import SliceReader
-from wms_sync.extract.read import Reading
-from wms_sync.extract.warnings import Warnings
-from wms_sync.flatten.workers import Flattening
+from wms_sync.extract.read import ReadReport
 from wms_sync.intervals import Interval
 from wms_sync.reports.days import days_of
 from wms_sync.settings import Settings
 from wms_sync.state.run import Run
-from wms_sync.state.runs import SYNC
 
 
-@dg.op(out=dg.Out(dg.Nothing), description="Reads the chosen days again, whole, into raw/shipments.")
-def read_pages(context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]) -> None:
-    """Read the days with one call of the library."""
-    days = _days(context)
-    purpose = f"backfill {days.start:%Y-%m-%d} to {days.end:%Y-%m-%d}"
-    with operation.step(purpose, context, phase="read", is_last=False) as run:
-        with _reading(context, operation, run) as (reading, _):
-            operation.read = report = reading.backfill(days.start, days.end)
-        operation.days = facts_of_days(run, report, days_of([Interval(days.start, days.end)]))
-
-
-@dg.op(out=dg.Out(dg.Nothing), description="Reads everything that is not covered yet into raw/shipments.")
-def read_new_pages(context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]) -> None:
-    """Read what coverage lacks, and a slice of old shipments again."""
-    with (
-        showing_failed_sync(context, operation.settings),
-        operation.step(SYNC, context, phase="read", is_last=False) as run,
-    ):
-        with _reading(context, operation, run) as (reading, audit):
-            operation.read = report = reading.sync()
-            audit.read(report.horizon)
-        show_sync(context, run, report)
-
-
-@dg.op(ins={"pages": dg.In(dg.Nothing)}, out=dg.Out(dg.Nothing), description=tables.LOADS)
-def load_tables(
+@dg.op(out=dg.Out(dg.Nothing), description="Reads the chosen days again, whole, and loads the tables.")
+def read_days(
     context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]
 ) -> Iterator[dg.Output[None] | tables.TableEvent]:
-    """Load the tables, unless their own step does so in this run.
+    """Read the days with one call of the library, which also loads, unless the tables' own step does so in this run.
 
-    The days of the asset are materialised first, so that Dagster does not repeat the read if the load fails.
+    The days of the asset are materialised once they are read, so that Dagster does not repeat the read if the load
+    fails.
     """
-    for day, facts in operation.days.items():
+    days, loads = _days(context), not context.job_def.has_node_named(tables.STEP)
+    shown: dict[date, Metadata] = {}
+    failure: Exception | None = None
+
+    def show(run: Run, report: ReadReport) -> None:
+        shown.update(facts_of_days(run, report, days_of([days])))
+
+    try:
+        with operation.step(context, "backfill") as run:
+            run.backfill(days, show, loads=loads)
+    except Exception as error:
+        if not shown:
+            raise
+        failure = error
+    for day, facts in shown.items():
         context.get_step_execution_context().add_asset_metadata(facts, pages(), partition_key=day.isoformat())
     yield dg.Output(None)
-    if context.job_def.has_node_named(tables.STEP):
-        return
-    with showing_failed_sync(context, operation.settings):
-        refreshed = tables.refresh_tables(context, operation)
-        yield from tables.table_events(refreshed, operation.report)
+    if failure is not None:
+        raise failure
+    yield from tables.table_events(run)
+
+
+@dg.op(out=dg.Out(dg.Nothing), description="Reads what is not covered yet, loads the tables, and checks coverage.")
+def sync(
+    context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]
+) -> Iterator[tables.TableEvent | dg.AssetCheckEvaluation]:
+    """Read what coverage lacks and a slice of old shipments again, and load, with one call of the library."""
+    with coverage.showing_failed_sync(context, operation.settings):
+        with operation.step(context, "sync") as run:
+            run.sync(lambda run, report: show_sync(context, run, report))
+        yield from tables.table_events(run)
+    yield from coverage.evaluations(operation.settings)
 
 
 def shipment_pages(settings: Settings) -> dg.AssetsDefinition:
@@ -99,28 +93,16 @@ def shipment_pages(settings: Settings) -> dg.AssetsDefinition:
         ),
     )
     def shipment_pages() -> Any:  # noqa: ANN401 - a node of the graph, not a value
-        return load_tables(read_pages())
+        return read_days()
 
     return shipment_pages
 
 
-@contextmanager
-def _reading(context: dg.OpExecutionContext, operation: Operation, run: Run) -> Iterator[tuple[Reading, SliceReader]]:
-    """Yield what reads; each window that lands is flattened meanwhile. At the end of the block all are flattened."""
-    settings, warnings = run.settings, Warnings()
-    with GlobalApi.from_settings(settings) as api, Flattening(settings, run.store) as ahead:
-        stored = partial(stored_shipments, settings)
-        yield (
-            Reading(run, api, watcher=operation.watcher(context.log), landed=ahead.add, warnings=warnings),
-            SliceReader(run, api, stored=stored, landed=ahead.add, warnings=warnings),
-        )
-
-
-def _days(context: dg.OpExecutionContext) -> dg.TimeWindow:
+def _days(context: dg.OpExecutionContext) -> Interval:
     """Return the chosen days. Raise `Failure` if there are none: Dagster also launches runs without partitions."""
     if not (context.has_partition_key or context.has_partition_key_range):
         raise dg.Failure(
             "This run has no days to read again: choose days (partitions). The job sync_now reads what is not covered.",
             allow_retries=False,
         )
-    return context.partition_time_window
+    return Interval(*context.partition_time_window)

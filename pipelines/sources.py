@@ -30,7 +30,6 @@ def source_of(tags: Mapping[str, str]) -> Source:
     return "sensor" if SENSOR in tags else "ui"
 
 
-def tag_run(instance: dg.DagsterInstance, run: dg.DagsterRun, purpose: str) -> None:
+def tag_run(instance: dg.DagsterInstance, run: dg.DagsterRun, mode: str) -> None:
     """Tag a run with who started it and what for, so that Dagster's list of runs can be filtered by both."""
-    mode = "load" if purpose.startswith("loading") else purpose.partition(" ")[0]
     instance.add_run_tags(run.run_id, {SOURCE: source_of(run.tags), MODE: mode})

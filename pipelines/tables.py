@@ -9,9 +9,8 @@ Dagster's freshness policy with it, speak of data and not of a click.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -19,15 +18,13 @@ import dagster as dg
 from pipelines import metadata
 from pipelines.asset_keys import asset_key, pages
 from pipelines.operation import Operation
-from pipelines.reporting import report_load
 from wms_sync.analytics.asking import CheckResult
 from wms_sync.analytics.checks import Check, checks
 from wms_sync.catalogue import Mart, Relation, Table, history_tables, marts, ops_tables, tables
 from wms_sync.cron import late_after_at_most
-from wms_sync.load.refresh import RefreshReport, refresh
+from wms_sync.load.refresh import RefreshReport
+from wms_sync.runs import operation as library
 from wms_sync.settings import Settings
-from wms_sync.state.run import Run
-from wms_sync.state.runs import LOADING
 
 LOADS = "Loads every landed window, checks the tables and publishes analytics.duckdb."
 LOADS_WHAT_IS_LANDED = (
@@ -93,12 +90,15 @@ def analytics_tables(settings: Settings) -> dg.AssetsDefinition:
     def analytics_tables(
         context: dg.AssetExecutionContext, operation: dg.ResourceParam[Operation]
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetObservation | dg.AssetCheckResult]:
-        report = refresh_tables(context, operation)
+        with operation.step(context, "load") as run:
+            run.load()
+        if (report := run.refreshed) is None:
+            return
         for result in report.checks:
             yield dg.AssetCheckResult(**_found(result))
         _refuse_unpublished(report)
         for relation in relations():
-            facts = metadata.of_table(relation.slug, report, operation.report)
+            facts = metadata.of_table(relation.slug, report, run.page)
             if report.is_news:
                 yield dg.MaterializeResult(asset_key=key(relation), metadata=facts)
             else:
@@ -107,36 +107,16 @@ def analytics_tables(settings: Settings) -> dg.AssetsDefinition:
     return analytics_tables
 
 
-def table_events(report: RefreshReport, page: Path | None) -> Iterator[TableEvent]:
-    """Yield what an op logs of a refresh or rebuild: every check, and the tables if they were published.
-
-    `page` is the report of the load.
-    """
+def table_events(run: library.Operation) -> Iterator[TableEvent]:
+    """Yield what an op logs of a load: every check, and the tables if they were published. A mere read has none."""
+    if (report := run.refreshed) is None:
+        return
     for result in report.checks:
         yield dg.AssetCheckEvaluation(**_found(result), blocking=result.check.blocking)
     _refuse_unpublished(report)
     event = dg.AssetMaterialization if report.is_news else dg.AssetObservation
     for relation in relations():
-        yield event(key(relation), metadata=metadata.of_table(relation.slug, report, page))
-
-
-def refresh_tables(context: dg.OpExecutionContext | dg.AssetExecutionContext, operation: Operation) -> RefreshReport:
-    """Refresh the tables as the only writer; return the report."""
-    return load(context, operation, LOADING, "load", refresh)
-
-
-def load(
-    context: dg.OpExecutionContext | dg.AssetExecutionContext,
-    operation: Operation,
-    purpose: str,
-    phase: str,
-    loads: Callable[[Run], RefreshReport],
-) -> RefreshReport:
-    """Load the tables with one call of the library, and make the report of it."""
-    with operation.step(purpose, context, phase=phase) as run:
-        operation.refreshed = report = loads(run)
-        operation.report = report_load(run, report)
-    return report
+        yield event(key(relation), metadata=metadata.of_table(relation.slug, report, run.page))
 
 
 def _found(result: CheckResult) -> dict[str, Any]:

@@ -20,8 +20,9 @@ from pathlib import Path
 
 import click
 
+from pipelines.home_state import HOME_VARIABLE, home_of_user
 from pipelines.installed import command
-from pipelines.instance import HOME_VARIABLE, home_of_user, prepare_home
+from pipelines.instance import prepare_home
 from pipelines.local_sandbox import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, local_sandbox
 from wms_sync.durable import keep_private
 from wms_sync.errors import SettingsError, WmsSyncError

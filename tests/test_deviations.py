@@ -18,7 +18,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from pipelines.cli.runs import report
-from pipelines.running import RunReport
 from tests.conftest import CONFIG, Bench
 from tests.oracle import AS_JSON, Tables, differences, expected_tables
 from tests.test_sync import synced
@@ -28,6 +27,7 @@ from wms_sandbox.field_treatment import FieldTreatment
 from wms_sandbox.server import SandboxServer
 from wms_sync.catalogue import tables
 from wms_sync.reports.status import status
+from wms_sync.runs.operation import RunReport
 
 PAGE_SIZE = 20
 FEW = replace(CONFIG, shipments=60, families=20)

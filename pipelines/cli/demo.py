@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
-import dagster as dg
 import duckdb
 import httpx
 from rich.console import Console
@@ -20,7 +19,6 @@ from rich.table import Table
 from pipelines.cli.push_views import plan_lines
 from pipelines.cli.runs import run_push, run_sync
 from pipelines.installed import command, shown
-from pipelines.instance import without_history
 from pipelines.local_sandbox import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, local_sandbox
 from wms_sync import sql_files
 from wms_sync.durable import make_private
@@ -48,19 +46,19 @@ QUERIES = (
 def run_demo(data_dir: Path) -> int:
     """Run sandbox, first sync, changes, second sync, push, third sync, some queries. Return the exit code."""
     _empty(data_dir)
-    with local_sandbox(shipments=SHIPMENTS, seed=SEED, days=DAYS) as base_url, without_history() as instance:
+    with local_sandbox(shipments=SHIPMENTS, seed=SEED, days=DAYS) as base_url:
         settings = _settings(data_dir, base_url)
         _title(f"1. First sync: {SHIPMENTS:,} shipments from the sandbox at {base_url}")
-        codes = [run_sync(settings, instance=instance)]
+        codes = [run_sync(settings, keeps_history=False)]
         _title("2. Time passes: shipments change, packages come and go, orders change")
         _let_time_pass(base_url, CHANGES)
         _title("3. Second sync: only what changed, and ten minutes of overlap")
-        codes.append(run_sync(settings, instance=instance))
+        codes.append(run_sync(settings, keeps_history=False))
         _title("4. The other way: retailers, products and location tags from CSV files, each planned and then pushed")
-        codes += _push_samples(settings, instance)
+        codes += _push_samples(settings)
         _title("5. Shipments of what was pushed, and a third sync that brings it back")
         _let_time_pass(base_url, USES)
-        codes.append(run_sync(settings, instance=instance))
+        codes.append(run_sync(settings, keeps_history=False))
     published = settings.layout.published
     _title("6. What an analyst sees")
     _show(published)
@@ -84,12 +82,12 @@ def _settings(data_dir: Path, base_url: str) -> Settings:
     )
 
 
-def _push_samples(settings: Settings, instance: dg.DagsterInstance) -> Iterator[int]:
+def _push_samples(settings: Settings) -> Iterator[int]:
     for kind in KINDS:
         for path in files_of(SAMPLES, kind):
             for line in plan_lines(plan_file(settings, kind, path), limit=settings.push_limit):
                 click.echo(line)
-            yield run_push(settings, kind, path, resend=False, instance=instance)
+            yield run_push(settings, kind, path, resend=False, keeps_history=False)
 
 
 def _title(text: str) -> None:

@@ -9,10 +9,10 @@ from uuid import uuid4
 import click
 
 from pipelines.cli.views import moment
-from pipelines.recording import SUCCEEDED, Counts, Recording
-from pipelines.reporting import remake_report
 from pipelines.sources import COMMAND_LINE
 from wms_sync.errors import SettingsError
+from wms_sync.runs.recording import SUCCEEDED, Counts, Recording
+from wms_sync.runs.report_page import remake_report
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.forget import Forgotten, forget

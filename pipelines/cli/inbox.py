@@ -71,9 +71,10 @@ def replay_entries(settings: Settings, names: Sequence[str]) -> int:
 
     Return the exit code: 1 if nothing was published.
     """
-    from pipelines.recording import SUCCEEDED, Ended, Recording
-    from pipelines.reporting import report_load
     from wms_sync.load.replay import replay
+    from wms_sync.runs.recording import SUCCEEDED, Ended, Recording
+    from wms_sync.runs.report_page import report_load
+    from wms_sync.state.runs import NOT_PUBLISHED
     from wms_sync.upkeep.recovery import begin
 
     entries = chosen(_status(settings).inbox, names)
@@ -86,7 +87,7 @@ def replay_entries(settings: Settings, names: Sequence[str]) -> int:
 
     def end() -> Ended:
         refreshed = done[0].refreshed
-        return SUCCEEDED if refreshed.published else Ended("failed", refreshed.refusal, "NotPublished")
+        return SUCCEEDED if refreshed.published else Ended("failed", refreshed.refusal, NOT_PUBLISHED)
 
     with (
         recording.phase(REPLAY, counts=lambda: done[0].refreshed.counts if done else {}, end=end),

@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, Tim
 from rich.progress import Progress as Bar
 
 from pipelines.logs import LIBRARY, Lines, stamped
-from pipelines.operation import LINE_SECONDS, PlainLines, line, push_line
+from pipelines.progress_lines import LINE_SECONDS, PlainLines, line, push_line
 from wms_sync.extract.progress import Progress, Watcher
 from wms_sync.master_data.push.outcomes import PushProgress
 from wms_sync.master_data.push.outcomes import Watcher as PushWatcher

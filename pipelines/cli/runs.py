@@ -1,47 +1,67 @@
-"""Run the jobs of the commands, show progress, print the result, and return the exit code."""
+"""Run what a command is for, show progress, print the result, and return the exit code."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 import click
-import dagster as dg
 
 from pipelines.cli.progress import progress, push_progress
 from pipelines.cli.views import read_lines, refresh_lines, took_lines
-from pipelines.running import RunReport
-from pipelines.running import run_backfill as backfill_job
-from pipelines.running import run_push as push_job
-from pipelines.running import run_rebuild as rebuild_job
-from pipelines.running import run_sync as sync_job
-from wms_sync.master_data.kinds.kind import Kind
+from pipelines.home_state import home_of_user
 from wms_sync.master_data.plan.steps import SHOWN
-from wms_sync.settings import Settings
+
+if TYPE_CHECKING:
+    from wms_sync.extract.progress import Watcher
+    from wms_sync.master_data.kinds.kind import Kind
+    from wms_sync.master_data.push.file import PushReport
+    from wms_sync.master_data.push.outcomes import Watcher as PushWatcher
+    from wms_sync.runs.operation import RunReport
+    from wms_sync.settings import Settings
 
 DONE_WITH_DOUBTS = 3
 INTERRUPTED = 130
 
 
-def run_sync(settings: Settings, *, instance: dg.DagsterInstance | None = None) -> int:
+class Runs(Protocol):
+    """What runs the commands: the library itself, or the jobs of Dagster with its history."""
+
+    def run_sync(self, settings: Settings, *, watcher: Watcher | None = None) -> RunReport:
+        """Read what is not covered, and load."""
+
+    def run_backfill(self, settings: Settings, start: date, end: date, *, watcher: Watcher | None = None) -> RunReport:
+        """Read days again, and load."""
+
+    def run_rebuild(self, settings: Settings) -> RunReport:
+        """Make every table again."""
+
+    def run_push(
+        self, settings: Settings, kind: Kind, path: Path, *, resend: bool = False, watcher: PushWatcher | None = None
+    ) -> PushReport:
+        """Push a file."""
+
+
+def run_sync(settings: Settings, *, keeps_history: bool = True) -> int:
     """Run the nightly job now; return the exit code."""
     with progress() as watcher:
-        outcome = sync_job(settings, watcher=watcher, instance=instance)
+        outcome = _runs(keeps_history=keeps_history).run_sync(settings, watcher=watcher)
     return report(outcome)
 
 
 def run_backfill(settings: Settings, start: date, end: date) -> int:
     """Read whole days again; return the exit code."""
     with progress() as watcher:
-        outcome = backfill_job(settings, start, end, watcher=watcher)
+        outcome = _runs().run_backfill(settings, start, end, watcher=watcher)
     return report(outcome)
 
 
 def run_rebuild(settings: Settings) -> int:
     """Make every table again from raw pages; return the exit code."""
     with progress():
-        outcome = rebuild_job(settings)
+        outcome = _runs().run_rebuild(settings)
     return report(outcome)
 
 
@@ -52,11 +72,11 @@ def run_push(
     *,
     resend: bool,
     most: int | None = SHOWN,
-    instance: dg.DagsterInstance | None = None,
+    keeps_history: bool = True,
 ) -> int:
     """Push one file; return the exit code. ``most`` rows of each outcome are printed, or all."""
     with push_progress() as watcher:
-        outcome = push_job(settings, kind, path, resend=resend, watcher=watcher, instance=instance)
+        outcome = _runs(keeps_history=keeps_history).run_push(settings, kind, path, resend=resend, watcher=watcher)
     for line in outcome.lines(most=most):
         click.echo(line)
     return INTERRUPTED if outcome.applied.interrupted else outcome.exit_code
@@ -83,3 +103,14 @@ def _lines(outcome: RunReport) -> Iterator[str]:
     if outcome.refreshed is not None:
         yield from refresh_lines(outcome.refreshed)
     yield from took_lines(outcome.read, outcome.refreshed)
+
+
+def _runs(*, keeps_history: bool = True) -> Runs:
+    """Return Dagster's jobs if there is a home to keep their history, else the library, without importing Dagster."""
+    if keeps_history and home_of_user() is not None:
+        from pipelines import running
+
+        return running
+    from pipelines import directly
+
+    return directly

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 
 @dataclass(frozen=True, order=True)
@@ -22,6 +22,11 @@ class Interval:
     def length(self) -> timedelta:
         """Return the length of the interval."""
         return self.end - self.start
+
+
+def midnight(day: date) -> datetime:
+    """Return the first moment of a day in UTC."""
+    return datetime.combine(day, time(), UTC)
 
 
 def interval(start: datetime, end: datetime) -> tuple[Interval, ...]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pipelines.cli.runs import DONE_WITH_DOUBTS, report
 from pipelines.metadata import of_read
-from pipelines.running import RunReport
 from tests.conftest import logged
 from wms_sync.extract.read import Reading
 from wms_sync.extract.warnings import Warnings
 from wms_sync.reports.status import status
+from wms_sync.runs.operation import RunReport
 
 
 def read_with(bench, warnings: Warnings):

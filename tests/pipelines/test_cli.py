@@ -49,13 +49,13 @@ class FirstSync:
 
 @pytest.fixture(scope="module")
 def first(server, environment, tmp_path_factory) -> FirstSync:
-    """By the program that is installed, of the service that each test finds."""
+    """By the program that is installed, of the service that each test finds; its errors name what it imported."""
     server.sandbox = Sandbox(CONFIG)
     folder = tmp_path_factory.mktemp("first")
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))}
     command = [str(Path(sys.executable).with_name("wms-sync")), "sync"]
     ended = subprocess.run(
-        command, env=inherited | environment, cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        command, env=inherited | environment | {"PYTHONPROFILEIMPORTTIME": "1"}, cwd=folder, capture_output=True, text=True, timeout=120, check=False
     )
     return FirstSync(ended, folder / "data")
 
@@ -106,6 +106,13 @@ def test_sync_status_backfill_and_rebuild(first, run, sandbox, tmp_path):
     assert set(status["windows"]) == {"loaded"}
     # the sandbox's clock is frozen
     assert [one for one in status["needs_a_hand"] if "hours behind" not in one and "clock" not in one] == []
+
+
+def test_without_a_home_a_sync_imports_no_dagster(first):
+    """It takes longer to import than a night to run."""
+    imported = {line.rpartition("|")[2].strip().split(".")[0] for line in first.ended.stderr.splitlines()}
+    assert {"duckdb", "sqlalchemy", "wms_sync"} <= imported
+    assert "dagster" not in imported
 
 
 def test_doctor_finds_nothing_wrong_and_names_what_is(run):

@@ -72,7 +72,7 @@ def test_tables_stand_behind_the_pages_and_marts_behind_tables(graph):
 def test_days_of_the_pages_are_read_and_then_loaded_in_one_process(settings):
     job = definitions.build(settings).resolve_job_def("backfill")
     ops = {op.name for op in job.all_node_defs if isinstance(op, dg.OpDefinition)}
-    assert ops == {"read_pages", "load_tables", "coverage"}
+    assert ops == {"read_days", "coverage"}
     assert job.executor_def.name == "in_process"
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from pipelines.days import RANGE_END, RANGE_START
 from pipelines.event_log import OPEN_FILES, FastSqliteEventLogStorage
-from pipelines.instance import HOME_VARIABLE, prepare_home, without_history
+from pipelines.home_state import HOME_VARIABLE
+from pipelines.instance import prepare_home, without_history
 
 
 @pytest.fixture

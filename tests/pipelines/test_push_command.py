@@ -19,7 +19,7 @@ from pipelines.cli.push_views import plan_lines
 from pipelines.cli.views import status_lines
 from pipelines.instance import prepare_home
 from pipelines.logs import Lines, handling
-from pipelines.operation import push_line
+from pipelines.progress_lines import push_line
 from pipelines.running import run_push
 from tests import processes
 from tests.processes import Command, Ended

@@ -16,9 +16,10 @@ from pipelines import coverage, definitions, jobs, tables
 from pipelines.asset_keys import pages
 from pipelines.days import DayRange
 from pipelines.dead_runs import mark_dead
-from pipelines.instance import HOME_VARIABLE, prepare_home, without_history
+from pipelines.home_state import HOME_VARIABLE
+from pipelines.instance import prepare_home, without_history
 from pipelines.operation import Operation
-from pipelines.running import NotPublished, run_backfill, run_job, run_rebuild, run_sync
+from pipelines.running import run_backfill, run_job, run_rebuild, run_sync
 from pipelines.sources import MODE, SOURCE
 from tests.conftest import logged
 from tests.pipelines.conftest import LATE_START, TOKEN
@@ -28,6 +29,7 @@ from wms_sync.api.errors import Unauthorized
 from wms_sync.durable import make_private
 from wms_sync.errors import SettingsError
 from wms_sync.extract.progress import Progress
+from wms_sync.runs.operation import NotPublished
 from wms_sync.settings import Settings
 from wms_sync.state.queue import dead_marks, mark_alive
 from wms_sync.state.runs import KILLED, RunRecord, RunRecords

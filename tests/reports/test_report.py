@@ -10,7 +10,6 @@ from operator import itemgetter
 import duckdb
 import pytest
 
-from pipelines.reporting import remake_report, report_load
 from tests.conftest import FEWER, logged
 from tests.reports.test_dictionary import Page
 from tests.test_sync import first_synced
@@ -20,6 +19,7 @@ from wms_sync.analytics.asking import CheckResult
 from wms_sync.analytics.checks import Check
 from wms_sync.analytics.database import create_empty
 from wms_sync.reports.report import ReportError, make_report
+from wms_sync.runs.report_page import remake_report, report_load
 
 LARGEST = 400_000
 

@@ -27,6 +27,8 @@ SYNC, LOADING = "sync", "loading the tables"
 LOADS_TABLES = frozenset({SYNC, "backfill", "rebuild", "loading"})
 """Groups whose success does what a load alone should have done."""
 KILLED_KIND = "Killed"
+NOT_PUBLISHED = "NotPublished"
+"""The kind of the error of a run whose blocking checks failed."""
 KILLED = (
     "The process of this run is gone: it was killed, or its machine went down. What it had landed is kept; the next "
     "run continues from there."

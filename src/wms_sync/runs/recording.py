@@ -66,17 +66,20 @@ class Recording:
         self._source = source
         self._mark = ExitStack()
         self._is_begun = False
+        self._phase = ""
+        self._since = 0.0
+        self._counts: Callable[[], Counts] = dict
 
     @contextmanager
     def phase(
         self, name: str, *, counts: Callable[[], Counts], end: Callable[[], Ended] | None = None
     ) -> Iterator[None]:
-        """Record the block as a phase of the run. `counts` is asked when it has ended.
+        """Record the block, which begins with this phase of the run. `counts` is asked when a phase has ended.
 
         `end` is asked after the last phase: the run has ended then. An error ends it in any phase.
         """
         self._begin()
-        started = monotonic()
+        self._phase, self._since, self._counts = name, monotonic(), counts
         ended: Ended | None = None
         try:
             yield
@@ -85,7 +88,12 @@ class Recording:
             ended = Ended.by(error)
             raise
         finally:
-            self._phase_ended(name, monotonic() - started, counts(), ended)
+            self._phase_ended(ended)
+
+    def next_phase(self, name: str) -> None:
+        """Record the phase that has ended, inside the block; another one begins."""
+        self._phase_ended(None)
+        self._phase, self._since = name, monotonic()
 
     def _begin(self) -> None:
         if self._is_begun:
@@ -100,9 +108,10 @@ class Recording:
                     )
                 records.started(self.run_id, self._purpose, self._source)
 
-    def _phase_ended(self, name: str, seconds: float, counts: Counts, ended: Ended | None) -> None:
+    def _phase_ended(self, ended: Ended | None) -> None:
+        seconds = monotonic() - self._since
         with _beside_the_run("the end of this run is not recorded"), RunRecords(self._settings.database_url) as records:
-            records.phase_ended(self.run_id, name, seconds, counts)
+            records.phase_ended(self.run_id, self._phase, seconds, self._counts())
             if ended is not None:
                 with StateStore(self._settings.database_url) as store:
                     reaches = data_as_of(self._settings, store)

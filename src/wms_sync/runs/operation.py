@@ -1,0 +1,152 @@
+"""A sync, a backfill, a load or a rebuild: everything between the command and its result.
+
+Each is one turn of the writer. What is read is flattened while the read goes on, then loaded, checked and published.
+The run is recorded from its first phase to its last, whoever started it; runs that were killed before are told first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from uuid import uuid4
+
+from wms_sync.api.client import GlobalApi
+from wms_sync.audit.compare import stored_shipments
+from wms_sync.audit.slice import SliceReader
+from wms_sync.errors import WmsSyncError
+from wms_sync.extract.progress import Watcher
+from wms_sync.extract.read import Reading, ReadReport
+from wms_sync.extract.warnings import Warnings
+from wms_sync.flatten.workers import Flattening
+from wms_sync.intervals import Interval
+from wms_sync.load.refresh import RefreshReport, rebuild, refresh
+from wms_sync.runs.recording import SUCCEEDED, Counts, Ended, Recording
+from wms_sync.runs.report_page import report_load
+from wms_sync.settings import Settings
+from wms_sync.state.run import Run
+from wms_sync.state.runs import LOADING, NOT_PUBLISHED, SYNC
+from wms_sync.upkeep.recovery import begin
+
+
+class NotPublished(WmsSyncError):
+    """Blocking checks failed; the published file is unchanged."""
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """The reports of a run that succeeded; None for steps that it does not have."""
+
+    run_id: str
+    read: ReadReport | None
+    refreshed: RefreshReport | None
+
+
+OnRead = Callable[[Run, ReadReport], object]
+"""Called when the read has ended, before anything is loaded, with the turn still held."""
+
+
+def _nothing(_: Run, __: ReadReport) -> None:
+    """Default for ``on_read``: do nothing."""
+
+
+class Operation:
+    """One run. What it has done by now is in ``read``, ``refreshed`` and ``page`` (the report's), also if it fails.
+
+    A load whose blocking checks fail raises nothing: ``refreshed`` says that nothing was published.
+    """
+
+    def __init__(
+        self, settings: Settings, *, source: str, run_id: str | None = None, watcher: Watcher | None = None
+    ) -> None:
+        self.settings = settings
+        self.run_id = run_id or str(uuid4())
+        self.read: ReadReport | None = None
+        self.refreshed: RefreshReport | None = None
+        self.page: Path | None = None
+        self._source = source
+        self._watcher = watcher
+        self._recording: Recording | None = None
+
+    @property
+    def summary(self) -> str | None:
+        """Return what the run did as one line, once it has ended."""
+        return None if self._recording is None else self._recording.summary
+
+    @property
+    def report(self) -> RunReport:
+        """Return the reports of the run, which has ended. Raise ``NotPublished`` if nothing was published."""
+        if self.refreshed is not None and not self.refreshed.published:
+            raise NotPublished(self.refreshed.refusal)
+        return RunReport(self.run_id, self.read, self.refreshed)
+
+    def sync(self, on_read: OnRead = _nothing) -> None:
+        """Read what is not covered yet and a slice of old shipments, and load the tables."""
+        with self._turn(SYNC, phase="read") as run:
+            with self._reading(run) as (reading, audit):
+                self.read = report = reading.sync()
+                audit.read(report.horizon)
+            on_read(run, report)
+            self._then_load(run)
+
+    def backfill(self, days: Interval, on_read: OnRead = _nothing, *, loads: bool = True) -> None:
+        """Read whole days again; load the tables unless another step of the run ``loads`` them."""
+        purpose = f"backfill {days.start:%Y-%m-%d} to {days.end:%Y-%m-%d}"
+        with self._turn(purpose, phase="read", is_last=loads) as run:
+            with self._reading(run) as (reading, _):
+                self.read = report = reading.backfill(days.start, days.end)
+            on_read(run, report)
+            if loads:
+                self._then_load(run)
+
+    def load(self) -> None:
+        """Load every window that is landed and not in the tables, by whichever run."""
+        with self._turn(LOADING, phase="load") as run:
+            self._load(run, refresh)
+
+    def rebuild(self) -> None:
+        """Make every table again from raw pages, without one call to the service."""
+        with self._turn("rebuild", phase="rebuild") as run:
+            self._load(run, rebuild)
+
+    @contextmanager
+    def _turn(self, purpose: str, *, phase: str, is_last: bool = True) -> Iterator[Run]:
+        """Hold the writer's turn inside the block, which begins with a phase of the run's record."""
+        if self._recording is None:
+            self._recording = Recording(self.settings, self.run_id, purpose, self._source)
+        with (
+            self._recording.phase(phase, counts=self._counts, end=self._end if is_last else None),
+            begin(self.settings, purpose, self.run_id) as run,
+        ):
+            yield run
+
+    @contextmanager
+    def _reading(self, run: Run) -> Iterator[tuple[Reading, SliceReader]]:
+        """Yield what reads; each window that lands is flattened meanwhile, and all are at the end of the block."""
+        settings, warnings = run.settings, Warnings()
+        with GlobalApi.from_settings(settings) as api, Flattening(settings, run.store) as ahead:
+            stored = partial(stored_shipments, settings)
+            yield (
+                Reading(run, api, watcher=self._watcher, landed=ahead.add, warnings=warnings),
+                SliceReader(run, api, stored=stored, landed=ahead.add, warnings=warnings),
+            )
+
+    def _then_load(self, run: Run) -> None:
+        assert self._recording is not None  # noqa: S101 - the turn has begun it
+        self._recording.next_phase("load")
+        self._load(run, refresh)
+
+    def _load(self, run: Run, loads: Callable[[Run], RefreshReport]) -> None:
+        self.refreshed = report = loads(run)
+        self.page = report_load(run, report)
+
+    def _counts(self) -> Counts:
+        read = {} if self.read is None else self.read.counts
+        return {**read, **({} if self.refreshed is None else self.refreshed.counts)}
+
+    def _end(self) -> Ended:
+        if self.refreshed is None or self.refreshed.published:
+            return SUCCEEDED
+        return Ended("failed", self.refreshed.refusal, NOT_PUBLISHED)
