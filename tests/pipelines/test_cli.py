@@ -55,7 +55,13 @@ def first(server, environment, tmp_path_factory) -> FirstSync:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))}
     command = [str(Path(sys.executable).with_name("wms-sync")), "sync"]
     ended = subprocess.run(
-        command, env=inherited | environment | {"PYTHONPROFILEIMPORTTIME": "1"}, cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        command,
+        env=inherited | environment | {"PYTHONPROFILEIMPORTTIME": "1"},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     return FirstSync(ended, folder / "data")
 
