@@ -1,6 +1,7 @@
 """Measure what a process costs, from outside: wall time, CPU and peak memory, including everything it starts.
 
 - CPU is the user and system time of the process and of every child it waited for (`wait4`).
+- Instructions are counted by `perf stat`, where it is installed and the machine counts them; else nobody mentions them.
 - Peak memory is the larger of two values: the largest resident set of a single process (`wait4`), and the largest sum
   of proportional set sizes over the process tree (`/proc/<pid>/smaps_rollup`, where a page shared by forked processes
   counts once), sampled five times a second while there is more than one process.
@@ -10,28 +11,53 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from time import monotonic
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _LOOK_SECONDS = 0.005
 _SAMPLE_EVERY = 40
+_INSTRUCTIONS = "instructions.csv"
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds and MiB. `service_cpu`: what the sandbox used meanwhile. `watched`: how long the watched file existed."""
+    """Seconds and MiB. `service_cpu`: what the sandbox used meanwhile. `watched`: how long the watched file existed.
+
+    `instructions` in billions, 0 where none are counted.
+    """
 
     wall: float
-    cpu: float
+    user: float
+    system: float
     memory: float
     service_cpu: float
     watched: float
+    instructions: float
+
+    @property
+    def cpu(self) -> float:
+        """Return user and system time."""
+        return self.user + self.system
+
+    def as_row(self) -> dict[str, float | int]:
+        """Return the columns that every table shows of it."""
+        counted = {"instructions G": self.instructions} if self.instructions else {}
+        return {
+            "CPU s": self.cpu,
+            "of it system s": self.system,
+            "wall s": self.wall,
+            **counted,
+            "peak MiB": round(self.memory),
+            "service CPU s": self.service_cpu,
+        }
 
 
 class ContenderFailed(Exception):
@@ -57,7 +83,12 @@ def measure(
     started = monotonic()
     with output.open("wb") as out, log.open("wb") as err:
         process = subprocess.Popen(
-            [str(part) for part in command], cwd=folder, env=environment, stdout=out, stderr=err, start_new_session=True
+            [*_counter(folder), *map(str, command)],
+            cwd=folder,
+            env=environment,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
         )
     with _Onlooker(process.pid, watched) as onlooker:
         _, status, usage = os.wait4(process.pid, 0)
@@ -67,13 +98,35 @@ def measure(
         raise ContenderFailed(f"{command} ended with {process.returncode}:\n{_end_of(output)}\n{_end_of(log)}")
     cost = Cost(
         wall=wall,
-        cpu=usage.ru_utime + usage.ru_stime,
+        user=usage.ru_utime,
+        system=usage.ru_stime,
         memory=max(usage.ru_maxrss / 1024, onlooker.memory),
         service_cpu=_cpu_of(service) - service_before,
         watched=onlooker.watched,
+        instructions=_counted(folder),
     )
-    print(f"{cost.wall:8.1f} s  {' '.join(map(str, command[-4:]))}", file=sys.stderr, flush=True)
+    print(f"{cost.cpu:8.1f} CPU s {cost.wall:8.1f} s  {' '.join(map(str, command[-4:]))}", file=sys.stderr, flush=True)
     return cost, output.read_text(encoding="utf-8")
+
+
+def _counter(folder: Path) -> list[str]:
+    """Return the command before which counts the instructions of what it starts, into a file of the folder."""
+    return (
+        ["perf", "stat", "-x", ",", "-e", "instructions", "-o", str(folder / _INSTRUCTIONS), "--"] if _counts() else []
+    )
+
+
+@cache
+def _counts() -> bool:
+    if shutil.which("perf") is None:
+        return False
+    tried = subprocess.run(["perf", "stat", "-x", ",", "-e", "instructions", "true"], capture_output=True, text=True)
+    return tried.returncode == 0 and tried.stderr[:1].isdigit()
+
+
+def _counted(folder: Path) -> float:
+    lines = (folder / _INSTRUCTIONS).read_text().splitlines() if _counts() else []
+    return sum(int(line.split(",")[0]) for line in lines if line[:1].isdigit()) / 1e9
 
 
 class _Onlooker(threading.Thread):

@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import duckdb
-
 from benchmarks.measuring import Cost, measure
 from benchmarks.service import Service
 from wms_sync.api.selection import selection
@@ -90,22 +88,10 @@ class Folder:
 
 
 def module(name: str) -> list[str]:
-    """Run the contenders: the command, its environment, a folder of its own, and what it reports about itself."""
+    """Return the command of a contender that runs in the product's environment."""
     return [sys.executable, "-m", f"benchmarks.contenders.{name}"]
 
 
 def dlt_script() -> list[str | Path]:
-    """The command of dlt, in its environment."""
+    """Return the command of dlt, in its environment."""
     return [DLT_PYTHON, Path(__file__).parent / "contenders" / "dlt_pipeline.py"]
-
-
-def rows_by_table(database: Path, schemas: Sequence[str]) -> dict[str, int]:
-    """How many rows each table holds, dlt's own tables aside."""
-    query = "select schema_name, table_name from duckdb_tables() where schema_name in (select unnest(?)) order by all"
-    counted = {}
-    with duckdb.connect(database, read_only=True) as connection:
-        for schema, table in connection.execute(query, [list(schemas)]).fetchall():
-            if not table.startswith("_dlt"):
-                row = connection.execute(f'select count(*) from "{schema}"."{table}"').fetchone()
-                counted[f"{schema}.{table}"] = int(row[0]) if row else 0
-    return counted
