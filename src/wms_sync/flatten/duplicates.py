@@ -1,39 +1,53 @@
-"""Find lists in a decoded page that contain an object twice: only the first occurrence may become a row.
+"""Find lists of a page that contain an object twice: only the first occurrence may become a row.
 
 The lists are those whose elements' ids are keys: ``items`` of a shipment, an order and a gallery, and every kind under
-``included``, where the six kinds of products count as one. Most ids occur once on a page, so the ids of all lists on
-one route are checked together, with iterators that run in C; only if an id repeats is each list checked by itself.
+``included``, where the six kinds of products count as one. Most ids occur once, so the ids of all lists on one route
+are checked together, with iterators that run in C; only if an id repeats is each list checked by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import Any
 
-from wms_sync.flatten.shape import PRODUCTS, ListNode, Node, ObjectNode
+from wms_sync.flatten.shape import COLLECTION, PRODUCTS, ListNode, Node, ObjectNode
 
-_ID = attrgetter("id")
 Step = tuple[str, bool]
 """An attribute to follow, and whether it is a list."""
+Ids = Sequence[Any]
+"""Ids as they are on the page: numbers, or numbers as text."""
+id_of = attrgetter("id")
 
 
 class Duplicates:
-    """Finds duplicates in pages that were decoded with the shape ``root``."""
+    """Finds duplicates in the lists inside objects of one kind, decoded with the shape ``node``."""
 
-    def __init__(self, root: ObjectNode) -> None:
-        self._routes = list(_routes(root, ()))
+    def __init__(self, node: Node) -> None:
+        self._routes = list(_routes(node, ()))
 
-    def in_page(self, page: Any) -> bool:  # noqa: ANN401 - a generated struct
-        """Return whether any list of the page contains an object twice."""
-        return any(_repeats(page, route) for route in self._routes) or _products_repeat(page)
+    def inside(self, objects: Sequence[Any]) -> bool:
+        """Return whether any list inside these objects contains an object twice."""
+        return any(_repeats(objects, route) for route in self._routes)
+
+
+def kinds_repeat(ids: Mapping[str, Ids]) -> bool:
+    """Return whether a kind under ``included``, or the kinds of products together, have an id twice on a page.
+
+    Shipments are left out: the pager checks their order.
+    """
+    products = [ids[kind] for kind in PRODUCTS if kind in ids]
+    others = (some for kind, some in ids.items() if kind != COLLECTION and kind not in PRODUCTS)
+    return _repeat(chain.from_iterable(products), sum(map(len, products))) or any(
+        _repeat(one, len(one)) for one in others
+    )
 
 
 def _routes(node: Node, before: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
-    """Yield the routes to every list whose elements are keyed, except shipments, whose order the pager checks."""
+    """Yield the routes to every list whose elements are keyed."""
     if isinstance(node, ListNode):
-        if isinstance(node.element, ObjectNode) and node.element.keyed and len(before) > 1:
+        if isinstance(node.element, ObjectNode) and node.element.keyed:
             yield before
         yield from _routes(node.element, before)
     elif isinstance(node, ObjectNode):
@@ -41,21 +55,15 @@ def _routes(node: Node, before: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
             yield from _routes(child, (*before, (name, isinstance(child, ListNode))))
 
 
-def _repeats(page: Any, route: tuple[Step, ...]) -> bool:  # noqa: ANN401 - a generated struct
-    lists = list(_lists(page, route))
-    return _repeat(chain.from_iterable(lists), sum(map(len, lists))) and any(_repeat(one, len(one)) for one in lists)
+def _repeats(objects: Sequence[Any], route: tuple[Step, ...]) -> bool:
+    lists = list(_lists(objects, route))
+    ids = chain.from_iterable(lists)
+    return _repeat(map(id_of, ids), sum(map(len, lists))) and any(_repeat(map(id_of, one), len(one)) for one in lists)
 
 
-def _products_repeat(page: Any) -> bool:  # noqa: ANN401 - a generated struct
-    if page.included is None:
-        return False
-    lists = [listed for kind in PRODUCTS if (listed := getattr(page.included, kind))]
-    return _repeat(chain.from_iterable(lists), sum(map(len, lists)))
-
-
-def _lists(page: Any, route: tuple[Step, ...]) -> Iterable[Any]:  # noqa: ANN401 - generated structs
+def _lists(objects: Iterable[Any], route: tuple[Step, ...]) -> Iterable[Any]:
     """Return the non-empty lists at the end of the route."""
-    holders: Iterable[Any] = (page,)
+    holders = objects
     for name, is_list in route[:-1]:
         holders = filter(None, map(attrgetter(name), holders))
         if is_list:
@@ -63,11 +71,11 @@ def _lists(page: Any, route: tuple[Step, ...]) -> Iterable[Any]:  # noqa: ANN401
     return filter(None, map(attrgetter(route[-1][0]), holders))
 
 
-def _repeat(objects: Iterable[Any], count: int) -> bool:
+def _repeat(ids: Iterable[Any], count: int) -> bool:
     """Return whether an id repeats. ``7`` and ``"7"`` are the same id; ``sum`` is the fastest test for text ids."""
-    ids = set(map(_ID, objects))
+    different = set(ids)
     try:
-        sum(ids)
+        sum(different)
     except TypeError:
-        ids = set(map(int, ids))
-    return len(ids) < count
+        different = set(map(int, different))
+    return len(different) < count

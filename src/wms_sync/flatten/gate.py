@@ -14,7 +14,7 @@ field of the service costs that only once: later pages with only learned keys pa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any
@@ -22,10 +22,11 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Raw
 
-from wms_sync.flatten.duplicates import Duplicates
+from wms_sync.flatten.duplicates import Duplicates, id_of, kinds_repeat
 from wms_sync.flatten.findings import Drift
-from wms_sync.flatten.shape import ENVELOPE, ListNode, Node, ObjectNode, Shape, ValueNode
-from wms_sync.flatten.unknown_keys import ABSENT, UnknownKeys
+from wms_sync.flatten.shape import COLLECTION, ENVELOPE, INCLUDED, ListNode, Node, ObjectNode, Shape, ValueNode
+from wms_sync.flatten.split import ObjectBytes, Seen, lists_of
+from wms_sync.flatten.unknown_keys import ABSENT, Counted, UnknownKeys
 from wms_sync.flatten.values import DECIMAL_LIMIT, is_exact_decimal
 from wms_sync.whole_numbers import INT64
 
@@ -69,34 +70,85 @@ _VALUES: dict[str, Any] = {
 }
 
 
+AT_ONCE = 64
+"""How many objects are decoded at a time: their values then stay in the processor's cache, and take little memory."""
+
+
 @dataclass(frozen=True)
 class Examined:
-    """Whether DuckDB can read the page as it is, and the learned unknown keys on it."""
+    """Whether DuckDB can read the page as it is, and the learned unknown keys on it.
+
+    ``objects`` are those of the page that were not ``seen`` before, and ``shared`` those of them that may come again.
+    """
 
     fits: bool
-    drift: list[Drift] = field(default_factory=list)
+    drift: Sequence[Drift] = ()
+    objects: ObjectBytes = field(default_factory=dict)
+    shared: Seen = field(default_factory=dict)
 
 
 class Gate:
     """Checks pages against the types. ``examine`` is thread-safe; do not call ``learn`` while a thread examines."""
 
     def __init__(self, shape: Shape) -> None:
-        included = ObjectNode("included", keyed=False, fields=shape.included)
+        self._included = included = ObjectNode(INCLUDED, keyed=False, fields=shape.included)
         envelope: dict[str, Node] = {name: ValueNode("JSON", name) for name in ENVELOPE}
-        self._page = ObjectNode("Page", False, {**envelope, "collection": shape.collection, "included": included})
+        self._page = ObjectNode("Page", False, {**envelope, COLLECTION: shape.collection, INCLUDED: included})
         self._unknown_keys = UnknownKeys(self._page)
-        self._duplicates = Duplicates(self._page)
+        self._nodes = shape.kinds
+        self._duplicates = {kind: Duplicates(node) for kind, node in self._nodes.items()}
         self._build()
 
-    def examine(self, content: bytes) -> Examined:
-        """Check one page by decoding it; the decoded values are discarded."""
+    def examine(self, content: bytes, seen: Seen | None = None) -> Examined:
+        """Check one page by decoding it; the decoded values are discarded.
+
+        An object that was ``seen``, and so was checked with another page, is not decoded again.
+        """
         try:
-            page = self._decoder.decode(content)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return self._examined(content, seen or {})
+        except (msgspec.DecodeError, ValueError, RecursionError):
             return Examined(fits=False)
-        if page.collection is None or self._duplicates.in_page(page):
-            return Examined(fits=False)
-        return Examined(True, self._unknown_keys.count(page))
+
+    def _examined(self, content: bytes, seen: Seen) -> Examined:
+        page = self._split.decode(content)
+        drift: Counted = {}
+        self._unknown_keys.count_own(page, drift=drift)
+        self._unknown_keys.count_own(page.included, INCLUDED, drift=drift)
+        ids: dict[str, Sequence[Any]] = {}
+        unseen: dict[str, Sequence[Any]] = {}
+        shared: Seen = {}
+        for kind, objects in lists_of(page, self._nodes):
+            unseen[kind] = objects
+            if kind not in seen:
+                ids[kind] = self._ids(kind, objects, drift)
+            else:
+                ids[kind], shared[kind] = self._ids_of_shared(kind, [*map(bytes, objects)], seen[kind], drift)
+                unseen[kind] = tuple(shared[kind])
+        fits = page.collection is not None and not kinds_repeat(ids)
+        return Examined(True, list(drift.values()), unseen, shared) if fits else Examined(fits=False)
+
+    def _ids_of_shared(
+        self, kind: str, objects: Sequence[bytes], seen: Mapping[bytes, Any], drift: Counted
+    ) -> tuple[list[Any], dict[bytes, Any]]:
+        """Return the ids of all objects, and those of the objects that were not seen; all are decoded to count keys."""
+        counts = self._unknown_keys.may_be_in(INCLUDED, kind)
+        decoded = objects if counts else [one for one in objects if one not in seen]
+        known = dict(zip(decoded, self._ids(kind, decoded, drift), strict=True))
+        ids = [known[one] if one in known else seen[one] for one in objects]
+        return ids, {one: id_ for one, id_ in known.items() if one not in seen}
+
+    def _ids(self, kind: str, objects: Sequence[Any], drift: Counted) -> list[Any]:
+        """Return the ids of objects; raise ``ValueError`` or an error of msgspec if one does not fit."""
+        path = (COLLECTION,) if kind == COLLECTION else (INCLUDED, kind)
+        duplicates, decode = self._duplicates[kind], self._decoder(kind).decode
+        ids: list[Any] = []
+        for at in range(0, len(objects), AT_ONCE):
+            decoded = decode(b"[" + b",".join(objects[at : at + AT_ONCE]) + b"]")
+            if duplicates.inside(decoded):
+                raise ValueError("a list contains an object twice")
+            self._unknown_keys.count(decoded, *path, drift=drift)
+            ids += map(id_of, decoded)
+        return ids
 
     def learn(self, drift: Iterable[Drift]) -> None:
         """Let pages with these unknown keys pass from now on, and count the keys."""
@@ -105,7 +157,17 @@ class Gate:
 
     def _build(self) -> None:
         self._structs: dict[int, Any] = {}
-        self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(self._type(self._page), dec_hook=_decimal)
+        self._decoders: dict[str, msgspec.json.Decoder[Any]] = {}
+        lists: Any = list[Raw] | None
+        included = self._struct(self._included, dict.fromkeys(self._nodes, (lists, None)))
+        page = self._struct(self._page, {COLLECTION: (lists, None), INCLUDED: (included | None, None)})
+        self._split: msgspec.json.Decoder[Any] = msgspec.json.Decoder(page)
+
+    def _decoder(self, kind: str) -> msgspec.json.Decoder[Any]:
+        if kind not in self._decoders:
+            listed: Any = list[self._type(self._nodes[kind])]  # type: ignore[misc]
+            self._decoders[kind] = msgspec.json.Decoder(listed, dec_hook=_decimal)
+        return self._decoders[kind]
 
     def _type(self, node: Node) -> Any:  # noqa: ANN401 - a type expression
         if isinstance(node, ValueNode):
@@ -118,14 +180,21 @@ class Gate:
             self._structs[id(node)] = self._struct(node)
         return self._structs[id(node)]
 
-    def _struct(self, thing: ObjectNode) -> Any:  # noqa: ANN401 - a type expression
-        fields: list[Any] = [("id", _VALUES["BIGINT"])] if thing.keyed else []
-        fields += [
-            (name, *self._optional(node)) for name, node in thing.fields.items() if not (thing.keyed and name == "id")
+    def _struct(self, thing: ObjectNode, other: Mapping[str, tuple[Any, Any]] | None = None) -> Any:  # noqa: ANN401
+        """Return the struct for an object, with the types in ``other`` for some of its fields."""
+        given = other or {}
+        fields: list[Any] = [
+            (name, _VALUES["BIGINT"])
+            if thing.keyed and name == "id"
+            else (name, *(given[name] if name in given else self._optional(node)))
+            for name, node in thing.fields.items()
         ]
         unknown = self._unknown_keys.of(thing)
         fields += [(name, Raw, ABSENT) for name in unknown]
-        return msgspec.defstruct("ObjectNode", fields, rename=unknown, forbid_unknown_fields=True, gc=False)
+        # in the order of sql/types, in which keys are found at once if the service writes them so
+        return msgspec.defstruct(
+            "ObjectNode", fields, rename=unknown, forbid_unknown_fields=True, gc=False, kw_only=True
+        )
 
     def _optional(self, node: Node) -> tuple[Any, Any]:
         built = self._type(node)

@@ -21,7 +21,8 @@ from wms_sync.flatten.objects import Objects
 from wms_sync.flatten.page import RawPage
 from wms_sync.flatten.repair import Repaired, as_json, repair
 from wms_sync.flatten.salvage import salvage
-from wms_sync.flatten.shape import ListNode, shape_of
+from wms_sync.flatten.shape import shape_of
+from wms_sync.flatten.split import SHARED, Seen, Splitter
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,9 @@ class PageReader:
         self._connection = connection
         self._shape = shape_of(connection)
         self._gate = Gate(self._shape)
+        self._splitter = Splitter(self._shape.kinds)
         self._batch = self._objects(work_dir / "batch", "page")
+        self._seen: Seen = {}
         self._alone_dir = work_dir / "alone"
 
     @cached_property
@@ -56,11 +59,13 @@ class PageReader:
         return self._objects(self._alone_dir, "alone")
 
     def _objects(self, folder: Path, schema: str) -> Objects:
-        kinds = [kind for kind, node in self._shape.included.items() if isinstance(node, ListNode)]
-        return Objects(self._connection, folder, schema, kinds)
+        return Objects(self._connection, folder, schema, self._shape.kinds)
 
     def read(self, pages: Sequence[RawPage], window_id: str, *, unreadable: Collection[RawPage] = ()) -> Findings:
-        """Replace the current batch with these pages, newest first. Those in ``unreadable`` are always repaired."""
+        """Replace the current batch with these pages. Those in ``unreadable`` are always repaired.
+
+        Of identical objects of a shared kind only the first is written, so the newest page is read first.
+        """
         self.clear()
         return sum(
             (self._add(page, window_id, needs_repair=page in unreadable) for page in reversed(pages)), start=Findings()
@@ -69,6 +74,7 @@ class PageReader:
     def clear(self) -> None:
         """Remove the current batch."""
         self._batch.clear()
+        self._seen = {kind: {} for kind in SHARED}
         for slug in ("quarantine", "schema_drift"):
             self._connection.execute(f"truncate ops.{slug}")
 
@@ -78,10 +84,12 @@ class PageReader:
 
     def _add(self, page: RawPage, window_id: str, *, needs_repair: bool) -> Findings:
         content = page.content()
-        examined = self._gate.examine(content)
+        examined = self._gate.examine(content, self._seen)
         if needs_repair or not examined.fits:
             return self._add_repaired(page, content, window_id)
-        self._batch.add(page.number, content)
+        self._batch.add(page.number, examined.objects)
+        for kind, shared in examined.shared.items():
+            self._seen[kind] |= shared
         self._list_drift(page, window_id, examined.drift)
         return Findings(drift=len(examined.drift))
 
@@ -94,7 +102,7 @@ class PageReader:
             if not self._reads(as_json(repaired.document)):
                 more, gone = salvage(repaired.document, lambda part: self._reads(as_json(part)))
                 misfits, removed = [*misfits, *more], removed + gone
-            self._batch.add(page.number, as_json(repaired.document))
+            self._batch.add(page.number, self._splitter.split(as_json(repaired.document)))
         self._gate.learn(found for found in repaired.drift if found.why == UNKNOWN_KEY)
         self._quarantine(page, window_id, misfits)
         self._list_drift(page, window_id, repaired.drift)
@@ -113,7 +121,7 @@ class PageReader:
 
     def _reads(self, content: bytes) -> bool:
         self._alone.clear()
-        self._alone.add(0, content)
+        self._alone.add(0, self._splitter.split(content))
         readable = self._alone.readable()
         self._alone.clear()
         return readable

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from wms_sync.flatten.findings import Misfit, shown
-from wms_sync.flatten.objects import COLLECTION
+from wms_sync.flatten.shape import COLLECTION
 
 Reads = Callable[[dict[str, Any]], bool]
 """Returns whether DuckDB can read a page."""

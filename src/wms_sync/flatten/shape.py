@@ -16,7 +16,9 @@ from duckdb.sqltypes import DuckDBPyType
 from wms_sync import sql_files
 from wms_sync.catalogue import quote
 
-ENVELOPE = ("collection", "included", "has_more", "next", "previous", "meta")
+COLLECTION = "collection"
+INCLUDED = "included"
+ENVELOPE = (COLLECTION, INCLUDED, "has_more", "next", "previous", "meta")
 PRODUCTS = (
     "Product",
     "PackagingContainer",
@@ -89,6 +91,12 @@ class Shape:
 
     collection: ListNode
     included: Mapping[str, Node]
+
+    @property
+    def kinds(self) -> Mapping[str, Node]:
+        """Return the shapes of one object of ``collection`` and of each kind that is a list under ``included``."""
+        listed = {kind: node.element for kind, node in self.included.items() if isinstance(node, ListNode)}
+        return {COLLECTION: self.collection.element, **listed}
 
 
 def create_types(connection: duckdb.DuckDBPyConnection) -> None:

@@ -6,7 +6,7 @@ to a type with a learned key.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,8 @@ from wms_sync.flatten.shape import ListNode, Node, ObjectNode
 from wms_sync.privacy.detection import mentions_person
 from wms_sync.privacy.fields import PERSON, STRICTLY_KEPT
 
+Counted = dict[tuple[str, str], Drift]
+"""The drift of a page by holder and key."""
 ABSENT = Raw()
 # More keys than this are not new fields but an object used as a map: such pages stay on the slow path.
 MOST = 100
@@ -55,12 +57,28 @@ class UnknownKeys:
         keys = sorted(key for holder, key in self._keys if holder == thing.name)
         return {f"unknown_{number}": key for number, key in enumerate(keys)}
 
-    def count(self, page: Any) -> list[Drift]:  # noqa: ANN401 - a generated struct
-        """Return the drift of a decoded page."""
-        drift: dict[tuple[str, str], Drift] = {}
-        if self._route is not None:
-            _count(page, self._route, drift)
-        return list(drift.values())
+    def may_be_in(self, *path: str) -> bool:
+        """Return whether objects at this path of the page may have learned keys."""
+        return self._at(path) is not None
+
+    def count_own(self, holder: Any, *path: str, drift: Counted) -> None:  # noqa: ANN401 - a generated struct
+        """Count the keys of the object at this path of the page, without those of the objects inside it."""
+        route = self._at(path)
+        if route is not None and holder is not None:
+            _count_own(holder, route, drift)
+
+    def count(self, objects: Sequence[Any], *path: str, drift: Counted) -> None:
+        """Count the keys of the objects at this path of the page, and of what is inside them."""
+        route = self._at(path)
+        if route is not None:
+            for one in objects:
+                _count(one, route, drift)
+
+    def _at(self, path: Iterable[str]) -> _Route | None:
+        route = self._route
+        for name in path:
+            route = route and route.onward.get(name)
+        return route
 
     def _route_of(self, node: Node) -> _Route | None:
         if isinstance(node, ListNode):
@@ -74,19 +92,23 @@ class UnknownKeys:
         return _Route(node.name, own, onward, is_list=False) if own or onward else None
 
 
-def _count(value: Any, route: _Route, drift: dict[tuple[str, str], Drift]) -> None:  # noqa: ANN401 - structs
-    for element in value if route.is_list else [value]:
-        for attribute, key in route.own.items():
-            raw = getattr(element, attribute)
-            if raw is not ABSENT:
-                _add(drift, route.holder, key, raw)
-        for name, onward in route.onward.items():
-            below = getattr(element, name)
-            if below is not None:
-                _count(below, onward, drift)
+def _count(one: Any, route: _Route, drift: Counted) -> None:  # noqa: ANN401 - a generated struct
+    _count_own(one, route, drift)
+    for name, onward in route.onward.items():
+        below = getattr(one, name)
+        if below is not None:
+            for element in below if onward.is_list else [below]:
+                _count(element, onward, drift)
 
 
-def _add(drift: dict[tuple[str, str], Drift], holder: str, key: str, raw: Raw) -> None:
+def _count_own(one: Any, route: _Route, drift: Counted) -> None:  # noqa: ANN401 - a generated struct
+    for attribute, key in route.own.items():
+        raw = getattr(one, attribute)
+        if raw is not ABSENT:
+            _add(drift, route.holder, key, raw)
+
+
+def _add(drift: Counted, holder: str, key: str, raw: Raw) -> None:
     found = drift.setdefault((holder, key), Drift(holder, key, "null", occurrences=0))
     found.occurrences += 1
     if found.example == "null":
