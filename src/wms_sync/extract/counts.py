@@ -7,21 +7,24 @@ interval would then have the count of the whole, and cutting would continue down
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from wms_sync.api.shipments import ShipmentListing
+from wms_sync.extract.cut import Slice, even_windows
 from wms_sync.extract.warnings import Warnings
 from wms_sync.intervals import Interval, slices
 
-Slice = tuple[Interval, int]
 UNKNOWN = 0
 """The expected number of records if counts are not reliable: progress and disk space are then not estimated."""
 INSTEAD = (
     "Instead, windows are proved complete by listing their ids again, and are not cut into parts; the amount left to "
     "read is not known."
 )
-MOST_PARTS = 64
+PAGES_PER_WINDOW = 10
+COARSE = 1.5
+"""A slice with more records than this many windows is counted in parts."""
+LEAST_PARTS, MOST_PARTS = 3, 64
 FAR_MORE = 2
 """If the parts add up to this many times the whole, the counts are wrong: changes meanwhile cannot explain it."""
 
@@ -59,43 +62,60 @@ class Counts:
 
 
 class IntervalCutter:
-    """Cuts intervals into slices of at most ``limit`` records each, by counts from ``parallel`` requests at a time."""
+    """Cuts intervals into windows of about ``PAGES_PER_WINDOW`` full pages, by counts.
 
-    def __init__(self, listing: ShipmentListing, counts: Counts, *, limit: int, parallel: int) -> None:
+    ``lanes`` is how many windows are read, and how many counts requested, at a time.
+    """
+
+    def __init__(self, listing: ShipmentListing, counts: Counts, *, page_size: int, lanes: int) -> None:
         self._listing = listing
         self._counts = counts
-        self._limit = limit
-        self._parallel = parallel
+        self._page_size = page_size
+        self._lanes = lanes
+        self._coarse = int(COARSE * PAGES_PER_WINDOW * page_size)
 
     def cut(self, whole: Interval, count: int | None) -> list[Slice]:
-        """Return the slices of an interval with their counts, joining small neighbours. ``count``: of the whole."""
+        """Return the windows of an interval with the records expected in each. ``count``: of the whole, if known."""
         if count is None:
             count, _ = self._listing.count(whole.start, whole.end)
         if count is None:
             self._counts.warn_of_none()
             return [(whole, UNKNOWN)]
-        if count > self._limit and not self._counts.are_reliable():
-            return [(whole, UNKNOWN)]
-        with ThreadPoolExecutor(self._parallel, "count") as pool:
-            return _joined(self._slices(whole, count, pool), self._limit)
-
-    def _slices(self, whole: Interval, count: int, pool: ThreadPoolExecutor) -> list[Slice]:
-        parts = slices(whole, min(MOST_PARTS, -(-count // self._limit)))
-        if count <= self._limit or len(parts) == 1:
+        if count <= PAGES_PER_WINDOW * self._page_size:
             return [(whole, count)]
-        counts = [count or 0 for count, _ in pool.map(lambda part: self._listing.count(part.start, part.end), parts)]
-        if sum(counts) >= FAR_MORE * count:
-            self._counts.distrust()
+        counted = self._counted(whole, count) if self._counts.are_reliable() else None
+        if counted is None:
             return [(whole, UNKNOWN)]
-        return [leaf for part, within in zip(parts, counts, strict=True) for leaf in self._slices(part, within, pool)]
+        return even_windows(counted, page_size=self._page_size, pages=PAGES_PER_WINDOW, lanes=self._lanes)
+
+    def _counted(self, whole: Interval, count: int) -> list[Slice] | None:
+        """Return slices with few records each, or None if the counts contradict each other or stop coming."""
+        counted = [(whole, count)]
+        with ThreadPoolExecutor(self._lanes, "count") as pool:
+            while large := {one: parts for one in counted if len(parts := self._parts(*one)) > 1}:
+                asked = [part for parts in large.values() for part in parts[:-1]]
+                answers = pool.map(lambda part: self._listing.count(part.start, part.end)[0], asked)
+                found = dict(zip(asked, answers, strict=True))
+                if None in found.values():
+                    self._counts.warn_of_none()
+                    return None
+                within = {part: number for part, number in found.items() if number is not None}
+                if any(sum(within[part] for part in parts[:-1]) >= FAR_MORE * one[1] for one, parts in large.items()):
+                    self._counts.distrust()
+                    return None
+                counted = [leaf for one in counted for leaf in _leaves(one, large.get(one, ()), within)]
+        return counted
+
+    def _parts(self, whole: Interval, count: int) -> tuple[Interval, ...]:
+        """Return the parts in which to count a slice; one if it has few records or is a second long."""
+        if count <= self._coarse:
+            return (whole,)
+        return slices(whole, min(MOST_PARTS, max(LEAST_PARTS, -(-count // self._coarse))))
 
 
-def _joined(leaves: Iterable[Slice], limit: int) -> list[Slice]:
-    joined: list[Slice] = []
-    for part, count in leaves:
-        if joined and joined[-1][0].end == part.start and joined[-1][1] + count <= limit:
-            before, already = joined.pop()
-            joined.append((Interval(before.start, part.end), already + count))
-        else:
-            joined.append((part, count))
-    return joined
+def _leaves(whole: Slice, parts: Sequence[Interval], within: Mapping[Interval, int]) -> list[Slice]:
+    """Return the parts with their counts; the last has what the others leave, and is not asked for."""
+    if not parts:
+        return [whole]
+    leaves = [(part, within[part]) for part in parts[:-1]]
+    return [*leaves, (parts[-1], max(0, whole[1] - sum(count for _, count in leaves)))]

@@ -1,7 +1,8 @@
 """Read what is needed, windows in parallel: ``sync`` reads what is not covered, ``backfill`` the days it is given.
 
 The horizon is taken from the service's clock before the first page. Intervals are cut by the service's counts into
-windows of about ten pages, so that they can be read in parallel, flattened in bounded memory and checkpointed.
+windows of about ten full pages, so that they can be read in parallel, flattened in bounded memory and checkpointed; the
+longest are read first.
 """
 
 from __future__ import annotations
@@ -33,7 +34,6 @@ from wms_sync.intervals import Interval, intersect, interval, subtract, union
 from wms_sync.state.run import Run
 from wms_sync.state.store import COMPLETE_STATES, Reason, Window
 
-PAGES_PER_WINDOW = 10
 RECENT = timedelta(days=7)
 ATTEMPTS = 3
 ASKED_AGAIN = 2
@@ -88,13 +88,11 @@ class Reading:
         self._api = api
         self._run_id = run.id
         self._warnings = warnings or Warnings()
-        self._listing = listing_of(settings, api, page_size(settings, store, self._warnings), self._warnings)
+        size = page_size(settings, store, self._warnings)
+        self._listing = listing_of(settings, api, size, self._warnings)
         self._counts = Counts(self._listing, self._warnings)
         self._cutter = IntervalCutter(
-            self._listing,
-            self._counts,
-            limit=PAGES_PER_WINDOW * settings.page_size,
-            parallel=settings.max_parallel_requests,
+            self._listing, self._counts, page_size=size.now, lanes=settings.max_parallel_requests
         )
         self._tally = Tally(watcher)
         self._landed = landed
@@ -207,7 +205,9 @@ class Reading:
         refuse_without_room(self._settings.layout, self._store, sum(expected for _, expected in cut) + unread_yet)
         begun = tuple(self._begin(reason, part) for part, _ in cut)
         self._store.begin_windows(begun)
-        windows = (*resumed, *begun)
+        left = {window: (window.count_reported or 0) - window.records for window in resumed}
+        left |= {window: expected for window, (_, expected) in zip(begun, cut, strict=True)}
+        windows = sorted(left, key=lambda window: -left[window])  # the longest first, so that all lanes end together
         self._tally.add(
             windows=len(windows),
             records=sum(window.records for window in resumed),
