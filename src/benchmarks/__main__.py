@@ -52,7 +52,7 @@ def _benchmarks(options: argparse.Namespace, scratch: Path) -> Mapping[str, Call
         "memory": lambda: memory(options.shipments, scratch),
         "large": lambda: large(options.large_shipments, options.memory_limit, scratch),
         "dagster": lambda: dagster_overhead(scratch, days=options.days),
-        "persons": persons,
+        "persons": lambda: persons(scratch),
     }
 
 

@@ -78,10 +78,10 @@ class Service:
 
 
 @contextmanager
-def serving(shipments: int, *, days: int = DAYS) -> Iterator[Service]:
+def serving(shipments: int, *, days: int = DAYS, unasked_telephones: int = 0) -> Iterator[Service]:
     """Run a sandbox with this many shipments over the last `days` days."""
     command = [sys.executable, "-m", "wms_sandbox", "--port", "0", "--shipments", str(shipments)]
-    command += ["--seed", str(SEED), "--days", str(days)]
+    command += ["--seed", str(SEED), "--days", str(days), "--unasked-telephones", str(unasked_telephones)]
     start = (datetime.now(UTC) - timedelta(days=days + 1)).date()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         cores = os.sched_getaffinity(0)

@@ -21,6 +21,7 @@ def main(arguments: list[str] | None = None) -> None:
             options.token,
             options.days,
             only_known_statuses=options.only_known_statuses,
+            unasked_telephones=options.unasked_telephones,
         )
         listener = listen(options.port)
     except (OSError, OverflowError, ValueError) as error:
@@ -43,6 +44,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--days", type=int, default=SandboxConfig.days, help="span of the data before now")
     parser.add_argument(
         "--only-known-statuses", action="store_true", help="no status that the vendor does not document"
+    )
+    parser.add_argument(
+        "--unasked-telephones", type=int, default=0, help="telephone numbers on every page that were not selected"
     )
     return parser
 

@@ -87,7 +87,7 @@ class Sandbox:
         self.field_treatment = FieldTreatment()
         self._store = Store(self.config, self.clock.anchor)
         pools = Pools(self.config.seed)
-        self._pages = Pages(self._store, pools)
+        self._pages = Pages(self._store, pools, unasked_telephones=self.config.unasked_telephones)
         self._lock = threading.Lock()
         self._creates = Creates(self.config, pools, self.clock, self._lock)
         self._sessions = Sessions(self.config, self.clock)

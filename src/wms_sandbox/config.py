@@ -15,6 +15,8 @@ class SandboxConfig:
     the clock, which then moves only by `advance`. Without it the anchor is the time of construction and the clock runs.
     `families` is the number of different shipments that the data repeats: fewer make a smaller and less varied sandbox.
     `only_known_statuses`: shipments and orders have no status or state that the vendor does not document.
+    `unasked_telephones`: so many addresses, and so many ship-to locations, of every page have a telephone number that
+    was not selected.
 
     What the specification leaves open about creates: `unique_skus` refuses a second product with the same sku,
     `create_status` (200 or 201) is the answer to a created retailer or product, `takes_any_body` accepts any body with
@@ -29,6 +31,7 @@ class SandboxConfig:
     now: datetime | None = None
     families: int = 1000
     only_known_statuses: bool = False
+    unasked_telephones: int = 0
     unique_skus: bool = False
     create_status: int = 201
     takes_any_body: bool = False

@@ -27,6 +27,8 @@ from wms_sandbox.store import Indexes, Store
 from wms_sandbox.templates import Row
 
 _KEPT_SELECTIONS = 12
+_WITH_TELEPHONE = {"OrderAddress", "RetailerShipToLocation"}
+_TELEPHONE = b'"telephone":"555-0142"'
 
 Objects = tuple[list[bytes], dict[str, list[bytes]]]
 """The collection, and the included objects by kind."""
@@ -96,9 +98,10 @@ def _fill(compiled: Compiled, row: Row, included: dict[str, list[bytes]]) -> Non
 class Pages:
     """Answers listings of one store."""
 
-    def __init__(self, store: Store, pools: Pools) -> None:
+    def __init__(self, store: Store, pools: Pools, *, unasked_telephones: int = 0) -> None:
         self._store = store
         self._pools = pools
+        self._unasked_telephones = unasked_telephones
         self._matcher = Matcher(store)
         self._views: OrderedDict[Selection, View] = OrderedDict()
 
@@ -106,6 +109,8 @@ class Pages:
         """Return the envelope in pieces, to be joined."""
         page = find_page(self._store, self._matcher, query)
         collection, included = self._view(query.selection).objects(page.rows)
+        if self._unasked_telephones:
+            included = {kind: self._with_telephones(kind, listed) for kind, listed in included.items()}
         pieces = [b'{"collection":[', *_listed(collection), b'],"included":{']
         opening = b'"%b":['
         for kind in INCLUDED_ORDER:
@@ -113,6 +118,12 @@ class Pages:
                 pieces += [opening % kind.encode(), *_listed(included[kind]), b"]"]
                 opening = b',"%b":['
         return [*pieces, b"},", json.dumps(_ending(path, query, page), separators=(",", ":")).encode()[1:]]
+
+    def _with_telephones(self, kind: str, listed: list[bytes]) -> list[bytes]:
+        if kind not in _WITH_TELEPHONE:
+            return listed
+        first, others = listed[: self._unasked_telephones], listed[self._unasked_telephones :]
+        return [one if _TELEPHONE[:12] in one else one.replace(b",", b",%b," % _TELEPHONE, 1) for one in first] + others
 
     def _view(self, selection: Selection) -> View:
         if selection not in self._views:

@@ -5,20 +5,24 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import duckdb
+import httpx
 import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.conftest import NOW, asks_for_page, logged
+from tests.conftest import FEWER, NOW, asks_for_page, logged
 from tests.unpacked import files_holding
 from wms_sandbox.app import SHIPMENTS, Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.server import SandboxServer
+from wms_sync.api.selection import selection
 from wms_sync.extract.raw import damage
 from wms_sync.load.refresh import rebuild, refresh
+from wms_sync.privacy.scrub import without_persons
 
 SHIPMENTS_HELD = 120
 NAME = "Zaphodina-Quxley-77"
@@ -125,6 +129,17 @@ def test_a_page_without_persons_lands_as_it_was_received(bench, sandbox):
     with bench.api() as api:
         bench.reading(api).sync()
     assert {path.suffix for path in bench.layout.raw.glob("*/page-*")} == {".gz"}, "what was scrubbed is packed as zstd"
+
+
+def test_pages_without_the_telephones_that_were_sent_unasked_are_those_of_a_service_that_sends_none(server):
+    pages = []
+    for telephones in (0, 3):
+        server.sandbox = Sandbox(replace(FEWER, unasked_telephones=telephones))
+        listing = f"{server.base_url}{SHIPMENTS}?{httpx.QueryParams(selection(include_addresses=False))}"
+        pages.append(httpx.get(listing, headers={"Authorization": f"Bearer {FEWER.token}"}).content)
+        assert pages[-1].count(b'"telephone"') == 2 * telephones
+    assert without_persons(pages[0]) is None
+    assert without_persons(pages[1]) == pages[0]
 
 
 @pytest.mark.parametrize("include", [False, True])

@@ -19,7 +19,6 @@ from msgspec import Raw
 from wms_sync.privacy.fields import CANDIDATE, COMPANYS_OWN, KEPT, KEPT_AS_TEXT, PERSON, PLACES
 from wms_sync.privacy.search import has_person_key_outside
 from wms_sync.privacy.types import fields_of
-from wms_sync.shallow_json import cut_to_depth
 
 # A key of ASCII letters needs no escapes, so a key with escapes is suspicious.
 _PERSON = re.compile(rb'"(?:%s)"|\\u00[4-7]' % "|".join(sorted(PERSON)).encode())
@@ -97,17 +96,6 @@ def _custom_fields(page: Any) -> Iterator[bytes]:  # noqa: ANN401 - a generated 
     for kind in _HOLDERS if page.included is not None else ():
         for one in getattr(page.included, kind) or ():
             yield from (getattr(one, name) for name in COMPANYS_OWN)
-
-
-def is_free_of_persons(content: bytes) -> bool:
-    """Return whether a suspect page is clean: no personal field in a known place, and no key of a person elsewhere."""
-    try:
-        page = _PLACES.decode(content)
-    except RecursionError:
-        return is_free_of_persons(cut_to_depth(content)) and not mentions_person(content)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return False
-    return mentions_no_person(page, content)
 
 
 def mentions_person(text: bytes) -> bool:

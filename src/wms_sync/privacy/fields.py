@@ -8,7 +8,10 @@ are kept as received.
 
 from __future__ import annotations
 
-from wms_sync.privacy.types import fields_of
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from wms_sync.privacy.types import fields_of, fields_of_kind
 
 ADDRESS = "OrderAddress"
 CANDIDATE = "OrderAddressCandidate"
@@ -53,3 +56,27 @@ COMPANYS_OWN = frozenset({"custom_fields"})
 
 SHARED = frozenset(kind for kind in fields_of("included") if not kind.startswith(("Order", "Shipment")))
 """Kinds that do not belong to one order: they are the company's data, whichever order refers to them."""
+
+Kept = Mapping[str, frozenset[str]]
+"""The fields that are not personal, by kind."""
+
+
+def place_of(key: str) -> str | None:
+    """Return the kind of objects with personal fields that stand under this key, None if any may."""
+    return PLACES.get(key) or (key if key in KEPT else None)
+
+
+def kept_fields(value: Mapping[str, Any], kind: str | None, table: Kept = KEPT) -> Collection[str] | None:
+    """Return the keys of an object that may stay; None if all may.
+
+    ``kind`` is the kind implied by the key of the object, used if the object does not state its own.
+    """
+    stated = value.get("type")
+    if not isinstance(stated, str):
+        stated = ""
+    known = stated if stated in table else kind or ""
+    kept = table.get(known)
+    if kept is None and not PERSON.isdisjoint(value):
+        return fields_of_kind(stated) or REFERENCE
+    no_texts = {name for name in KEPT_AS_TEXT.get(known, ()) if not isinstance(value.get(name), str | None)}
+    return None if kept is None else kept - no_texts

@@ -1,39 +1,37 @@
-"""Remove personal data from pages and values: the slow path, for those that contain some.
+"""Remove personal data from pages and values.
 
-The whole text is parsed, walked and written again, so spaces and escapes may change but values do not: numbers keep
-every digit. Invalid JSON (``NaN``, broken UTF-8, very deep nesting) is read as leniently as flattening reads it.
+A page that was not asked for persons but has some is spliced (``privacy.splice``) where possible. Any other text is
+parsed, walked and written again, so spaces and escapes may change but values do not: numbers keep every digit. Invalid
+JSON (``NaN``, broken UTF-8, very deep nesting) is read as leniently as flattening reads it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from decimal import Decimal
 from typing import Any
 
 import msgspec
 
 from wms_sync.loose_json import loosely
-from wms_sync.privacy.detection import is_free_of_persons
+from wms_sync.privacy.detection import mentions_person
 from wms_sync.privacy.fields import (
     ADDRESS,
     CANDIDATE,
     COMPANYS_OWN,
     KEPT,
-    KEPT_AS_TEXT,
     LOCATION,
-    PERSON,
     PLACES,
-    REFERENCE,
     SHARED,
     STRICTLY_KEPT,
+    Kept,
+    kept_fields,
+    place_of,
 )
-from wms_sync.privacy.types import fields_of_kind
+from wms_sync.privacy.splice import NotSpliceable, spliced
 from wms_sync.shallow_json import cut_to_depth
 from wms_sync.whole_numbers import whole
-
-_Kept = Mapping[str, frozenset[str]]
-"""The fields that are not personal, by kind."""
 
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
@@ -60,7 +58,25 @@ class _Page(msgspec.Struct):
 
 def without_persons(content: bytes) -> bytes | None:
     """Return the page without personal data; None if there is nothing to remove."""
-    return None if is_free_of_persons(content) else _edited(content, scrub)
+    try:
+        return spliced(content)
+    except NotSpliceable:
+        hides = mentions_person(content) and _hides_values(content)
+        return _edited(content, lambda page: scrub(page) or hides)
+
+
+def _hides_values(content: bytes) -> bool:
+    """Return whether a page has values that no parsed page shows: before a repetition of their key, or too deep."""
+    shallow = cut_to_depth(content)
+    repeated: list[str] = []
+
+    def last(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        repeated.extend(found if len(found) < len(pairs) else ())
+        return found
+
+    loosely(shallow.decode("utf-8-sig", errors="surrogateescape"), object_pairs_hook=last)
+    return bool(repeated) or shallow != content
 
 
 def without_orders(content: bytes, forgotten: Collection[int]) -> bytes | None:
@@ -76,7 +92,7 @@ def scrubbed(text: str) -> str:
     return text if clean is None else clean.decode()
 
 
-def scrub(value: Any, kind: str | None = None, table: _Kept = KEPT) -> bool:  # noqa: ANN401 - any JSON
+def scrub(value: Any, kind: str | None = None, table: Kept = KEPT) -> bool:  # noqa: ANN401 - any JSON
     """Remove personal data from a parsed value, in place. Return whether there was any.
 
     ``kind`` is the kind implied by the key of the value, used if the value does not state its own; ``table`` says by
@@ -89,7 +105,7 @@ def scrub(value: Any, kind: str | None = None, table: _Kept = KEPT) -> bool:  # 
         return False
     changed = _strip(value, kind, table)
     for key, inner in value.items():
-        place = PLACES.get(key) or (key if key in KEPT else None)
+        place = place_of(key)
         lines = inner if isinstance(inner, list) else [inner]
         if place not in {None, LOCATION} and any(isinstance(one, str) for one in lines):  # an address written as text
             value[key] = [one for one in lines if not isinstance(one, str)] or None
@@ -99,21 +115,8 @@ def scrub(value: Any, kind: str | None = None, table: _Kept = KEPT) -> bool:  # 
     return changed
 
 
-def _kept(value: dict[str, Any], kind: str | None, table: _Kept) -> Collection[str] | None:
-    """Return the keys that may stay; None if all may."""
-    stated = value.get("type")
-    if not isinstance(stated, str):
-        stated = ""
-    known = stated if stated in table else kind or ""
-    kept = table.get(known)
-    if kept is None and not PERSON.isdisjoint(value):
-        return fields_of_kind(stated) or REFERENCE
-    no_texts = {name for name in KEPT_AS_TEXT.get(known, ()) if not isinstance(value.get(name), str | None)}
-    return None if kept is None else kept - no_texts
-
-
-def _strip(value: dict[str, Any], kind: str | None, table: _Kept) -> bool:
-    kept = _kept(value, kind, table)
+def _strip(value: dict[str, Any], kind: str | None, table: Kept) -> bool:
+    kept = kept_fields(value, kind, table)
     personal = [] if kept is None else [key for key in value if key not in kept]
     for key in personal:
         del value[key]
@@ -201,6 +204,7 @@ def _may_hold(content: bytes, forgotten: Collection[int]) -> bool:
 
 
 def _edited(content: bytes, edit: Callable[[Any], bool]) -> bytes | None:
+    """Return the page decoded, changed and encoded; None if ``edit`` changed nothing."""
     try:
         return _reencoded(content, edit)
     except RecursionError:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import StringConstraints, TypeAdapter, ValidationError
 
@@ -20,30 +20,40 @@ _ESCAPED = r"\\u00(?:5[fF]|6[1-9a-fA-F]|7[0-9aA])"
 """A lower-case letter or underscore written as an escape. JSON never needs that, and a key could hide behind it."""
 
 
+class Pattern:
+    """A regular expression of Rust, to be searched for in long texts.
+
+    Rust searches fast if it can look for the first letters of the pattern; the letters before an escape help it.
+    """
+
+    def __init__(self, pattern: str) -> None:
+        self._found: TypeAdapter[str] = TypeAdapter(Annotated[str, StringConstraints(pattern=pattern)])
+
+    def may_be_in(self, text: bytes) -> bool:
+        """Return whether the pattern matches somewhere; also True if the text is not UTF-8."""
+        try:
+            self._found.validate_python(text)
+        except ValidationError as error:
+            (problem,) = error.errors(include_url=False, include_context=False, include_input=False)
+            return problem["type"] != "string_pattern_mismatch"
+        return True
+
+
 def has_person_key_outside(text: bytes, kept: bytes = b"") -> bool:
     """Return whether the text has the key of a person outside ``kept``, the parts of the text that may have such keys.
 
     Also returns True if the search cannot tell: a letter is written as an escape, or the text is not UTF-8.
     """
     own = frozenset(key for key in PERSON if _occurrences(key, kept))
-    return _has_any(text, PERSON - own) or any(_occurrences(key, text) > _occurrences(key, kept) for key in own)
-
-
-def _has_any(text: bytes, keys: frozenset[str]) -> bool:
-    try:
-        _pattern(keys).validate_python(text)
-    except ValidationError as error:
-        (problem,) = error.errors(include_url=False, include_context=False, include_input=False)
-        return problem["type"] != "string_pattern_mismatch"
-    return True
+    return _pattern(PERSON - own).may_be_in(text) or any(
+        _occurrences(key, text) > _occurrences(key, kept) for key in own
+    )
 
 
 @cache
-def _pattern(keys: frozenset[str]) -> TypeAdapter[Any]:
+def _pattern(keys: frozenset[str]) -> Pattern:
     names = "|".join(sorted(keys))
-    return TypeAdapter(
-        Annotated[str, StringConstraints(pattern=rf'"(?:{names})"\s*:|{_ESCAPED}' if keys else _ESCAPED)]
-    )
+    return Pattern(rf'"(?:{names})"\s*:|{_ESCAPED}' if keys else _ESCAPED)
 
 
 def _occurrences(key: str, text: bytes) -> int:
