@@ -6,8 +6,6 @@ tables, so it includes starting the process and the imports. The instance is a r
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -25,7 +23,7 @@ def dagster_overhead(scratch: Path, *, days: int = DAYS) -> Section:
     today = datetime.now(UTC).date()
     with serving(SHIPMENTS, days=days) as service:
         folder = Folder(scratch / "dagster", service)
-        home = _prepared(folder.path / "home")
+        home = folder.home()
         runs = {
             f"first sync, {days:,} days": folder.command_line("sync", dagster_home=home),
             "night": folder.command_line("sync", dagster_home=home),
@@ -61,10 +59,3 @@ def _row(name: str, run: Run) -> Row:
         "refresh s": run.phases["refresh"],
         "overhead s": overhead(run),
     }
-
-
-def _prepared(home: Path) -> Path:
-    """Prepare the home in another process: importing Dagster here would add to the memory that is measured."""
-    code = "import sys, pathlib; from pipelines.instance import prepare_home; prepare_home(pathlib.Path(sys.argv[1]))"
-    subprocess.run([sys.executable, "-c", code, str(home)], check=True)
-    return home

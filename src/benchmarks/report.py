@@ -1,4 +1,4 @@
-"""The result of a benchmark, as a table for people and as JSON for programs."""
+"""The result of a benchmark: Markdown tables that `docs/benchmarks.md` can take over, and JSON for programs."""
 
 from __future__ import annotations
 
@@ -10,33 +10,38 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
 Value = str | int | float
 Row = Mapping[str, Value]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One number of interest; `most` is the largest value hoped for."""
+    """One number of interest; `most` is the largest value hoped for, `least` the smallest."""
 
     name: str
     value: float
     unit: str = ""
     most: float | None = None
+    least: float | None = None
+
+    @property
+    def text(self) -> str:
+        """Return the value with its unit."""
+        return f"{_text(self.value)} {self.unit}".rstrip()
 
     @property
     def verdict(self) -> str:
         """Return whether the value is as hoped."""
-        if self.most is None:
-            return ""
-        return f"{'as hoped' if self.value <= self.most else 'MORE THAN HOPED'} (at most {self.most:g})"
+        if self.least is not None:
+            return f"{'as hoped' if self.value >= self.least else 'LESS THAN HOPED'} (at least {self.least:g})"
+        if self.most is not None:
+            return f"{'as hoped' if self.value <= self.most else 'MORE THAN HOPED'} (at most {self.most:g})"
+        return ""
 
 
 @dataclass(frozen=True)
 class Section:
-    """The result of one benchmark. `details` goes to the JSON only."""
+    """The result of one benchmark. `details` goes to the JSON only, `command` is what measures it again."""
 
     name: str
     title: str
@@ -44,21 +49,57 @@ class Section:
     figures: Sequence[Figure]
     notes: Sequence[str] = ()
     details: Mapping[str, object] = field(default_factory=dict)
+    command: str = ""
 
 
-def show(section: Section, console: Console) -> None:
+def show(section: Section) -> None:
     """Print a section."""
-    table = Table(title=section.title, title_justify="left")
-    for number, column in enumerate(section.rows[0]):
-        table.add_column(column, justify="right" if number else "left")
-    for row in section.rows:
-        table.add_row(*(_text(value) for value in row.values()))
-    console.print(table)
+    print(f"## {section.title}\n\n`{section.command}`\n")
+    print(_table(section.rows))
     for figure in section.figures:
-        console.print(f"  {figure.name}: {figure.value:.3g} {figure.unit} {figure.verdict}".rstrip(), highlight=False)
+        print(f"- {figure.name}: {figure.text} {figure.verdict}".rstrip())
     for note in section.notes:
-        console.print(f"  {note}", highlight=False)
-    console.print()
+        print(f"- {note}")
+    print(flush=True)
+
+
+def show_figures(sections: Sequence[Section]) -> None:
+    """Print one table of every figure that something is hoped for, and of the machine."""
+    hoped = [
+        {"benchmark": section.name, "figure": figure.name, "value": figure.text, "": figure.verdict}
+        for section in sections
+        for figure in section.figures
+        if figure.verdict
+    ]
+    if hoped:
+        print(f"## All figures of which something is hoped\n\n{_table(hoped)}")
+    print(machine_in_words())
+
+
+def machine_in_words() -> str:
+    """Say what was measured on."""
+    model = next(
+        (line.partition(":")[2].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")), ""
+    )
+    memory = next((int(line.split()[1]) for line in _lines("/proc/meminfo") if line.startswith("MemTotal")), 0)
+    return (
+        f"Machine: {os.cpu_count()} processors ({model or platform.machine()}), {memory / 2**20:.0f} GiB, "
+        f"{platform.system()} {platform.release()}, Python {platform.python_version()}, "
+        f"load {os.getloadavg()[2]:.1f} over the last quarter of an hour."
+    )
+
+
+def _lines(path: str) -> list[str]:
+    return Path(path).read_text().splitlines()
+
+
+def _table(rows: Sequence[Row]) -> str:
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    cells = [columns, *([_text(row.get(column, "")) for column in columns] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    padded = [[one.ljust(width) for one, width in zip(row, widths, strict=True)] for row in cells]
+    lines = ["| " + " | ".join(row) + " |" for row in (padded[0], ["-" * width for width in widths], *padded[1:])]
+    return "\n".join([*lines, ""])
 
 
 def save(sections: Sequence[Section], folder: Path, arguments: Sequence[str]) -> Path:
@@ -68,8 +109,7 @@ def save(sections: Sequence[Section], folder: Path, arguments: Sequence[str]) ->
     content = {
         "at": now.isoformat(timespec="seconds"),
         "arguments": list(arguments),
-        "machine": {"cores": os.cpu_count(), "system": platform.platform(), "python": platform.python_version()},
-        "load_average": os.getloadavg(),
+        "machine": machine_in_words(),
         "sections": [asdict(section) for section in sections],
     }
     path = folder / f"results-{now:%Y%m%dT%H%M%SZ}.json"

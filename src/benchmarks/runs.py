@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -62,8 +63,17 @@ class Folder:
         )
         [took] = _TOOK.findall(output)
         said = {found["word"]: float(found["seconds"].replace(",", "")) for found in _PHASE.finditer(took)}
-        read = said.pop("read")
+        read = said.pop("read", 0.0)
         return Run(cost, {"read": read, "refresh": sum(said.values()), "publish": cost.watched})
+
+    def home(self) -> Path:
+        """Prepare a Dagster home, in another process: its import here would add to the memory that is measured."""
+        code = (
+            "import sys, pathlib; from pipelines.instance import prepare_home; prepare_home(pathlib.Path(sys.argv[1]))"
+        )
+        home = self.path / "home"
+        subprocess.run([sys.executable, "-c", code, str(home)], check=True)
+        return home
 
     def script(self, command: Sequence[str | Path]) -> Run:
         """Run a contender that writes `phases`, and perhaps `rows`, to the file that is its last argument."""

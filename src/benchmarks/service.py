@@ -78,10 +78,15 @@ class Service:
 
 
 @contextmanager
-def serving(shipments: int, *, days: int = DAYS, unasked_telephones: int = 0) -> Iterator[Service]:
-    """Run a sandbox with this many shipments over the last `days` days."""
-    command = [sys.executable, "-m", "wms_sandbox", "--port", "0", "--shipments", str(shipments)]
-    command += ["--seed", str(SEED), "--days", str(days), "--unasked-telephones", str(unasked_telephones)]
+def serving(
+    shipments: int, *, days: int = DAYS, unasked_telephones: int = 0, delay: float | None = None
+) -> Iterator[Service]:
+    """Run a sandbox with this many shipments over the last `days` days, perhaps with a `delay` of seconds a page."""
+    command = [sys.executable, "-m"]
+    command += ["wms_sandbox", "--port", "0", "--unasked-telephones", str(unasked_telephones)]
+    if delay is not None:
+        command[2:] = ["benchmarks.slow_service", "--delay", str(delay)]
+    command += ["--shipments", str(shipments), "--seed", str(SEED), "--days", str(days)]
     start = (datetime.now(UTC) - timedelta(days=days + 1)).date()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         cores = os.sched_getaffinity(0)

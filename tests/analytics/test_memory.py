@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 
 import duckdb
 
-from benchmarks.large import multiply
+from benchmarks.growth import multiply
 from tests.test_sync import first_synced
 from wms_sync.analytics.asking import Counting, ask_whole_tables
 from wms_sync.analytics.checks import checks

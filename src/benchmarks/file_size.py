@@ -1,0 +1,48 @@
+"""Measure how the published file grows over many nights of 1,000 changes, beside the rows in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.night import CHANGES, PASSED_SECONDS, WARM_PAGES
+from benchmarks.report import Figure, Row, Section
+from benchmarks.rows import rows_by_table
+from benchmarks.runs import Folder, Run
+from benchmarks.service import serving
+
+SHOWN = 10
+TIMES_HOPED = 1.5
+"""A file is made anew when a third of it is free."""
+
+
+def file_size(shipments: int, scratch: Path, *, nights: int) -> Section:
+    """Run a first sync and so many nights; show every tenth part of them."""
+    rows: list[Row] = []
+    with serving(shipments) as service:
+        service.warm_up(WARM_PAGES)
+        folder = Folder(scratch / "file-size", service)
+        rows.append(_row(0, folder, folder.command_line("sync")))
+        for number in range(1, nights + 1):
+            service.advance(seconds=PASSED_SECONDS, **CHANGES)
+            run = folder.command_line("sync")
+            if number % max(1, nights // SHOWN) == 0:
+                rows.append(_row(number, folder, run))
+        folder.remove()
+    first, largest = rows[0], max(rows, key=lambda row: float(row["file MB"]))
+    times = (float(largest["file MB"]) / float(first["file MB"])) / (float(largest["rows"]) / float(first["rows"]))
+    return Section(
+        name="file-size",
+        title=f"The published file over {nights} nights of {sum(CHANGES.values()):,} changes",
+        rows=rows,
+        figures=[Figure("growth of the file over growth of the rows, at its largest", times, most=TIMES_HOPED)],
+    )
+
+
+def _row(number: int, folder: Folder, run: Run) -> Row:
+    return {
+        "night": number,
+        "file MB": folder.layout.published.stat().st_size / 1e6,
+        "rows": sum(rows_by_table(folder.layout.published).values()),
+        "CPU s": run.cost.cpu,
+        "peak MiB": round(run.cost.memory),
+    }

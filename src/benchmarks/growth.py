@@ -1,0 +1,112 @@
+"""Measure what a night of 1,000 changes costs as the database grows: CPU time, memory, and with which exponent.
+
+The millions are copies of a small first sync, made by SQL in the working file with their own ids: reading as many from
+the sandbox would take an hour and show nothing more. The night reads, merges, checks and publishes as usual. The first
+night at each size is not counted: it is the one that meets the copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from math import log
+from pathlib import Path
+
+import duckdb
+
+from benchmarks.night import CHANGES, PASSED_SECONDS, WARM_PAGES, median
+from benchmarks.report import Figure, Row, Section
+from benchmarks.runs import Folder, Run
+from benchmarks.service import Service, serving
+from wms_sync.catalogue import Table, history_tables, quote, tables
+
+SIZES = (100_000, 1_000_000, 3_000_000)
+READ = 5000
+"""Shipments of the sandbox: more than the night's audit reads again, so that it reaches no copy."""
+APART = 10_000_000
+"""Distance between the ids of one copy and the next."""
+COPIED = {"shipments", "orders", "galleries"}
+FILLING_MEMORY = "4GB"
+EXPONENT_HOPED, MIB_HOPED = 0.2, 600.0
+
+
+def growth(sizes: Sequence[int], memory_limit: str | None, scratch: Path, *, nights: int) -> Section:
+    """Measure nights at these numbers of shipments; one fails if the memory is not enough."""
+    runs: dict[int, Run] = {}
+    rows: list[Row] = []
+    with serving(READ) as service:
+        service.warm_up(WARM_PAGES)
+        for size in sizes:
+            folder = Folder(scratch / "growth", service)
+            folder.command_line("sync")
+            counted = multiply(folder.layout.working_database, max(1, size // READ))
+            runs[size] = median([_night(folder, service, memory_limit) for _ in range(nights + 1)][1:])
+            rows.append(_row(counted, folder, runs[size]))
+            folder.remove()
+    return Section(
+        name="growth",
+        title=f"A night of {sum(CHANGES.values()):,} changes as the database grows, median of {nights}",
+        rows=rows,
+        figures=[
+            *_exponents(runs),
+            Figure("largest peak", max(run.cost.memory for run in runs.values()), "MiB", MIB_HOPED),
+        ],
+        notes=(f"WMS_MEMORY_LIMIT: {memory_limit or 'the default'}",),
+    )
+
+
+def _night(folder: Folder, service: Service, memory_limit: str | None) -> Run:
+    service.advance(seconds=PASSED_SECONDS, **CHANGES)
+    return folder.command_line("sync", memory_limit=memory_limit)
+
+
+def _exponents(runs: dict[int, Run]) -> Iterator[Figure]:
+    """Yield the exponent of CPU time between each size and the next, and between the smallest and the largest."""
+    pairs = list(pairwise(runs))
+    for small, large in dict.fromkeys([*pairs, (min(runs), max(runs))] if pairs else []):
+        exponent = log(runs[large].cost.cpu / runs[small].cost.cpu) / log(large / small)
+        whole = (small, large) == (min(runs), max(runs))
+        yield Figure(f"exponent of CPU, {small:,} to {large:,}", exponent, most=EXPONENT_HOPED if whole else None)
+
+
+def _row(counted: dict[str, int], folder: Folder, run: Run) -> Row:
+    return {
+        "shipments": counted["shipments"],
+        "rows": sum(counted.values()),
+        **run.cost.as_row(),
+        "published MB": folder.layout.published.stat().st_size / 1e6,
+        "flatten, merge, check s": run.phases["refresh"] - run.phases["publish"],
+        "publishing copy s": run.phases["publish"],
+    }
+
+
+def multiply(database: Path, copies: int) -> dict[str, int]:
+    """Copy shipments, orders and galleries with their rows and history, to `copies` in total. Return rows by table."""
+    settings = {"memory_limit": FILLING_MEMORY, "preserve_insertion_order": "false"}
+    with duckdb.connect(database, config=settings) as connection:  # type: ignore[arg-type]
+        for table in (*tables(), *history_tables()):
+            if table.root in COPIED:
+                _spread(connection, table, copies)
+        counted = {}
+        for table in tables():
+            row = connection.execute(f"select count(*) from {table.qualified}").fetchone()
+            counted[table.slug] = int(row[0]) if row else 0
+    return counted
+
+
+def _spread(connection: duckdb.DuckDBPyConnection, table: Table, copies: int) -> None:
+    """Put the copies of a row next to it, so that the changes of the night are spread over the whole table."""
+    shifted = ", ".join(f"{column} + copy * {APART} as {column}" for column in _ids(table))
+    connection.execute(f"create or replace temp table original as from {table.qualified}")
+    connection.execute(f"truncate {table.qualified}")
+    connection.execute(
+        f"insert into {table.qualified} select * exclude (copy) replace ({shifted}) "
+        "from (select unnest(range($copies)) as copy, * from original)",
+        {"copies": copies},
+    )
+
+
+def _ids(table: Table) -> Iterator[str]:
+    """Yield the columns that identify a shipment, an order or a gallery."""
+    known = {table.root_key, "order_id", "gallery_id"}
+    return (quote(name) for name in table.column_names if name in known)
