@@ -35,11 +35,12 @@ def forget_orders(settings: Settings, names: Sequence[str], *, yes: bool, dry_ru
     if not names and not _unfinished(settings):
         raise SettingsError("Name the orders to forget, by id, unique_id or order_ref.")
     orders = _named(settings, names)
-    if not unseen:
-        refuse_unseen(settings.layout, orders)
-    if orders and (dry_run or not yes):
-        _echo(chain.from_iterable(map(_order_lines, orders)))
-        _echo(_plan_lines(plan_forget(settings.layout, [one.id for one in orders])))
+    with StateStore(settings.database_url) as store:
+        if not unseen:
+            refuse_unseen(settings.layout, store, orders)
+        if orders and (dry_run or not yes):
+            _echo(chain.from_iterable(map(_order_lines, orders)))
+            _echo(_plan_lines(plan_forget(settings.layout, store, [one.id for one in orders])))
     if dry_run:
         click.echo("nothing was changed")
         return

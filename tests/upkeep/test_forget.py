@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,18 +13,21 @@ from typing import Any
 import duckdb
 import pytest
 
-from tests.conftest import NOW, Bench, opened_store
+from tests.conftest import FEWER, NOW, Bench, opened_store
 from tests.unpacked import files_holding
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.errors import UnknownOrderError
+from wms_sync.durable import make_private
 from wms_sync.extract.raw import damage, read_manifest
-from wms_sync.layout import MANIFEST
+from wms_sync.flatten.window import flattened_window, write_flattened
+from wms_sync.layout import MANIFEST, parquet_name
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.settings import Settings
 from wms_sync.upkeep.forget import Forgotten, forget
 from wms_sync.upkeep.forget_plan import orders_named
+from wms_sync.upkeep.forget_search import suspects
 from wms_sync.upkeep.recovery import recover
 
 MARK = "Zaphodina-Quxley-%s-77"
@@ -297,6 +301,87 @@ def test_a_page_that_cannot_be_read_goes_and_is_asked_for_again(stored):
     sync(stored)
     assert rebuild(stored.run).published
     assert holding(stored, order) == set()
+
+
+def folders_holding(bench: Bench, order: int) -> set[str]:
+    """The windows whose raw pages hold the mark of an order."""
+    return {part.split("/")[0] for part in files_holding(bench.layout.raw, (MARK % order).encode())}
+
+
+def test_only_the_windows_that_name_an_order_are_searched_for_it(stored):
+    with published(stored) as connection:
+        orders = [order for (order,) in connection.execute("select id from orders order by id").fetchall()]
+    found = {order: suspects(stored.layout, stored.store, [order]) for order in orders[::6]}
+    assert {(len(one.unsure), len(one.naming)) for one in found.values()} == {(0, 1), (0, 2)}
+    order = next(order for order, one in found.items() if len(one.naming) == 1)
+    assert {folder.name for folder in found[order].naming} == folders_holding(stored, order)
+    assert suspects(stored.layout, stored.store, [424242]).all == ()
+
+
+def altered(bench: Bench, window: str, **changes: Any) -> None:
+    write_flattened(bench.store.turn, bench.layout, window, replace(flattened_window(bench.layout, window), **changes))
+
+
+def with_another_form(bench: Bench, window: str) -> None:
+    folder = make_private(bench.layout.parquet / "ops_schema_drift")
+    row = f"select '{window}' as _window_id, 'a number came as text' as why"
+    duckdb.execute(f"copy ({row}) to '{folder / parquet_name(window, 9)}' (format parquet)")
+
+
+def with_a_stray_page(bench: Bench, window: str) -> None:
+    shutil.copyfile(bench.layout.pages(window)[0], bench.layout.window(window) / "page-00099.json.gz")
+
+
+def with_another_size(bench: Bench, window: str) -> None:
+    page = bench.layout.pages(window)[0]
+    page.write_bytes(page.read_bytes() + b" ")
+
+
+UNSURE: dict[str, Callable[[Bench, str], object]] = {
+    "it is not flattened": lambda bench, window: bench.layout.flattened_manifest(window).unlink(),
+    "a file of it is gone": lambda bench, window: next((bench.layout.parquet / "orders").glob(f"{window}*")).unlink(),
+    "release 0.1.0 flattened it": lambda bench, window: altered(bench, window, records_removed=None),
+    "something is in quarantine": lambda bench, window: altered(bench, window, quarantined=1),
+    "values had another form": with_another_form,
+    "it was given up": lambda bench, window: bench.store.abandon(window),
+    "a page is not recorded": with_a_stray_page,
+    "a page has another size": with_another_size,
+}
+
+
+@pytest.mark.parametrize("why", UNSURE)
+def test_a_window_whose_rows_may_lack_an_order_is_searched_for_any(stored, why):
+    window = stored.store.windows("loaded")[0].id
+    UNSURE[why](stored, window)
+    found = suspects(stored.layout, stored.store, [424242])
+    assert (found.unsure, found.naming) == ((stored.layout.window(window),), ())
+
+
+def test_an_order_that_only_a_record_in_quarantine_names_is_forgotten_too(tmp_path):
+    """The first shipment has no usable id, and its order stands inside it and nowhere else."""
+    orders: list[int] = []
+
+    def only_in_quarantine(envelope: dict[str, Any]) -> dict[str, Any]:
+        included = marked(envelope)["included"]
+        for shipment in envelope["collection"][:1]:
+            order = next(one for one in included["Order"] if int(one["id"]) == shipment["order"]["id"])
+            included["Order"].remove(order)
+            ids = ids_of(order["status_history"])
+            included["OrderStatusHistory"] = [one for one in included["OrderStatusHistory"] if one["id"] not in ids]
+            orders.append(int(order["id"]))
+            shipment |= {"id": "none", "order": order}
+        return envelope
+
+    with SandboxServer(Sandbox(replace(FEWER, shipments=20))) as service:
+        service.sandbox.rewrite = only_in_quarantine
+        settings = settings_in(tmp_path / "data", service)
+        with opened_store(settings) as store:
+            bench = Bench(settings, store)
+            sync(bench)
+            [order] = set(orders)
+            assert {part.split("/")[0] for part in holding(bench, order)} == {"raw"}
+            forgotten(bench, order)
+            assert holding(bench, order) == set()
 
 
 def test_orders_are_named_by_id_unique_id_or_reference(stored):

@@ -1,10 +1,11 @@
 """``wms-sync forget``: remove the personal data of some orders from every file, and keep it out.
 
 The ids are recorded first; from then on no page lands with personal data of these orders (``extract/cleaner``). Then
-every file is searched, whatever the tables say: raw pages are rewritten without the personal data; Parquet files and
-both databases without the orders' rows in schema ``pii``, without where they were sent, and without persons in the
-free-form values of their other rows. A database is written anew, because DuckDB leaves deleted rows in the file. A step
-with nothing left to do does nothing, so the next run, of any kind, finishes one that was interrupted.
+every file that may hold some is searched (``upkeep.forget_search`` finds the raw pages): raw pages are rewritten
+without the personal data; Parquet files and both databases without the orders' rows in schema ``pii``, without where
+they were sent, and without persons in the free-form values of their other rows. A database is written anew, because
+DuckDB leaves deleted rows in the file. A step with nothing left to do does nothing, so the next run, of any kind,
+finishes one that was interrupted.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from wms_sync.state.run import Run
 from wms_sync.state.store import LandedPage, StateStore
 from wms_sync.state.turns import Turn
 from wms_sync.upkeep.damaged_pages import DAMAGED, give_up_window
+from wms_sync.upkeep.forget_search import suspects
 from wms_sync.upkeep.forgotten_orders import add_to_list
 
 logger = logging.getLogger(__name__)
@@ -62,7 +64,8 @@ def forget(run: Run, order_ids: Collection[int]) -> Forgotten:
     settings, store, layout = run.settings, run.store, run.layout
     all_ids = add_to_list(layout, store, order_ids)
     _remove_leftovers(store.turn, layout)
-    pages = _clean_pages(layout, store, all_ids)
+    asked = frozenset(order_ids) | store.forgotten(unfinished=True) if order_ids else all_ids
+    pages = _clean_pages(layout, store, all_ids, asked)
     with duckdb.connect() as connection:
         _prepare(connection, all_ids)
         parquet_files = _clean_parquet(store.turn, layout, connection)
@@ -100,9 +103,10 @@ def _emptied(table: Table) -> list[str]:
     return [column for column in table.column_names if table.name == "orders" and column in SHIP_TO]
 
 
-def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) -> int:
+def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int], asked: Collection[int]) -> int:
+    """Clean the windows that name one of the orders asked for, and all that may name any order. Return the pages."""
     rewritten = 0
-    folders = layout.windows()
+    folders = suspects(layout, store, asked).all
     for number, folder in enumerate(folders, start=1):
         landed = {page.file: page for page in store.pages(folder.name)}
         for path in layout.pages(folder.name):
@@ -115,7 +119,7 @@ def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) 
         if landed:
             rewrite_manifest(store.turn, folder, store.window(folder.name), store.pages(folder.name))
         logger.info(
-            "searched %(searched)d of %(windows)d windows, rewrote %(pages)d pages",
+            "searched %(searched)d of %(windows)d windows that may name the orders, rewrote %(pages)d pages",
             {"searched": number, "windows": len(folders), "pages": rewritten},
         )
     return rewritten
@@ -286,12 +290,14 @@ def held_files(layout: Layout, order_ids: Collection[int]) -> int:
         return sum(len(_holding(layout, connection, table)) for table in _concerned())
 
 
-def held_pages(layout: Layout, order_ids: Collection[int]) -> int:
+def held_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) -> int:
     """Return how many raw pages hold personal data of these orders; a damaged page counts as one."""
-    return sum(_holds(path, order_ids) for folder in layout.windows() for path in layout.pages(folder.name))
+    folders = suspects(layout, store, order_ids).all
+    return sum(holds(path, order_ids) for folder in folders for path in layout.pages(folder.name))
 
 
-def _holds(path: Path, order_ids: Collection[int]) -> bool:
+def holds(path: Path, order_ids: Collection[int]) -> bool:
+    """Return whether a raw page holds personal data of these orders, as a damaged page may."""
     try:
         return without_orders(read_raw(path), order_ids) is not None
     except ValueError:

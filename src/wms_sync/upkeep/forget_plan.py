@@ -14,7 +14,8 @@ from wms_sync.analytics.errors import UnknownOrderError
 from wms_sync.catalogue import table
 from wms_sync.layout import Layout
 from wms_sync.state.store import StateStore
-from wms_sync.upkeep.forget import held_files, held_pages, held_rows
+from wms_sync.upkeep.forget import held_files, held_pages, held_rows, holds
+from wms_sync.upkeep.forget_search import suspects
 from wms_sync.whole_numbers import identity
 
 
@@ -56,23 +57,23 @@ def orders_named(layout: Layout, store: StateStore, names: Sequence[str]) -> tup
     return tuple(sorted({one.id: one for one in orders}.values(), key=lambda one: one.id))
 
 
-def refuse_unseen(layout: Layout, orders: Collection[NamedOrder]) -> None:
+def refuse_unseen(layout: Layout, store: StateStore, orders: Collection[NamedOrder]) -> None:
     """Raise ``UnknownOrderError`` for an order that is in no table, Parquet file or raw page and not on the list."""
     unknown = {one.id for one in orders if not (one.is_in_tables or one.is_forgotten)}
     unknown -= _in_parquet(layout, unknown)
-    unseen = sorted(id_ for id_ in unknown if not held_pages(layout, {id_}))
-    if unseen:
+    unknown -= _on_pages(layout, store, unknown)
+    if unknown:
+        ids = ", ".join(map(str, sorted(unknown)))
         raise UnknownOrderError(
-            f"Nothing here knows an order with the id {', '.join(map(str, unseen))}: no table, no file and not the "
-            "list of forgotten orders. Look whether it is right. If the order is still to come and is to be forgotten "
-            "at once, add --unseen."
+            f"Nothing here knows an order with the id {ids}: no table, no file and not the list of forgotten orders. "
+            "Look whether it is right. If the order is still to come and is to be forgotten at once, add --unseen."
         )
 
 
-def plan_forget(layout: Layout, order_ids: Collection[int]) -> ForgetPlan:
-    """Return what would be removed of these orders. It searches every raw page, as forgetting does."""
+def plan_forget(layout: Layout, store: StateStore, order_ids: Collection[int]) -> ForgetPlan:
+    """Return what would be removed of these orders."""
     rows = held_rows(layout.published, order_ids) if layout.published.exists() else {}
-    return ForgetPlan(rows, held_files(layout, order_ids), held_pages(layout, order_ids))
+    return ForgetPlan(rows, held_files(layout, order_ids), held_pages(layout, store, order_ids))
 
 
 def _meant(name: str, found: Sequence[NamedOrder], forgotten: Collection[int]) -> NamedOrder:
@@ -103,3 +104,13 @@ def _in_parquet(layout: Layout, order_ids: Collection[int]) -> set[int]:
     with duckdb.connect() as connection:
         found = connection.execute(query, {"files": files, "ids": sorted(order_ids)}).fetchall()
     return {id_ for (id_,) in found}
+
+
+def _on_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) -> set[int]:
+    """Return those orders of which a raw page holds personal data: of windows that are not flattened yet, say."""
+    left = set(order_ids)
+    for folder in suspects(layout, store, left).all if left else ():
+        for path in layout.pages(folder.name):
+            if left and holds(path, left):
+                left -= {one for one in left if holds(path, {one})}
+    return set(order_ids) - left

@@ -1,0 +1,94 @@
+"""Find the windows whose raw pages may name some orders, through their Parquet files instead of their pages.
+
+A page names an order where its shipments refer to it and where it is included; both become rows. So a window without
+such rows need not be read, if its Parquet files are sure to have all rows of its pages: they are complete, nothing was
+quarantined or had another form than its type, and its pages are those that were flattened. Every other window may name
+any order: half-read and abandoned ones, those that are not flattened yet, those of release 0.1.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.catalogue import quote
+from wms_sync.extract.raw import size_differs
+from wms_sync.flatten.findings import UNKNOWN_KEY
+from wms_sync.flatten.window import flattened_window, is_flattened
+from wms_sync.layout import Layout
+from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
+
+_NAMING = {"shipments": "order_id", "orders": "id"}
+"""The tables that have a row for each order that a page names, with the column that names it."""
+
+
+@dataclass(frozen=True)
+class Suspects:
+    """The folders of raw pages to be searched: ``unsure`` may name any order, ``naming`` name one of some orders."""
+
+    unsure: tuple[Path, ...]
+    naming: tuple[Path, ...]
+
+    @property
+    def all(self) -> tuple[Path, ...]:
+        """Return all of them, in order."""
+        return tuple(sorted((*self.unsure, *self.naming)))
+
+
+def suspects(layout: Layout, store: StateStore, order_ids: Collection[int]) -> Suspects:
+    """Return the folders of raw pages that may name one of these orders."""
+    with duckdb.connect() as connection:
+        rows = {slug: _rows(connection, layout, slug, order_ids) for slug in _NAMING}
+        cast = _with_other_forms(connection, layout)
+    windows = {window.id: window for window in store.windows(*COMPLETE_STATES) if window.id not in cast}
+    unsure, naming = [], []
+    for folder in layout.windows():
+        found = {slug: rows[slug].get(folder.name, (0, False)) for slug in _NAMING}
+        counted = {slug: count for slug, (count, _) in found.items()}
+        if not _is_sure(layout, store, windows.get(folder.name), counted):
+            unsure.append(folder)
+        elif any(is_named for _, is_named in found.values()):
+            naming.append(folder)
+    return Suspects(tuple(unsure), tuple(naming))
+
+
+def _rows(
+    connection: duckdb.DuckDBPyConnection, layout: Layout, slug: str, order_ids: Collection[int]
+) -> Mapping[str, tuple[int, bool]]:
+    """Return by window the rows of a table, and whether one names one of these orders."""
+    files = [str(path) for path in layout.parquet_files(slug)]
+    if not files:
+        return {}
+    query = sql_files.read("forget/named.sql").format(key=quote(_NAMING[slug]))
+    found = connection.execute(query, {"files": files, "ids": sorted(order_ids)}).fetchall()
+    return {window_id: (count, is_named) for window_id, count, is_named in found}
+
+
+def _with_other_forms(connection: duckdb.DuckDBPyConnection, layout: Layout) -> frozenset[str]:
+    """Return the windows in which values had another form than their type."""
+    files = [str(path) for path in layout.parquet_files("ops_schema_drift")]
+    if not files:
+        return frozenset()
+    query = sql_files.read("forget/other_forms.sql")
+    found = connection.execute(query, {"files": files, "unknown": UNKNOWN_KEY}).fetchall()
+    return frozenset(window_id for (window_id,) in found)
+
+
+def _is_sure(layout: Layout, store: StateStore, window: Window | None, counted: Mapping[str, int]) -> bool:
+    """Return whether the Parquet files of a window have a row for each order that its pages name."""
+    if window is None or not is_flattened(layout, window.id):
+        return False
+    flattened = flattened_window(layout, window.id)
+    pages = {page.file: page for page in store.pages(window.id)}
+    folder = layout.window(window.id)
+    return (
+        flattened.quarantined == 0
+        and flattened.records == sum(page.records for page in pages.values())
+        and all(flattened.rows.get(slug, 0) == count for slug, count in counted.items())
+        and pages.keys() == {path.name for path in layout.pages(window.id)}
+        and not any(size_differs(folder, page) for page in pages.values())
+    )
