@@ -7,5 +7,6 @@ create table ops.latest_load (
     loaded_at timestamptz not null, -- When the load ended (UTC, by this machine's clock).
     run_id varchar not null, -- Run that loaded the tables (Dagster run id).
     version varchar not null, -- Version of wms-sync that loaded the tables.
-    default_timezone varchar not null -- Time zone of every warehouse that WMS_WAREHOUSE_TIMEZONES does not name.
+    default_timezone varchar not null, -- Time zone of every warehouse that WMS_WAREHOUSE_TIMEZONES does not name.
+    definitions varchar -- Digest of the definitions of tables and marts that this load had; if a load has others, it compares and completes them.
 )

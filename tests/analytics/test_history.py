@@ -148,7 +148,8 @@ def changes(bench: Bench, *statements: str) -> None:
 
 def was_used_by_a_release_without_history(bench: Bench) -> None:
     without = [f"drop table {name}" for name in HISTORY]
-    changes(bench, "drop view history.status_changes", *without, "alter table ops.loads drop column in_history")
+    without += ["alter table ops.loads drop column in_history", "alter table ops.latest_load drop column definitions"]
+    changes(bench, "drop view history.status_changes", *without)
 
 
 def was_used_by_a_release_without_history_for_a_night(bench: Bench) -> None:
@@ -158,7 +159,8 @@ def was_used_by_a_release_without_history_for_a_night(bench: Bench) -> None:
 
 
 def had_a_column_less(bench: Bench) -> None:
-    changes(bench, "alter table history.orders drop column priority")
+    others = "update ops.latest_load set definitions = 'of that release'"
+    changes(bench, "alter table history.orders drop column priority", others)
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_without_a_row_the_page_says_so(bench, tmp_path):
     with pytest.raises(ReportError, match="nothing was loaded yet"):
         make_report(bench.settings)
     with duckdb.connect(bench.layout.published) as connection:
-        connection.execute("insert into ops.latest_load values (now(), now(), 'run', '1', 'UTC')")
+        connection.execute("insert into ops.latest_load values (now(), now(), 'run', '1', 'UTC', null)")
     path, _ = make_report(bench.settings, tmp_path / "new" / "empty.html")
     text = shown(path)
     assert "<svg" not in text

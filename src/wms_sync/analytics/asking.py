@@ -27,7 +27,7 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics.checks import Check, checks, counted_rows, expressions, keys_check, release
-from wms_sync.analytics.database import is_filled, records, replace_rows, row_counts
+from wms_sync.analytics.database import is_filled, records, replace_rows, row_counts, transaction
 from wms_sync.analytics.errors import AnalyticsError
 from wms_sync.catalogue import Table, literal, ops_tables, quote, tables
 from wms_sync.flatten.window import FlattenedWindow, flattened_window, is_flattened
@@ -289,9 +289,10 @@ class Checking:
         now = datetime.now(UTC)
         found = [self._row(result, now) for result in self.results]
         self.rows["ops_checks"] = len(found)
-        replace_rows(connection, "checks", found)
-        if self.accepted:
-            connection.execute("update ops.loads set checked_at = ? where checked_at is null", [now])
+        with transaction(connection):
+            replace_rows(connection, "checks", found)
+            if self.accepted:
+                connection.execute("update ops.loads set checked_at = ? where checked_at is null", [now])
 
     def _row(self, result: CheckResult, now: datetime) -> SimpleNamespace:
         check = result.check

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import duckdb
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import records, replace_rows
+from wms_sync.analytics.database import definitions, records, replace_rows
 from wms_sync.extract.plan import sync_cursor
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
@@ -39,5 +39,6 @@ def write_latest_load(
         run_id=run_id,
         version=version("wms-sync"),
         default_timezone=settings.timezones.default,
+        definitions=definitions(),
     )
     replace_rows(connection, "latest_load", [row])

@@ -60,10 +60,11 @@ class PendingWindows:
         pending = [window for window in windows if window.id not in known]
         with Audits(self._settings.database_url, self._store.turn) as audits:
             if self._merge(connection, audits, windows, pending):
-                write_audits(connection, audits)
-                mark_missing(connection, audits)
                 self.landed = [window.id for window in windows if window.state == "landed"]
-                self._mirror(connection)
+                with database.transaction(connection):
+                    write_audits(connection, audits)
+                    mark_missing(connection, audits)
+                    self._mirror(connection)
                 self.is_complete = True
 
     def _merge(

@@ -1,0 +1,70 @@
+"""Opening a file completes what it lacks, unless the last load had the same definitions; ops changes by rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from wms_sync.analytics.database import (
+    Relations,
+    defined,
+    definitions,
+    open_for_writing,
+    relations_in,
+    replace_rows,
+    transaction,
+)
+
+LOADED = {"loaded_at": "2026-03-31 12:00:00+00", "run_id": "run", "version": "1", "default_timezone": "UTC"}
+CHANGES = (
+    "drop table history.orders",
+    "drop view ops.code_values",
+    "drop table main.brands",
+    "alter table main.orders drop column order_ref",
+    "comment on column main.orders.id is 'something else'",
+)
+
+
+def relations_of(path: Path) -> Relations:
+    with open_for_writing(path, memory_limit="300MB") as connection:
+        return relations_in(connection)
+
+
+@pytest.mark.parametrize("had", [definitions(), "of another release", None])
+def test_a_file_is_completed_if_the_last_load_had_other_definitions(tmp_path, had):
+    path = tmp_path / "working.duckdb"
+    with open_for_writing(path, memory_limit="300MB") as connection:
+        with transaction(connection):
+            replace_rows(connection, "latest_load", [SimpleNamespace(**LOADED, definitions=had)])
+        for statement in CHANGES:
+            connection.execute(statement)
+    there = relations_of(path)
+    if had == definitions():
+        assert ("main", "brands") not in there
+    else:
+        assert {place: set(one.columns) for place, one in there.items()} == {
+            place: set(one.columns) for place, one in defined().items()
+        }
+        assert there["main", "orders"].columns["id"][1] == "The order. Source: Order.id"
+
+
+def test_rows_of_ops_are_written_only_where_they_differ(tmp_path):
+    def kept(*rows: tuple[str, str | None]) -> list[tuple[object, ...]]:
+        present = [SimpleNamespace(parameter=name, asked="", lost="", said=said, **times) for name, said in rows]
+        with transaction(connection):
+            replace_rows(connection, "narrowed_fields", present)
+        return connection.execute("select rowid, parameter, said from ops.narrowed_fields order by rowid").fetchall()
+
+    times = {"since": "2026-03-31 12:00:00+00", "tried_at": "2026-03-31 12:00:00+00"}
+    with open_for_writing(tmp_path / "working.duckdb", memory_limit="300MB") as connection:
+        ((moment,),) = connection.execute("select timestamptz '2026-03-31 12:00:00+00'").fetchall()
+        times = dict.fromkeys(times, moment)
+        first = kept(("a", "no"), ("b", "no\x00 '"), ("c", "no"))
+        assert [row[1:] for row in first] == [("a", "no"), ("b", "no\x00 '"), ("c", "no")]
+        assert kept(("c", "no"), ("b", "no\x00 '"), ("a", "no")) == first
+        second = kept(("a", "no"), ("b", "changed"), ("d", "new"))
+        assert sorted(row[1:] for row in second) == [("a", "no"), ("b", "changed"), ("d", "new")]
+        assert second[0] == first[0]
+        assert kept() == []
