@@ -205,6 +205,8 @@ class _Explaining:
 
     def _named(self, name: str) -> int:
         given = identity(name)
+        if given is not None and self._files and self._rows("stored", id=given):  # an id wins over a unique_id
+            return given
         found = self._rows("named", id=given, unique_id=name, files=self._files) if self._files else []
         if len(found) == 1:
             return int(found[0]["id"])
