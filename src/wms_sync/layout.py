@@ -76,7 +76,7 @@ class Layout:
     @property
     def published_log(self) -> Path:
         """DuckDB's log beside the published file; never ours, since that is always checkpointed."""
-        return _log_of(self.published)
+        return log_of(self.published)
 
     def logs_set_aside(self) -> list[Path]:
         """Logs that were found beside the published file, renamed."""
@@ -90,7 +90,7 @@ class Layout:
     @property
     def working_log(self) -> Path:
         """DuckDB's log beside the working file; a kill leaves one."""
-        return _log_of(self.working_database)
+        return log_of(self.working_database)
 
     # --- the writer's own ---
 
@@ -216,5 +216,6 @@ def spill(folder: Path) -> Path:
     return folder / "spill"
 
 
-def _log_of(database: Path) -> Path:
+def log_of(database: Path) -> Path:
+    """Return the path of DuckDB's log beside a database."""
     return database.with_name(f"{database.name}.wal")

@@ -277,7 +277,7 @@ def test_a_window_that_an_earlier_release_left_half_read_goes_on(bench, sandbox,
 def left_half_read(bench, sandbox) -> Window:
     """A window of some pages whose run failed."""
     bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1})
-    fail_after(sandbox, 14, lambda: Response("down", 500))
+    fail_after(sandbox, 15, lambda: Response("down", 500))
     with bench.api() as api, pytest.raises(ServiceFailed):
         bench.reading(api).sync()
     sandbox.sandbox.intercept = None

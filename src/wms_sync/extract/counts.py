@@ -90,9 +90,9 @@ class IntervalCutter:
 
     def _counted(self, whole: Interval, count: int) -> list[Slice] | None:
         """Return slices with few records each, or None if the counts contradict each other or stop coming."""
-        counted = [(whole, count)]
+        counted, most = [(whole, count)], 0  # at least one part has to be counted
         with ThreadPoolExecutor(self._lanes, "count") as pool:
-            while large := {one: parts for one in counted if len(parts := self._parts(*one)) > 1}:
+            while large := {one: parts for one in counted if one[1] > most and len(parts := self._parts(*one)) > 1}:
                 asked = [part for parts in large.values() for part in parts[:-1]]
                 answers = pool.map(lambda part: self._listing.count(part.start, part.end)[0], asked)
                 found = dict(zip(asked, answers, strict=True))
@@ -104,12 +104,11 @@ class IntervalCutter:
                     self._counts.distrust()
                     return None
                 counted = [leaf for one in counted for leaf in _leaves(one, large.get(one, ()), within)]
+                most = self._coarse
         return counted
 
     def _parts(self, whole: Interval, count: int) -> tuple[Interval, ...]:
-        """Return the parts in which to count a slice; one if it has few records or is a second long."""
-        if count <= self._coarse:
-            return (whole,)
+        """Return the parts in which to count a slice; one if it is a second long."""
         return slices(whole, min(MOST_PARTS, max(LEAST_PARTS, -(-count // self._coarse))))
 
 

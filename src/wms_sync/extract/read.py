@@ -115,7 +115,7 @@ class Reading:
         self._back = clocks.went_back
         needed = plan.sync_intervals(start, clocks.horizon, covered, overlap, self._back)
         needed = union((*needed, *self._narrow(start, clocks.horizon)))
-        known = count if len(needed) == 1 and needed[0].start == since else None
+        known = count if needed == interval(since, clocks.horizon) else None
         report = self._read("sync", needed, known, clocks, started)
         remember(self._settings.layout, self._store, clocks)
         return report

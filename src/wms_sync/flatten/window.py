@@ -22,8 +22,7 @@ from wms_sync.layout import MANIFEST, Layout
 from wms_sync.state.store import LandedPage, StateStore, Window
 from wms_sync.state.turns import Turn
 
-PAGES_PER_BATCH = 10
-BYTES_PER_BATCH = 80 * 1024 * 1024
+PAGES_PER_BATCH = 20
 _UNREADABLE = "unreadable"
 
 
@@ -60,8 +59,13 @@ def flattened_window(layout: Layout, window_id: str) -> FlattenedWindow:
     return msgspec.json.decode(layout.flattened_manifest(window_id).read_bytes(), type=FlattenedWindow)
 
 
-def flatten_window(layout: Layout, store: StateStore, flattener: Flattener, window_id: str) -> None:
-    """Flatten a window's raw pages, replacing any earlier Parquet files. Raises ``PageDamagedError``."""
+def flatten_window(
+    layout: Layout, store: StateStore, flattener: Flattener, window_id: str, *, batch_bytes: int
+) -> None:
+    """Flatten a window's raw pages, replacing any earlier Parquet files. Raises ``PageDamagedError``.
+
+    A batch has ``batch_bytes`` of JSON at most, but at least a page.
+    """
     landed = store.pages(window_id)
     if len(landed) != store.window(window_id).pages:
         raise PageDamagedError(layout.window(window_id) / MANIFEST, "it is missing with the pages that it lists")
@@ -71,7 +75,7 @@ def flatten_window(layout: Layout, store: StateStore, flattener: Flattener, wind
     rows: dict[str, int] = {}
     parts: dict[str, list[str]] = {}
     quarantined = drift = removed = 0
-    for part, batch in enumerate(_batches(landed), start=1):
+    for part, batch in enumerate(_batches(landed, batch_bytes), start=1):
         pages = [_page(layout, page) for page in batch]
         done = _flatten(layout, store, flattener, pages, window_id, part)
         for table, count in done.rows.items():
@@ -129,16 +133,19 @@ def refuse_damaged(layout: Layout, landed: Sequence[LandedPage]) -> None:
             raise PageDamagedError(folder / page.file, reason)
 
 
-def _batches(pages: Sequence[LandedPage]) -> Iterator[list[LandedPage]]:
+def _batches(pages: Sequence[LandedPage], most_bytes: int) -> Iterator[list[LandedPage]]:
+    """Yield batches of about the same size, since a batch costs something for each table, however few its pages are."""
+    all_bytes = sum(page.content_bytes for page in pages)
+    number = max(-(-len(pages) // PAGES_PER_BATCH), -(-all_bytes // most_bytes))
+    share = all_bytes / max(1, number)
     batch: list[LandedPage] = []
+    held = 0
     for page in pages:
-        full = len(batch) >= PAGES_PER_BATCH or sum(one.content_bytes for one in batch) + page.content_bytes > (
-            BYTES_PER_BATCH
-        )
-        if batch and full:
+        if batch and (held + page.content_bytes / 2 > share or len(batch) == PAGES_PER_BATCH):
             yield batch
-            batch = []
+            batch, held = [], 0
         batch.append(page)
+        held += page.content_bytes
     if batch:
         yield batch
 

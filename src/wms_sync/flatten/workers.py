@@ -1,7 +1,7 @@
 """Flatten windows in parallel threads: as they land, while others are still being read, and the rest afterwards.
 
-A flattener uses one processor, so there are as many as processors, but at most two; they share ``WMS_MEMORY_LIMIT``. A
-batch of 80 MB of JSON needs 150 MB.
+A flattener uses one processor, so there are as many as processors, within limits; they share ``WMS_MEMORY_LIMIT``.
+While no window waits, they pause for what needs the memory meanwhile: merging.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from wms_sync.durable import PRIVATE_FOLDER
 from wms_sync.flatten.batch import Flattener
@@ -20,30 +21,62 @@ from wms_sync.flatten.window import flatten_window
 from wms_sync.settings import Settings, memory_bytes
 from wms_sync.state.store import StateStore
 
-WORKERS = min(2, os.cpu_count() or 1)
+MOST_WORKERS = 4
+"""The gate is Python, so that more threads would wait for one another."""
+MEMORY_EACH = 100_000_000
+"""The least memory of a flattener."""
+MEMORY_PER_BYTE = 2
+"""A batch of JSON needs twice its size."""
 
 
 def _silent(_: str) -> None:
     """Default for ``done``: do nothing."""
 
 
+class Meanwhile(Protocol):
+    """Work for which the flatteners pause, because it needs the memory; done while no window waits."""
+
+    def flattened(self, window_id: str) -> None:
+        """Note that a window was flattened."""
+
+    @property
+    def is_due(self) -> bool:
+        """Return whether it is to be done now."""
+
+    def merge(self) -> None:
+        """Do it."""
+
+
 class Flattening:
     """Threads that flatten each window added; leaving the block waits for all windows that were added.
 
     An error in one thread stops all; it is then in ``trouble``, and the remaining windows can be flattened later. A
-    window with a damaged page is skipped; its error is then in ``damaged``. The threads call ``done`` for each window.
+    window with a damaged page is skipped; its error is then in ``damaged``. The threads call ``done`` for each window,
+    and do what is due ``meanwhile``, one thread alone.
     """
 
-    def __init__(self, settings: Settings, store: StateStore, done: Callable[[str], object] = _silent) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        store: StateStore,
+        done: Callable[[str], object] = _silent,
+        meanwhile: Meanwhile | None = None,
+    ) -> None:
         self.trouble: Exception | None = None
         self.damaged: dict[str, PageDamagedError] = {}
         self._layout = settings.layout
-        self._memory_limit = f"{memory_bytes(settings.memory_limit) // WORKERS}B"
+        memory = memory_bytes(settings.memory_limit)
+        workers = workers_for(memory)
+        self._memory_each = memory // workers
         self._store = store
         self._done = done
+        self._meanwhile = meanwhile
         self._windows: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._threads = [threading.Thread(target=self._run, args=(number,)) for number in range(1, WORKERS + 1)]
+        self._threads = [threading.Thread(target=self._run, args=(number,)) for number in range(1, workers + 1)]
         self._stopped = False
+        self._pause = threading.Condition()
+        self._flattening = 0
+        self._is_paused = False
 
     def add(self, window_id: str) -> None:
         """Queue a window that is complete on disk."""
@@ -80,11 +113,54 @@ class Flattening:
             return
         work_dir = self._store.turn.temporary(f"flatten-{number}")
         work_dir.mkdir(mode=PRIVATE_FOLDER)  # without its parents: another turn may have removed them
-        with Flattener(work_dir=work_dir, memory_limit=self._memory_limit) as flattener:
+        with Flattener(work_dir=work_dir, memory_limit=f"{self._memory_each}B") as flattener:
             while window is not None and not self._stopped:
-                try:
-                    flatten_window(self._layout, self._store, flattener, window)
-                except PageDamagedError as error:
-                    self.damaged[window] = error
-                self._done(window)
+                with self._unless_paused():
+                    self._flatten(flattener, window)
+                self._do_meanwhile()
                 window = self._windows.get()
+
+    def _flatten(self, flattener: Flattener, window: str) -> None:
+        try:
+            flatten_window(
+                self._layout, self._store, flattener, window, batch_bytes=self._memory_each // MEMORY_PER_BYTE
+            )
+        except PageDamagedError as error:
+            self.damaged[window] = error
+        else:
+            if self._meanwhile is not None:
+                self._meanwhile.flattened(window)
+        self._done(window)
+
+    def _do_meanwhile(self) -> None:
+        if self._meanwhile is None or not self._windows.empty() or not self._meanwhile.is_due:
+            return
+        with self._pause:
+            if self._is_paused:
+                return
+            self._is_paused = True
+            self._pause.wait_for(lambda: not self._flattening)
+        try:
+            self._meanwhile.merge()
+        finally:
+            with self._pause:
+                self._is_paused = False
+                self._pause.notify_all()
+
+    @contextmanager
+    def _unless_paused(self) -> Iterator[None]:
+        """Wait while the threads pause; inside the block they do not."""
+        with self._pause:
+            self._pause.wait_for(lambda: not self._is_paused)
+            self._flattening += 1
+        try:
+            yield
+        finally:
+            with self._pause:
+                self._flattening -= 1
+                self._pause.notify_all()
+
+
+def workers_for(memory: int) -> int:
+    """Return how many flatteners work side by side within this many bytes of memory."""
+    return max(1, min(os.cpu_count() or 1, MOST_WORKERS, memory // MEMORY_EACH))

@@ -34,8 +34,8 @@ Narrow = Mapping[str, tuple[str, ...]]
 class PendingWindows:
     """Merges the windows without a receipt and those to merge ``again``, and counts what it merged.
 
-    Call ``merge_into`` until ``is_complete``, each time with the file opened anew. Then ``landed`` are the windows that
-    the state store may record as loaded.
+    Some can be merged ahead, while others are read. Then call ``merge_into`` until ``is_complete``, each time with the
+    file opened anew. Then ``landed`` are the windows that the state store may record as loaded.
     """
 
     def __init__(self, run: Run, again: Collection[str] = ()) -> None:
@@ -49,7 +49,7 @@ class PendingWindows:
         self._store = run.store
         self._run_id = run.id
         self._again = frozenset(again)
-        self._narrow: Narrow | None = None
+        self._counted: set[str] = set()
 
     def merge_into(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Merge until nothing is left, or until DuckDB's memory is full; closing the file frees it."""
@@ -67,6 +67,17 @@ class PendingWindows:
                     self._mirror(connection)
                 self.is_complete = True
 
+    def merge_ahead(self, connection: duckdb.DuckDBPyConnection, ready: Collection[str]) -> None:
+        """Merge those of these windows that the tables lack, while others are still being read.
+
+        A slice that was read again is left for later: it is compared with the tables when all else is merged.
+        """
+        known = receipts(connection)
+        windows = self._store.windows(*COMPLETE_STATES)
+        pending = [one for one in windows if one.id in ready and one.id not in known and one.reason != "audit"]
+        with Audits(self._settings.database_url, self._store.turn) as audits:
+            self._merge(connection, audits, windows, pending)
+
     def _merge(
         self,
         connection: duckdb.DuckDBPyConnection,
@@ -75,9 +86,7 @@ class PendingWindows:
         pending: Sequence[Window],
     ) -> bool:
         """Merge group by group, each in one transaction; return whether all windows are merged."""
-        if self._narrow is None:
-            self._narrow = self._count_what_came(connection, windows, pending)
-        narrow = self._narrow
+        narrow = self._count_what_came(connection, windows, pending)
         if not make_missing(connection, self._layout, narrow, self._settings.memory_limit):
             return False
         total = len(self.windows) + len(pending)
@@ -108,8 +117,10 @@ class PendingWindows:
         self, connection: duckdb.DuckDBPyConnection, windows: Sequence[Window], pending: Sequence[Window]
     ) -> Narrow:
         """Return by window what it did not ask for, or asked for and was not given."""
-        flattened = [(window, flattened_window(self._layout, window.id)) for window in pending]
+        uncounted = [window for window in pending if window.id not in self._counted]
+        flattened = [(window, flattened_window(self._layout, window.id)) for window in uncounted]
         count_included(connection, self._layout.parquet, flattened)
+        self._counted |= {window.id for window in uncounted}
         lacking = not_given(connection)
         lost = {window.id: {*window.lost, *lacking.get(window.id, ())} for window in windows}
         return {window: tuple(sorted(names)) for window, names in lost.items() if names}

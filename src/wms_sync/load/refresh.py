@@ -10,7 +10,7 @@ import itertools
 import logging
 import shutil
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -31,6 +31,7 @@ from wms_sync.extract.raw import is_dropped
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.window import is_flattened
 from wms_sync.flatten.workers import Flattening
+from wms_sync.layout import log_of
 from wms_sync.load.pending import PendingWindows
 from wms_sync.state.run import Run
 from wms_sync.state.store import COMPLETE_STATES, Window
@@ -94,7 +95,7 @@ class RefreshReport:
 
 
 class Refresh:
-    """One pass over what is not in the tables yet."""
+    """One pass over what is not in the tables yet. What a read has landed can be merged ahead of ``run``."""
 
     def __init__(self, run: Run, again: Collection[str] = ()) -> None:
         self._run = run
@@ -103,26 +104,51 @@ class Refresh:
         self._store = run.store
         self._turn = run.turn
         self._layout = run.layout
+        self._working = self._turn.temporary(self._layout.working_database.name)
         self._started = monotonic()
         self._took: dict[str, float] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        self._merged = PendingWindows(self._run, self._again)
+        self._checking = Checking(self._layout, self._settings.memory_limit)
+
+    def merge_ahead(self, ready: Collection[str]) -> None:
+        """Merge windows that are flattened, while others are still being read; nothing else may be flattened."""
+        self._take_working_file()
+        has_begun = False
+        while not has_begun:
+            with self._open(self._working) as connection:
+                has_begun = not self._begins_checking(connection)
+                if has_begun:
+                    with self._phase("merge"):
+                        self._merged.merge_ahead(connection, ready)
+
+    def start_over(self) -> None:
+        """Throw away what was merged ahead: an error may have left anything of it."""
+        self._working.unlink(missing_ok=True)
+        log_of(self._working).unlink(missing_ok=True)
+        self._begin()
 
     def run(self) -> RefreshReport:
         """Bring the working file up to date, check it and publish it."""
+        self._started = monotonic()
         self._flatten(again=False)
-        working = self._turn.temporary(self._layout.working_database.name)
-        self._take_working_file(working)
-        return self._finish(working)
+        self._take_working_file()
+        return self._finish(self._working)
 
-    def _take_working_file(self, path: Path) -> None:
-        """Move the working file into the turn's folder; it is moved back when it is complete.
+    def _take_working_file(self) -> None:
+        """Move the working file into the turn's folder, unless it is there; it is moved back when it is complete.
 
         A run that fails, is killed or is taken over leaves no working file, so what it may still commit to its own copy
         does no harm. The next run continues from the published file, whose receipts say what is still to be merged.
         """
+        if self._working.exists():
+            return
         if self._layout.working_database.exists():
-            self._turn.put_in_place(self._layout.working_database, path)
+            self._turn.put_in_place(self._layout.working_database, self._working)
         elif self._layout.published.exists():
-            shutil.copyfile(self._layout.published, path)
+            shutil.copyfile(self._layout.published, self._working)
 
     def rebuild(self) -> RefreshReport:
         """Make every table again from the raw pages, in a file of its own that then takes the working file's place."""
@@ -176,14 +202,11 @@ class Refresh:
         )
 
     def _finish(self, path: Path) -> RefreshReport:
-        merged, checking = PendingWindows(self._run, self._again), Checking(self._layout, self._settings.memory_limit)
-        shown, limit = self._layout.working_database, self._settings.memory_limit
+        merged, checking = self._merged, self._checking
         absent: tuple[str, ...] = ()
         while not checking.is_complete:
-            with database.open_for_writing(path, memory_limit=limit, called=shown) as connection:
-                with self._phase("check"):
-                    begins = checking.begin(connection)
-                if begins:
+            with self._open(path) as connection:
+                if self._begins_checking(connection):
                     continue
                 alone = merged.is_complete
                 if not merged.is_complete:
@@ -222,6 +245,15 @@ class Refresh:
             phases=self._took,
         )
 
+    def _open(self, path: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+        shown, limit = self._layout.working_database, self._settings.memory_limit
+        return database.open_for_writing(path, memory_limit=limit, called=shown)
+
+    def _begins_checking(self, connection: duckdb.DuckDBPyConnection) -> bool:
+        """Return whether the file should be opened anew before anything is merged."""
+        with self._phase("check"):
+            return self._checking.begin(connection)
+
     @contextmanager
     def _phase(self, name: str) -> Iterator[None]:
         """Add the seconds of the block to a phase."""
@@ -230,11 +262,14 @@ class Refresh:
         self._took[name] = self._took.get(name, 0.0) + monotonic() - started
 
 
-def refresh(run: Run, again: Collection[str] = ()) -> RefreshReport:
-    """Load what is landed, and windows ``again`` that are in the tables; check and publish. Needs the writer's lock."""
+def refresh(run: Run, again: Collection[str] = (), begun: Refresh | None = None) -> RefreshReport:
+    """Load what is landed, and windows ``again`` that are in the tables; check and publish. Needs the writer's lock.
+
+    ``begun`` has merged ahead what was read in the same turn.
+    """
     logger.info("refreshing the tables (run %(run)s)", {"run": run.id})
     with _analytics_errors():
-        return Refresh(run, again).run()
+        return (begun or Refresh(run, again)).run()
 
 
 def rebuild(run: Run) -> RefreshReport:

@@ -22,7 +22,8 @@ from wms_sync.extract.read import Reading, ReadReport
 from wms_sync.extract.warnings import Warnings
 from wms_sync.flatten.workers import Flattening
 from wms_sync.intervals import Interval
-from wms_sync.load.refresh import RefreshReport, rebuild, refresh
+from wms_sync.load.ahead import MergingAhead
+from wms_sync.load.refresh import Refresh, RefreshReport, rebuild, refresh
 from wms_sync.runs.recording import SUCCEEDED, Counts, Ended, Recording
 from wms_sync.runs.report_page import report_load
 from wms_sync.settings import Settings
@@ -85,21 +86,23 @@ class Operation:
     def sync(self, on_read: OnRead = _nothing) -> None:
         """Read what is not covered yet and a slice of old shipments, and load the tables."""
         with self._turn(SYNC, phase="read") as run:
-            with self._reading(run) as (reading, audit):
+            begun = Refresh(run)
+            with self._reading(run, begun) as (reading, audit):
                 self.read = report = reading.sync()
                 audit.read(report.horizon)
             on_read(run, report)
-            self._then_load(run)
+            self._then_load(run, begun)
 
     def backfill(self, days: Interval, on_read: OnRead = _nothing, *, loads: bool = True) -> None:
         """Read whole days again; load the tables unless another step of the run ``loads`` them."""
         purpose = f"backfill {days.start:%Y-%m-%d} to {days.end:%Y-%m-%d}"
         with self._turn(purpose, phase="read", is_last=loads) as run:
-            with self._reading(run) as (reading, _):
+            begun = Refresh(run) if loads else None
+            with self._reading(run, begun) as (reading, _):
                 self.read = report = reading.backfill(days.start, days.end)
             on_read(run, report)
-            if loads:
-                self._then_load(run)
+            if begun is not None:
+                self._then_load(run, begun)
 
     def load(self) -> None:
         """Load every window that is landed and not in the tables, by whichever run."""
@@ -123,20 +126,24 @@ class Operation:
             yield run
 
     @contextmanager
-    def _reading(self, run: Run) -> Iterator[tuple[Reading, SliceReader]]:
-        """Yield what reads; each window that lands is flattened meanwhile, and all are at the end of the block."""
+    def _reading(self, run: Run, begun: Refresh | None) -> Iterator[tuple[Reading, SliceReader]]:
+        """Yield what reads; each window that lands is flattened meanwhile, and all are at the end of the block.
+
+        Where the service keeps us waiting, windows are merged meanwhile by the load that has ``begun``.
+        """
         settings, warnings = run.settings, Warnings()
-        with GlobalApi.from_settings(settings) as api, Flattening(settings, run.store) as ahead:
+        merging = None if begun is None else MergingAhead(run, begun)
+        with GlobalApi.from_settings(settings) as api, Flattening(settings, run.store, meanwhile=merging) as ahead:
             stored = partial(stored_shipments, settings)
             yield (
                 Reading(run, api, watcher=self._watcher, landed=ahead.add, warnings=warnings),
                 SliceReader(run, api, stored=stored, landed=ahead.add, warnings=warnings),
             )
 
-    def _then_load(self, run: Run) -> None:
+    def _then_load(self, run: Run, begun: Refresh) -> None:
         assert self._recording is not None  # noqa: S101 - the turn has begun it
         self._recording.next_phase("load")
-        self._load(run, refresh)
+        self._load(run, partial(refresh, begun=begun))
 
     def _load(self, run: Run, loads: Callable[[Run], RefreshReport]) -> None:
         self.refreshed = report = loads(run)

@@ -1,0 +1,111 @@
+"""Merging while others are read: the tables are those of a load that merges all at once, also after an error."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.conftest import FEWER
+from tests.test_sync import assert_equal
+from wms_sandbox.app import Sandbox
+from wms_sync.extract.read import Reading
+from wms_sync.flatten.window import flattened_window
+from wms_sync.flatten.workers import Flattening
+from wms_sync.load.ahead import PAGES, MergingAhead
+from wms_sync.load.refresh import Refresh, refresh
+from wms_sync.runs.operation import Operation
+
+
+@pytest.fixture
+def sandbox(server):
+    server.sandbox = Sandbox(FEWER)
+    return server
+
+
+@pytest.fixture
+def landed(bench):
+    """Windows that are flattened and not merged."""
+    bench.settings = bench.settings.model_copy(update={"page_size": 8})
+    with bench.api() as api, Flattening(bench.settings, bench.store) as ahead:
+        return Reading(bench.run, api, landed=ahead.add).sync().window_ids
+
+
+def merging(bench):
+    begun = Refresh(bench.run)
+    return begun, MergingAhead(bench.run, begun)
+
+
+def test_windows_are_merged_ahead_when_there_are_enough_and_published_with_the_rest(bench, sandbox, landed):
+    begun, ahead = merging(bench)
+    first, *others, _ = landed
+    ahead.flattened(first)
+    assert not ahead.is_due
+    for one in others:
+        ahead.flattened(one)
+    assert ahead.is_due
+    ahead.merge()
+    assert not ahead.is_due
+    assert not bench.layout.working_database.exists()  # nor is anything published before the end
+    assert not bench.layout.published.exists()
+    assert {one.state for one in bench.store.windows()} == {"landed"}
+
+    report = refresh(bench.run, begun=begun)
+    assert report.published
+    assert sorted(report.windows) == sorted(landed)
+    assert report.merged["shipments"] == report.rows["shipments"] == FEWER.shipments
+    assert {one.state for one in bench.store.windows()} == {"loaded"}
+    assert_equal(bench, sandbox)
+
+
+def test_an_error_ahead_is_left_to_the_load_which_merges_everything(bench, sandbox, landed):
+    begun, ahead = merging(bench)
+    *most, last = landed
+    for one in most:
+        ahead.flattened(one)
+    ahead.merge()
+    ahead.flattened(last)
+    damaged = bench.layout.parquet / "shipments" / flattened_window(bench.layout, last).parts["shipments"][0]
+    whole = damaged.read_bytes()
+    damaged.write_bytes(whole[: len(whole) // 2])
+    ahead.merge()
+
+    damaged.write_bytes(whole)
+    report = refresh(bench.run, begun=begun)
+    assert report.published
+    assert report.merged["shipments"] == FEWER.shipments
+    assert_equal(bench, sandbox)
+
+
+def test_the_flatteners_pause_while_something_is_merged_and_it_waits_for_them(bench, landed):
+    done, overlapping = [], []
+
+    class Counted:
+        is_due = True
+
+        def flattened(self, window_id):
+            done.append(window_id)
+
+        def merge(self):
+            overlapping.append(flattening._flattening)
+
+    meanwhile = Counted()
+    with Flattening(bench.settings, bench.store, meanwhile=meanwhile) as flattening:
+        for window in landed:
+            flattening.add(window)
+        while len(done) < len(landed) or not overlapping:
+            time.sleep(0.01)
+    assert sorted(done) == sorted(landed)
+    assert not any(overlapping)
+
+
+def test_a_run_reads_and_merges_a_service_that_takes_its_time(bench, sandbox):
+    """Pages are small enough for several transactions; how many there are depends on who is faster."""
+    bench.store.close()
+    settings = bench.settings.model_copy(update={"page_size": FEWER.shipments // (2 * PAGES)})
+    operation = Operation(settings, source="test")
+    operation.sync()
+    report = operation.report.refreshed
+    assert report is not None
+    assert report.merged["shipments"] == FEWER.shipments
+    assert_equal(bench, sandbox)
