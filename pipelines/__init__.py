@@ -27,6 +27,7 @@ imports `wms_sync`, never the other way round.
     failures         turns errors of the library into failures of a step
     instance         prepares DAGSTER_HOME: telemetry off, no retries, fast storage
     history          deletes old runs of Dagster's history
+    home             the folder of DAGSTER_HOME
     home_state       whether the schedule is on and the daemon runs, without Dagster
     installed        how the program was installed, for what it says to do next
     event_log        Dagster's SQLite storage, made fast for many tables and many days

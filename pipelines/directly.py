@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipelines.sources import COMMAND_LINE
 from pipelines.stopping import Stopping, sigterm_interrupts
 from wms_sync.extract.progress import Watcher
 from wms_sync.intervals import Interval, midnight
 from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.master_data.plan.steps import Plan
-from wms_sync.master_data.push.file import PushReport
-from wms_sync.master_data.push.outcomes import Watcher as PushWatcher
 from wms_sync.runs.operation import Operation, RunReport
-from wms_sync.runs.pushing import push
 from wms_sync.settings import Settings
+
+if TYPE_CHECKING:
+    from wms_sync.master_data.plan.steps import Plan
+    from wms_sync.master_data.push.file import PushReport
+    from wms_sync.master_data.push.outcomes import Watcher as PushWatcher
 
 
 def run_sync(settings: Settings, *, watcher: Watcher | None = None) -> RunReport:
@@ -42,6 +44,7 @@ def run_push(
     settings: Settings, kind: Kind, path: Path, *, resend: bool = False, watcher: PushWatcher | None = None
 ) -> PushReport:
     """Push one file. Once it sends, SIGINT and SIGTERM end it with a report, which says what stopped it."""
+    from wms_sync.runs.pushing import push
 
     def planned(_: Plan) -> None:
         stopping.listen()

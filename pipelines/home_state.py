@@ -6,7 +6,6 @@ That takes milliseconds, where Dagster takes seconds. A home with its history el
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,10 +15,10 @@ from typing import Any, Literal
 from sqlalchemy import ColumnClause, column, create_engine, select, table
 from sqlalchemy.exc import SQLAlchemyError
 
+from pipelines.home import home_of_user
 from wms_sync.reports.attention import Item, state
 from wms_sync.settings import Settings
 
-HOME_VARIABLE = "DAGSTER_HOME"
 NIGHTLY = "nightly"
 SILENT_AFTER = timedelta(minutes=5)
 """The daemon says every half minute that it runs."""
@@ -46,12 +45,6 @@ class HomeState:
     def is_alive(self, now: datetime) -> bool:
         """Return whether the daemon was heard lately."""
         return self.daemon_heard_at is not None and now - self.daemon_heard_at < SILENT_AFTER
-
-
-def home_of_user() -> Path | None:
-    """Return the folder that `DAGSTER_HOME` names; None if it is not set."""
-    named = os.environ.get(HOME_VARIABLE)
-    return Path(named) if named else None
 
 
 def home_state(settings: Settings) -> HomeState:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from pipelines.home_state import HOME_VARIABLE, home_of_user
+from pipelines.home import HOME_VARIABLE, home_of_user
 from wms_sync.durable import make_private, write_whole
 
 CONFIGURATION = """\

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import click
 
-from pipelines.home_state import HOME_VARIABLE, home_of_user
+from pipelines.home import HOME_VARIABLE, home_of_user
 from pipelines.installed import command
 from pipelines.instance import prepare_home
 from pipelines.local_sandbox import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, local_sandbox

@@ -25,6 +25,7 @@ from wms_sync.durable import make_private
 from wms_sync.errors import SettingsError
 from wms_sync.master_data.kinds.folder import SAMPLES, files_of
 from wms_sync.master_data.kinds.table import KINDS
+from wms_sync.master_data.plan.steps import SHOWN
 from wms_sync.master_data.push.file import plan_file
 from wms_sync.settings import Settings
 
@@ -87,7 +88,7 @@ def _push_samples(settings: Settings) -> Iterator[int]:
         for path in files_of(SAMPLES, kind):
             for line in plan_lines(plan_file(settings, kind, path), limit=settings.push_limit):
                 click.echo(line)
-            yield run_push(settings, kind, path, resend=False, keeps_history=False)
+            yield run_push(settings, kind, path, resend=False, most=SHOWN, keeps_history=False)
 
 
 def _title(text: str) -> None:

@@ -24,6 +24,7 @@ from pipelines.logs import Lines, handling, stamped
 from wms_sync.durable import keep_private
 from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.master_data.kinds.table import KINDS, kind_named
+from wms_sync.optional import PANDAS, without
 from wms_sync.settings import Settings
 
 INTERRUPTED = 130
@@ -84,6 +85,7 @@ def main() -> None:
     keep_private()
     console = Lines(lambda _, text: click.echo(text if sys.stderr.isatty() else stamped(text), err=True))
     click.get_current_context().with_resource(handling(console))
+    click.get_current_context().with_resource(without(PANDAS))
 
 
 @main.command()

@@ -6,24 +6,31 @@ A read and a push tell a watcher; a load tells the library's log.
 from __future__ import annotations
 
 import logging
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from time import monotonic
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
 
 from pipelines.logs import LIBRARY, Lines, stamped
 from pipelines.progress_lines import LINE_SECONDS, PlainLines, line, push_line
-from wms_sync.extract.progress import Progress, Watcher
-from wms_sync.master_data.push.outcomes import PushProgress
-from wms_sync.master_data.push.outcomes import Watcher as PushWatcher
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+    from wms_sync.extract.progress import Progress, Watcher
+    from wms_sync.master_data.push.outcomes import PushProgress
+    from wms_sync.master_data.push.outcomes import Watcher as PushWatcher
 
 T = TypeVar("T")
+SAID_TO_BE_A_TERMINAL = {"FORCE_COLOR", "TTY_COMPATIBLE"}
+"""Variables by which rich may take something else for a terminal."""
 STEPS = {"flattened": "flattening", "merged": "merging"}
 """Named values of the load's log records, and what the bar calls the step."""
 
@@ -49,8 +56,7 @@ def push_progress() -> AbstractContextManager[PushWatcher]:
 
 @contextmanager
 def _watched(what: str, line: Callable[[T], str], shown: Callable[[T, float], _Shown]) -> Iterator[Callable[[T], None]]:
-    console = Console(stderr=True, highlight=False)
-    if not console.is_terminal:
+    if (console := _terminal()) is None:
         with _filtering(_Seldom()):
             yield PlainLines(_line, line)
         return
@@ -147,7 +153,20 @@ def _line(text: str) -> None:
     click.echo(stamped(text), err=True)
 
 
+def _terminal() -> Console | None:
+    """Return the terminal that standard error is; None if it is none."""
+    if not sys.stderr.isatty() and not os.environ.keys() & SAID_TO_BE_A_TERMINAL:
+        return None
+    from rich.console import Console  # slow to import
+
+    console = Console(stderr=True, highlight=False)
+    return console if console.is_terminal else None
+
+
 def _bar(console: Console) -> Bar:
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
     return Bar(
         TextColumn("{task.description}"),
         BarColumn(),

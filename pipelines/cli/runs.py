@@ -11,8 +11,7 @@ import click
 
 from pipelines.cli.progress import progress, push_progress
 from pipelines.cli.views import read_lines, refresh_lines, took_lines
-from pipelines.home_state import home_of_user
-from wms_sync.master_data.plan.steps import SHOWN
+from pipelines.home import home_of_user
 
 if TYPE_CHECKING:
     from wms_sync.extract.progress import Watcher
@@ -71,7 +70,7 @@ def run_push(
     path: Path,
     *,
     resend: bool,
-    most: int | None = SHOWN,
+    most: int | None = None,
     keeps_history: bool = True,
 ) -> int:
     """Push one file; return the exit code. ``most`` rows of each outcome are printed, or all."""

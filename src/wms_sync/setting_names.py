@@ -1,4 +1,5 @@
-"""Find misspelt settings: a variable that nothing reads, and that looks as if somebody meant a setting by it.
+"""Read variables from the environment and ``.env``, and find misspelt ones: nothing reads them, and somebody seems to
+have meant a setting.
 
 In ``.env`` that is every unknown name with the prefix, because the file is ours. In the environment it is only a name
 that is near that of a setting, because other programs may have variables with the same prefix.
@@ -7,7 +8,7 @@ that is near that of a setting, because other programs may have variables with t
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -17,9 +18,28 @@ SIMILAR = 0.7
 """What is worth to be suggested for a name that is wrong anyway."""
 
 
-def misspelt(known: Collection[str], prefix: str, env_file: Path | None) -> tuple[str, ...]:
-    """Return a sentence for each misspelt variable of the environment and of the file, which need not exist."""
-    in_file = set(_unknown(_names_in(env_file), known, prefix)) if env_file is not None else set()
+def values_in(env_file: Path | None) -> dict[str, str | None]:
+    """Return the variables of the file as they are written there; none if there is no file."""
+    if env_file is None or not (env_file.is_file() or env_file.is_fifo()):
+        return {}
+    from dotenv import dotenv_values  # only needed where there is a file
+
+    return dict(dotenv_values(env_file, encoding="utf-8"))
+
+
+def given(prefix: str, in_file: Mapping[str, str | None]) -> dict[str, str]:
+    """Return what the environment, or else the file, says of the variables with this prefix: by name without it.
+
+    The case of names does not matter. An empty value counts as none.
+    """
+    both = [(name.lower(), value) for source in (in_file, os.environ) for name, value in source.items()]
+    start = prefix.lower()
+    return {name.removeprefix(start): value for name, value in both if value and name.startswith(start)}
+
+
+def misspelt(known: Collection[str], prefix: str, from_file: Collection[str]) -> tuple[str, ...]:
+    """Return a sentence for each misspelt variable of the environment, and of the names ``from_file``."""
+    in_file = set(_unknown(from_file, known, prefix))
     in_environment = {name for name in _unknown(os.environ, known, prefix) if _nearest(name, known, NEAR)}
     return (
         *(_sentence(name, known, ".env") for name in sorted(in_file)),
@@ -33,7 +53,7 @@ def leave_to_env_file(prefix: str, env_file: Path) -> None:
     Dagster puts a copy of ``.env`` into the environment of its processes when they start, and the environment wins over
     the file: without this, a run would not see what was changed in the file since.
     """
-    for name, value in _values_in(env_file).items():
+    for name, value in values_in(env_file).items():
         if name.upper().startswith(prefix) and os.environ.get(name) == value:
             del os.environ[name]
 
@@ -49,13 +69,3 @@ def _sentence(name: str, known: Collection[str], where: str) -> str:
 
 def _nearest(name: str, known: Collection[str], likeness: float) -> str | None:
     return next(iter(get_close_matches(name.upper(), sorted(known), n=1, cutoff=likeness)), None)
-
-
-def _names_in(env_file: Path) -> Iterable[str]:
-    return _values_in(env_file)
-
-
-def _values_in(env_file: Path) -> dict[str, str | None]:
-    from dotenv import dotenv_values  # pydantic-settings reads the file with it too
-
-    return dict(dotenv_values(env_file, encoding="utf-8")) if env_file.is_file() else {}

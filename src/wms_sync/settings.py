@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, Self
 from urllib.parse import quote, urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
 from wms_sync.cron import checked_cron
 from wms_sync.errors import SettingsError
 from wms_sync.layout import Layout
-from wms_sync.setting_names import leave_to_env_file, misspelt
+from wms_sync.setting_names import given, leave_to_env_file, misspelt, values_in
 from wms_sync.timezones import WarehouseTimezones, checked_zone, parse_warehouse_timezones
 
 PREFIX = "WMS_"
@@ -36,17 +35,10 @@ LEAST_MEMORY = 300 * 1000**2
 LONGEST_NIGHT_HOURS = 24
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """Every setting with its default; the field ``x`` is the variable ``WMS_X``."""
 
-    model_config = SettingsConfigDict(
-        env_prefix=PREFIX,
-        env_file=ENV_FILE,
-        env_ignore_empty=True,
-        extra="ignore",
-        hide_input_in_errors=True,
-        frozen=True,
-    )
+    model_config = ConfigDict(extra="ignore", hide_input_in_errors=True, frozen=True, validate_default=True)
 
     base_url: str | None = None
     api_token: SecretStr | None = None
@@ -170,15 +162,16 @@ class Settings(BaseSettings):
             raise ValueError("starts with ~ and a name without a home folder here: write the whole path") from None
 
     @classmethod
-    def load(cls, **overrides: object) -> Self:
-        """Read the environment and ``.env``; overrides win.
+    def load(cls, *, _env_file: str | None = ENV_FILE, **overrides: object) -> Self:
+        """Read the environment and ``.env``; the environment wins over the file, and overrides over both.
 
         Raises ``SettingsError`` with each variable that is misspelt, or else with each that is wrong.
         """
         unread = {f"{name}_file": None for name in secrets() if name in overrides}
         try:
-            cls._refuse_misspelt(overrides.get("_env_file", ENV_FILE))
-            return cls(**unread, **overrides)  # type: ignore[arg-type]
+            in_file = values_in(None if _env_file is None else Path(_env_file))
+            cls._refuse_misspelt(in_file)
+            return cls.model_validate({**given(PREFIX, in_file), **unread, **overrides})
         except ValidationError as error:
             raise SettingsError(_explain(error)) from None
         except UnicodeDecodeError:  # the error contains the whole file, so it is not chained
@@ -191,9 +184,9 @@ class Settings(BaseSettings):
             leave_to_env_file(PREFIX, Path(ENV_FILE))
 
     @classmethod
-    def _refuse_misspelt(cls, env_file: object) -> None:
+    def _refuse_misspelt(cls, in_file: Collection[str]) -> None:
         known = {PREFIX + name.upper() for name in cls.model_fields}
-        if wrong := misspelt(known, PREFIX, None if env_file is None else Path(str(env_file))):
+        if wrong := misspelt(known, PREFIX, in_file):
             raise SettingsError(_listed(wrong))
 
     @property

@@ -68,7 +68,7 @@ def make_settings(tmp_path: Path, service: SandboxServer) -> MakeSettings:
             "page_size": 100,
             "_env_file": None,
         }
-        return Settings.load(**(values | overrides))
+        return Settings.load(**(values | overrides))  # type: ignore[arg-type]
 
     return make
 

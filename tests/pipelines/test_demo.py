@@ -3,7 +3,7 @@
 import pytest
 
 from pipelines.cli.demo import MARK, run_demo
-from pipelines.home_state import HOME_VARIABLE
+from pipelines.home import HOME_VARIABLE
 from wms_sync.errors import SettingsError
 from wms_sync.master_data.kinds.table import in_shipments
 from wms_sync.state.ledger import PushLedger, State

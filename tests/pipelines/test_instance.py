@@ -6,7 +6,7 @@ import pytest
 
 from pipelines.days import RANGE_END, RANGE_START
 from pipelines.event_log import OPEN_FILES, FastSqliteEventLogStorage
-from pipelines.home_state import HOME_VARIABLE
+from pipelines.home import HOME_VARIABLE
 from pipelines.instance import prepare_home, without_history
 
 

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from starlette.responses import JSONResponse
 
 from pipelines.cli.forget import forget_orders
-from pipelines.home_state import HOME_VARIABLE
+from pipelines.home import HOME_VARIABLE
 from pipelines.instance import prepare_home
 from pipelines.running import run_push, run_rebuild, run_sync
 from tests.conftest import opened_store

@@ -16,7 +16,7 @@ from pipelines import coverage, definitions, jobs, tables
 from pipelines.asset_keys import pages
 from pipelines.days import DayRange
 from pipelines.dead_runs import mark_dead
-from pipelines.home_state import HOME_VARIABLE
+from pipelines.home import HOME_VARIABLE
 from pipelines.instance import prepare_home, without_history
 from pipelines.operation import Operation
 from pipelines.running import run_backfill, run_job, run_rebuild, run_sync

@@ -20,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from pipelines.cli.main import main
-from pipelines.home_state import HOME_VARIABLE
+from pipelines.home import HOME_VARIABLE
 from pipelines.instance import prepare_home
 from tests.conftest import IMPATIENT
 from tests.pipelines.conftest import LATE_START

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from pipelines import ui
-from pipelines.home_state import HOME_VARIABLE
+from pipelines.home import HOME_VARIABLE
 
 READ = """
 import json

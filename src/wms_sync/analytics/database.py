@@ -109,6 +109,7 @@ def _settings(path: Path, memory_limit: str) -> dict[str, str]:
         "preserve_insertion_order": "false",
         "checkpoint_threshold": "64MB",  # a commit of this size goes straight into the file, without the log
         "autoinstall_known_extensions": "false",
+        "python_enable_replacements": "false",  # no variable is a table; to look imports numpy
         **(WITHOUT_LOG if "?" in str(path) else {}),
     }
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from time import monotonic
 
-import httpx
 import zstandard
 from isal import isal_zlib
 
 from wms_sync.api.errors import ProtocolError, Unreachable
+from wms_sync.api.lean_httpx import httpx
 from wms_sync.compression import GZIP_WINDOW_BITS, DamagedStream, StreamTooLarge, decompress
 
 ACCEPT_ENCODING = "gzip, zstd"

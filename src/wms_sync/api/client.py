@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Self
 
-import httpx
 import msgspec
 from pydantic import SecretStr
 
@@ -19,6 +18,7 @@ from wms_sync.api.body import Body, receive
 from wms_sync.api.clock import ServiceClock
 from wms_sync.api.connection import Connection, Params, Request, TimeLimits, always
 from wms_sync.api.errors import ProtocolError, Unauthorized, Unreachable
+from wms_sync.api.lean_httpx import httpx
 from wms_sync.api.retrying import RetryPolicy, http_date
 from wms_sync.api.throttle import Throttle
 from wms_sync.settings import TOLERANCE, Settings

@@ -15,11 +15,10 @@ from functools import cache
 from time import monotonic
 from typing import TypeVar
 
-import httpx
-
 from wms_sync.api import statuses
 from wms_sync.api.body import ACCEPT_ENCODING
 from wms_sync.api.errors import ApiError, Busy, InDoubt, NotSent, RedirectRefused, ServiceFailed, Unreachable
+from wms_sync.api.lean_httpx import httpx
 from wms_sync.api.retrying import RetryPolicy, backoff, wait_before_retry
 from wms_sync.api.throttle import Throttle
 

@@ -9,9 +9,12 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-import httpx
 import msgspec
+
+if TYPE_CHECKING:
+    import httpx
 
 
 class _JsonRpc(msgspec.Struct):

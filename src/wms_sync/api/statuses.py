@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from time import monotonic
 
-import httpx
 import msgspec
 
 from wms_sync.api.body import receive
 from wms_sync.api.errors import ApiError, Busy, Problem, RedirectRefused, Rejected, ServiceFailed, Unauthorized
+from wms_sync.api.lean_httpx import httpx
 from wms_sync.api.redaction import without_credentials
 from wms_sync.api.retrying import retry_after_seconds
 

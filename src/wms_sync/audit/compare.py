@@ -43,10 +43,10 @@ def stored_shipments(settings: Settings, after_id: int, to_id: int) -> frozenset
     try:
         limit = {"memory_limit": settings.memory_limit}
         with duckdb.connect(path, read_only=True, config=limit) as connection:  # type: ignore[arg-type]
-            found = connection.execute(sql_files.read("audit/stored.sql"), bounds).fetchnumpy()
+            found = connection.execute(sql_files.read("audit/stored.sql"), bounds).fetchall()
     except duckdb.Error:
         return frozenset()  # nothing is proven then; the load that follows reports what is wrong with the file
-    return frozenset(found["id"].tolist())
+    return frozenset(one for (one,) in found)
 
 
 class Comparison:

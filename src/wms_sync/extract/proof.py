@@ -7,10 +7,11 @@ The window's ids are therefore listed again, without other fields, and every lis
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-
-import numpy as np
 
 from wms_sync.api.body import unpacked
 from wms_sync.api.envelope import Envelope, read_envelope
@@ -21,7 +22,6 @@ from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.raw import damage
 from wms_sync.state.store import LandedPage, Window
 
-Ids = np.ndarray[tuple[int], np.dtype[np.int64]]
 ADVICE = (
     "The window is not complete. If this repeats, the service loses records while paging: report it to the service."
 )
@@ -46,8 +46,8 @@ def not_landed(
             f"Window {window.id}: the service counts {counted[-1]} records ({counted[0]} at first), but its pages had "
             f"{window.records}, and listing the ids again gave {held}. {ADVICE}"
         )
-    landed = _all(_landed(window, folder, pages))
-    return [int(one) for one in np.setdiff1d(_all(ids for ids, _, _ in listed), landed)]
+    landed = array("q", sorted(chain.from_iterable(_landed(window, folder, pages))))
+    return sorted({one for ids, _, _ in listed for one in ids if not _is_among(landed, one)})
 
 
 def fetched(window: Window, unlanded: list[int], there: IdListing) -> Iterator[Page]:
@@ -80,20 +80,21 @@ def _lost(asked: list[int], envelope: Envelope, there: IdListing) -> bool:
     return bool(absent and there.which(sorted(absent)))
 
 
-def _numbered(envelopes: Iterable[Envelope]) -> Iterator[tuple[Ids, int, int | None]]:
+def _numbered(envelopes: Iterable[Envelope]) -> Iterator[tuple[array[int], int, int | None]]:
     """Yield ids, records and count of each page; ids as an array, so that a large window takes little memory."""
     for envelope in envelopes:
-        yield np.array(envelope.ids, dtype=np.int64), envelope.records, envelope.count
+        yield array("q", envelope.ids), envelope.records, envelope.count
 
 
-def _landed(window: Window, folder: Path, pages: Iterable[LandedPage]) -> Iterator[Ids]:
+def _landed(window: Window, folder: Path, pages: Iterable[LandedPage]) -> Iterator[Sequence[int]]:
     for page in pages:
         if (reason := damage(folder, page)) is not None:
             raise WindowIncomplete(f"Window {window.id}: page {page.file} is damaged ({reason}). It is read again.")
         path = folder / page.file
         envelope = read_envelope(unpacked(path.read_bytes(), path.name.partition(".")[2]))
-        yield np.array(envelope.ids, dtype=np.int64)
+        yield envelope.ids
 
 
-def _all(ids: Iterable[Ids]) -> Ids:
-    return np.concatenate([np.array([], dtype=np.int64), *ids])
+def _is_among(ordered: array[int], one: int) -> bool:
+    at = bisect_left(ordered, one)
+    return at < len(ordered) and ordered[at] == one

@@ -56,6 +56,7 @@ class Flattener:
                 "temp_directory": str(spill(make_private(work_dir))),
                 "preserve_insertion_order": "false",
                 "autoinstall_known_extensions": "false",
+                "python_enable_replacements": "false",  # no variable is a table; to look imports numpy
             }
         )
         self._connection.execute("set timezone = 'UTC'")

@@ -24,6 +24,7 @@ from wms_sync.flatten.workers import Flattening
 from wms_sync.intervals import Interval
 from wms_sync.load.ahead import MergingAhead
 from wms_sync.load.refresh import Refresh, RefreshReport, rebuild, refresh
+from wms_sync.optional import PANDAS, without
 from wms_sync.runs.recording import SUCCEEDED, Counts, Ended, Recording
 from wms_sync.runs.report_page import report_load
 from wms_sync.settings import Settings
@@ -120,6 +121,7 @@ class Operation:
         if self._recording is None:
             self._recording = Recording(self.settings, self.run_id, purpose, self._source)
         with (
+            without(PANDAS),
             self._recording.phase(phase, counts=self._counts, end=self._end if is_last else None),
             begin(self.settings, purpose, self.run_id) as run,
         ):

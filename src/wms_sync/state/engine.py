@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from sqlalchemy import URL, Engine, create_engine, event
+from sqlalchemy import URL, Engine, Table, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
@@ -64,6 +64,15 @@ def pending_migrations(url: str) -> tuple[str, ...]:
         raise StateError(f"The state store could not be opened: {error.orig}") from None
     finally:
         engine.dispose()
+
+
+def insert_of(engine: Engine, table: Table) -> Any:  # noqa: ANN401 - an insert of either dialect
+    """Return an insert that can say what to do on a conflict, in the dialect of the database."""
+    if engine.dialect.name == "sqlite":
+        from sqlalchemy.dialects.sqlite import insert
+    else:  # whose drivers take long to import
+        from sqlalchemy.dialects.postgresql import insert  # type: ignore[assignment]
+    return insert(table)
 
 
 def refuse_read_only(engine: Engine, error: DBAPIError) -> None:

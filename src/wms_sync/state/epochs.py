@@ -13,11 +13,9 @@ from datetime import UTC, datetime
 from typing import Any, Self
 
 from sqlalchemy import Connection, Engine, Select, select
-from sqlalchemy.dialects.postgresql import insert as insert_postgresql
-from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 from sqlalchemy.exc import DBAPIError
 
-from wms_sync.state.engine import open_engine, refuse_read_only
+from wms_sync.state.engine import insert_of, open_engine, refuse_read_only
 from wms_sync.state.errors import StateError, TakenOver
 from wms_sync.state.queue import WRITER, Holder
 from wms_sync.state.schema import turns
@@ -111,7 +109,7 @@ def _count_up(engine: Engine, what: str, me: Holder, run_id: str | None) -> Turn
     """Increment the epoch in one statement, so that no two writers get the same one."""
     is_sqlite = engine.dialect.name == "sqlite"
     first = TurnRow(what, 1, me.purpose, run_id, me.process, me.host, datetime.now(UTC))
-    statement: Any = (insert_sqlite if is_sqlite else insert_postgresql)(turns).values(**asdict(first))
+    statement = insert_of(engine, turns).values(**asdict(first))
     taken = {name: column for name, column in statement.excluded.items() if name != "what"}
     counted = statement.on_conflict_do_update(index_elements=["what"], set_=taken | {"epoch": turns.c.epoch + 1})
     with engine.begin() as connection:

@@ -22,9 +22,8 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Tuple, and_, func, select, tuple_, update
-from sqlalchemy.dialects.postgresql import insert as insert_postgresql
-from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 
+from wms_sync.state.engine import insert_of
 from wms_sync.state.schema import push_ledger
 from wms_sync.state.turns import Guarded, Turn
 
@@ -178,8 +177,7 @@ class PushLedger(Guarded):
                 _remember(connection, sighting)
 
     def _upsert(self, *, only_newer: bool = False) -> Any:  # noqa: ANN401 - an insert of either dialect
-        insert = insert_sqlite if self._engine.dialect.name == "sqlite" else insert_postgresql
-        statement: Any = insert(push_ledger)
+        statement = insert_of(self._engine, push_ledger)
         keys = {column.name for column in push_ledger.primary_key}
         changed = {column.name: column for column in statement.excluded if column.name not in keys}
         newer = _version(statement.excluded) > _version(push_ledger.c) if only_newer else None

@@ -15,10 +15,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, or_, select, update
-from sqlalchemy.dialects.postgresql import insert as insert_postgresql
-from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 
-from wms_sync.state.engine import Opened
+from wms_sync.state.engine import Opened, insert_of
 from wms_sync.state.schema import alerts, told_facts
 
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 5, 15, 60))
@@ -120,8 +118,9 @@ class Outbox(Opened):
         another = told_facts.c.key == fact.key, told_facts.c.fingerprint != fact.fingerprint
         if connection.execute(update(told_facts).where(*another).values(values)).rowcount:
             return True
-        insert = insert_sqlite if self._engine.dialect.name == "sqlite" else insert_postgresql
-        inserted = insert(told_facts).values(values).on_conflict_do_nothing().returning(told_facts.c.key)
+        inserted = (
+            insert_of(self._engine, told_facts).values(values).on_conflict_do_nothing().returning(told_facts.c.key)
+        )
         return connection.execute(inserted).first() is not None
 
 

@@ -12,9 +12,8 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import or_, select
-from sqlalchemy.dialects.postgresql import insert as insert_postgresql
-from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 
+from wms_sync.state.engine import insert_of
 from wms_sync.state.schema import push_files
 from wms_sync.state.turns import Guarded
 
@@ -58,10 +57,11 @@ class PushFiles(Guarded):
 
     def record(self, file: PushedFile) -> None:
         """Record the state of a file's push, in place of its previous row."""
-        insert = insert_sqlite if self._engine.dialect.name == "sqlite" else insert_postgresql
         keys = [column.name for column in push_files.primary_key]
         values: dict[str, Any] = vars(file)
         changed = {name: value for name, value in values.items() if name not in keys}
-        statement = insert(push_files).values(values).on_conflict_do_update(index_elements=keys, set_=changed)
+        statement = (
+            insert_of(self._engine, push_files).values(values).on_conflict_do_update(index_elements=keys, set_=changed)
+        )
         with self._transaction() as connection:
             connection.execute(statement)

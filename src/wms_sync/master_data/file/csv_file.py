@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from wms_sync.master_data.errors import UnreadableFile
 from wms_sync.master_data.file.decode import decode
+from wms_sync.optional import PANDAS, imported
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -208,11 +209,11 @@ def _width(cells: int, width: int) -> str:
 
 
 def _frame(rows: Mapping[int, tuple[str, ...]], header: Sequence[str]) -> pd.DataFrame:
-    import pandas as pd  # a fifth of a second, which a sync need not wait
-
-    return pd.DataFrame(
+    frames = imported(PANDAS)  # a fifth of a second, which a sync need not wait
+    frame: pd.DataFrame = frames.DataFrame(
         list(rows.values()),
-        index=pd.Index(list(rows), dtype="int64"),
+        index=frames.Index(list(rows), dtype="int64"),
         columns=[canonical(name) for name in header],
         dtype="str",
     )
+    return frame
