@@ -20,10 +20,11 @@ from benchmarks.night import night
 from benchmarks.persons import persons
 from benchmarks.rebuild import rebuild
 from benchmarks.report import Section, save, show, show_figures
+from benchmarks.troubles import troubles
 
 RESULTS = Path("bench-data")
 USUAL = ("first-sync", "night", "delay", "rebuild", "memory", "dagster", "persons")
-LONG = ("growth", "file-size")
+LONG = ("growth", "file-size", "troubles")
 """Run when they are named only."""
 
 
@@ -58,6 +59,7 @@ def _benchmarks(options: argparse.Namespace, scratch: Path) -> Mapping[str, Call
         "memory": lambda: memory(options.shipments, scratch),
         "growth": lambda: growth(options.sizes, options.memory_limit, scratch, nights=options.nights),
         "file-size": lambda: file_size(options.shipments, scratch, nights=options.file_nights),
+        "troubles": lambda: troubles(options.troubled_shipments, scratch),
         "dagster": lambda: dagster_overhead(scratch, days=options.days),
         "persons": lambda: persons(scratch),
     }
@@ -83,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rounds", type=int, default=1, help="of the first sync; the median counts")
     parser.add_argument("--nights", type=int, default=3, help="a size; the median counts")
     parser.add_argument("--file-nights", type=int, default=100, help="over which the file's size is watched")
+    parser.add_argument("--troubled-shipments", type=int, default=2000, help="of troubles")
     parser.add_argument("--days", type=int, default=1000, help="of the range that Dagster is measured with")
     parser.add_argument("--without-dlt", action="store_true", help="leave dlt out: no .venv-bench is needed")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the JSON, and of scratch files")

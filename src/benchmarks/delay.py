@@ -12,7 +12,7 @@ import httpx
 
 from benchmarks.night import WARM_PAGES
 from benchmarks.report import Figure, Row, Section
-from benchmarks.runs import DLT_PYTHON, Folder, Run, dlt_script
+from benchmarks.runs import BENCH_PYTHON, Folder, Run, dlt_script
 from benchmarks.service import PAGE_SIZE, PARALLEL, Service, serving
 from benchmarks.slow_service import PAGES_ASKED
 
@@ -26,7 +26,7 @@ def delay(shipments: int, scratch: Path, *, with_dlt: bool = True) -> Section:
     rows, figures = [], []
     for seconds in DELAYS:
         least = -(-shipments // PAGE_SIZE) * seconds / PARALLEL
-        for name in (OURS, DLT) if with_dlt and DLT_PYTHON.exists() else (OURS,):
+        for name in (OURS, DLT) if with_dlt and BENCH_PYTHON.exists() else (OURS,):
             with serving(shipments, delay=seconds) as service:
                 service.warm_up(WARM_PAGES)
                 before = _pages_asked(service)

@@ -14,7 +14,7 @@ from benchmarks.contenders.floor import DATABASE, OUTPUTS
 from benchmarks.measuring import ContenderFailed
 from benchmarks.report import Figure, Row, Section
 from benchmarks.rows import Rows, difference, rows_by_table
-from benchmarks.runs import DLT_PYTHON, Folder, Run, dlt_script, module
+from benchmarks.runs import BENCH_PYTHON, Folder, Run, dlt_script, module
 from benchmarks.service import Service, serving
 
 OURS, WITH_HOME, DLT, FLOOR = "wms-sync sync", "the same with a Dagster home", "dlt", "floor"
@@ -36,7 +36,7 @@ class Outcome:
 def first_sync(shipments: int, scratch: Path, *, rounds: int, with_dlt: bool = True) -> Section:
     """Run every contender `rounds` times, in turn."""
     contenders = dict(_contenders())
-    if not (with_dlt and DLT_PYTHON.exists()):
+    if not (with_dlt and BENCH_PYTHON.exists()):
         del contenders[DLT], contenders[DLT_DOCUMENTED]
     runs: dict[str, list[Outcome]] = {name: [] for name in contenders}
     with serving(shipments) as service:

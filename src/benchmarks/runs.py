@@ -17,7 +17,7 @@ from benchmarks.service import Service
 from wms_sync.api.selection import selection
 from wms_sync.layout import Layout
 
-DLT_PYTHON = Path(__file__).parents[2] / ".venv-bench" / "bin" / "python"
+BENCH_PYTHON = Path(__file__).parents[2] / ".venv-bench" / "bin" / "python"
 DONE, DONE_WITH_DOUBTS = 0, 3
 _TOOK = re.compile(r"^took +(?P<phases>.+)$", re.MULTILINE)
 _PHASE = re.compile(r"(?P<word>[a-z]+) (?P<seconds>[\d.,]+) s")
@@ -40,6 +40,7 @@ class Folder:
         path.mkdir(parents=True)
         self.path = path.absolute()
         self._service = service
+        self._selection.write_text(json.dumps(selection(include_addresses=False)))
 
     @property
     def layout(self) -> Layout:
@@ -56,7 +57,7 @@ class Folder:
         cost, output = measure(
             [Path(sys.executable).with_name("wms-sync"), *arguments],
             folder=self.path,
-            environment=self._environment(more),
+            environment=self.environment(more),
             service=self._service.process,
             watched=(self.layout.turns, "*/*-publishing.duckdb"),
             accepted=(DONE, DONE_WITH_DOUBTS),
@@ -77,13 +78,11 @@ class Folder:
 
     def script(self, command: Sequence[str | Path]) -> Run:
         """Run a contender that writes `phases`, and perhaps `rows`, to the file that is its last argument."""
-        chosen = self.path / "selection.json"
-        chosen.write_text(json.dumps(selection(include_addresses=False)))
         result = self.path / "result.json"
         cost, _ = measure(
             [*command, result],
             folder=self.path,
-            environment=self._environment({"BENCH_SELECTION": str(chosen)}),
+            environment=self.environment(),
             service=self._service.process,
         )
         return Run(cost, **json.loads(result.read_text()))
@@ -92,9 +91,16 @@ class Folder:
         """Delete the folder, to free the disk."""
         shutil.rmtree(self.path)
 
-    def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
+    def environment(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Return the environment of its processes: nothing of the product's but what is given."""
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))}
-        return {**inherited, **self._service.settings, "WMS_DATA_DIR": str(self.layout.root), **more}
+        own = {"WMS_DATA_DIR": str(self.layout.root), "BENCH_SELECTION": str(self._selection)}
+        return {**inherited, **self._service.settings, **own, **(more or {})}
+
+    @property
+    def _selection(self) -> Path:
+        """Return the file that tells dlt which fields to ask for."""
+        return self.path / "selection.json"
 
 
 def module(name: str) -> list[str]:
@@ -104,4 +110,9 @@ def module(name: str) -> list[str]:
 
 def dlt_script() -> list[str | Path]:
     """Return the command of dlt, in its environment."""
-    return [DLT_PYTHON, Path(__file__).parent / "contenders" / "dlt_pipeline.py"]
+    return bench_script("dlt_pipeline.py")
+
+
+def bench_script(name: str) -> list[str | Path]:
+    """Return the command of a contender that runs in the competitors' environment."""
+    return [BENCH_PYTHON, Path(__file__).parent / "contenders" / name]

@@ -6,10 +6,19 @@ import json
 import os
 import subprocess
 import sys
+from time import monotonic
+
+import duckdb
+import httpx
 
 from benchmarks.measuring import measure
+from benchmarks.rows import difference
+from benchmarks.service import serving
+from benchmarks.slow_service import PAGES_ASKED
+from benchmarks.trials import COMPARED, Contender, trial
 
 MIB = 2**20
+DELAY = 0.2
 
 
 def test_first_sync_of_every_contender_but_dlt(tmp_path):
@@ -46,3 +55,41 @@ def test_a_watched_file_is_seen_while_it_stands(tmp_path):
     )
 
     assert 0 < cost.watched < cost.wall
+
+
+def test_a_slow_service_gives_no_page_before_its_time_and_counts_pages():
+    with serving(2, delay=DELAY) as service:
+        started = monotonic()
+        service.page()
+        taken = monotonic() - started
+        asked = httpx.get(f"{service.base_url}{PAGES_ASKED}").json()
+
+    assert taken >= DELAY
+    assert asked == 1
+
+
+def test_rows_of_a_contender_are_compared_with_what_the_service_has(tmp_path):
+    contender = Contender("by hand", (), "made.duckdb", "from made")
+    with trial(contender, tmp_path / "trial", 5) as now:
+        first, second, third, *_ = ids = now.ids
+        true = now._truth()
+        rows = [(key, *true[key]) for key in ids[:4]]
+        rows[0] = (first, *true[first][:-1], 99)
+        rows[1] = (
+            second,
+            *(None if name == "status" else value for name, value in zip(COMPARED, true[second], strict=True)),
+        )
+        now.odd = {second: {"status": 7}}
+        now.database.parent.mkdir(parents=True)
+        with duckdb.connect(now.database) as connection:
+            connection.execute("create table made (id bigint, u bigint, p bigint, s text, m text, d text, n bigint)")
+            connection.executemany("insert into made values (?, ?, ?, ?, ?, ?, ?)", [*rows, (third, *true[third])])
+        found = now.rows()
+
+    assert (found.lost, found.doubled, found.wrong) == (1, 1, 1)
+
+
+def test_a_difference_of_rows_is_told_by_table():
+    assert difference({"orders": 1, "shipments": 2}, {"orders": 1, "shipments": 1_000, "brands": 3}) == (
+        "shipments: 2 instead of 1,000"
+    )
