@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 import duckdb
@@ -13,26 +14,39 @@ def files_holding(root: Path, *texts: bytes) -> set[str]:
     """The files that hold one of the texts, by their place below the folder."""
     files = [path for path in root.rglob("*") if path.is_file()]
     with duckdb.connect() as connection:
-        return {
-            str(path.relative_to(root))
-            for path in files
-            if any(text in content for content in [contents(path, connection)] for text in texts)
-        }
+        return {str(path.relative_to(root)) for path in files if holds(path, connection, texts)}
 
 
-def contents(path: Path, connection: duckdb.DuckDBPyConnection) -> bytes:
-    """What is in a file, whatever packs it."""
-    if path.name.startswith("page-"):
-        return read_raw(path)
+def holds(path: Path, connection: duckdb.DuckDBPyConnection, texts: Collection[bytes]) -> bool:
+    """Whether a file holds one of the texts, whatever packs it; a database also where its bytes do not show them."""
     if path.suffix == ".parquet":
-        return repr(connection.execute("select * from read_parquet(?)", [str(path)]).fetchall()).encode()
-    if path.suffix == ".duckdb":
-        return in_tables(path) + path.read_bytes()
-    return path.read_bytes()
+        return a_row_holds(connection, "read_parquet($file)", texts, file=str(path))
+    if path.suffix == ".duckdb" and a_table_holds(path, texts):
+        return True
+    content = read_raw(path) if path.name.startswith("page-") else path.read_bytes()
+    return any(text in content for text in texts)
+
+
+def a_table_holds(path: Path, texts: Collection[bytes]) -> bool:
+    with duckdb.connect(path, read_only=True) as connection:
+        return any(a_row_holds(connection, table, texts) for table in tables_of(connection))
+
+
+def a_row_holds(
+    connection: duckdb.DuckDBPyConnection, source: str, texts: Collection[bytes], **parameters: str
+) -> bool:
+    named = {f"text{number}": text.decode() for number, text in enumerate(texts)}
+    condition = " or ".join(f"contains(held::varchar, ${name})" for name in named)
+    found = connection.execute(f"select 1 from {source} as held where {condition} limit 1", {**named, **parameters})
+    return found.fetchone() is not None
 
 
 def in_tables(path: Path) -> bytes:
     with duckdb.connect(path, read_only=True) as connection:
-        tables = connection.execute("select schema_name, table_name from duckdb_tables()").fetchall()
-        rows = [connection.execute(f'from "{schema}"."{table}"').fetchall() for schema, table in tables]
+        rows = [connection.execute(f"from {table}").fetchall() for table in tables_of(connection)]
     return repr(rows).encode()
+
+
+def tables_of(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    names = connection.execute("select schema_name, table_name from duckdb_tables()").fetchall()
+    return [f'"{schema}"."{table}"' for schema, table in names]

@@ -19,7 +19,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import CONFIG, IMPATIENT, NOW, Bench, asks_for_page, logged, opened_store
+from tests.conftest import CONFIG, FEWER, IMPATIENT, NOW, Bench, asks_for_page, logged, opened_store
 from tests.survival.counts import FULL_DISKS
 from tests.survival.installation import Installation
 from tests.test_sync import assert_equal, begun, synced
@@ -43,6 +43,12 @@ from wms_sync.state.run import Run
 from wms_sync.upkeep.recovery import recover
 
 ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def sandbox(server: SandboxServer) -> SandboxServer:
+    server.sandbox = Sandbox(FEWER)
+    return server
 
 
 def remembered(bench: Bench) -> set[tuple[object, ...]]:
@@ -228,7 +234,7 @@ def test_a_damaged_page_that_is_not_in_the_tables_yet_is_asked_for_again(bench, 
 
 
 def read_half(bench: Bench, sandbox: SandboxServer) -> None:
-    left = [14]
+    left = [5]
 
     def fail(_: object) -> Response | None:
         left[0] -= 1
