@@ -11,6 +11,7 @@ imports `wms_sync`, never the other way round.
     days             daily partitions, and ranges of them as one run
     shipment_pages   the partitioned asset: raw pages, and the tables loaded from them in the same run
     shown_days       the materialisations of days, each with its own numbers
+    event_batch      logs what a step shows as one batch
     tables           the unpartitioned assets: one per table and mart, all made by one step
     coverage         checks of coverage, on shipment_pages
     master_data      the assets of master data: CSV files are planned, and pushed if that is switched on

@@ -30,14 +30,17 @@ import sqlite3
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from dagster import AssetKey, DagsterEventType
+from dagster import DagsterEventType
 from dagster._core.events.log import EventLogEntry
+from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 from dagster._core.storage.event_log.schema import (
     AssetCheckExecutionsTable,
     AssetEventTagsTable,
+    AssetKeyTable,
     SqlEventLogStorageTable,
 )
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME, SqliteEventLogStorage
@@ -57,6 +60,7 @@ from sqlalchemy import (
     not_,
     or_,
     select,
+    update,
 )
 from sqlalchemy.event import listens_for
 
@@ -65,7 +69,18 @@ BATCH_VARIABLE, BATCH_SIZE = "DAGSTER_EVENT_BATCH_SIZE", "500"
 KEYS_PER_STATEMENT = 500
 SHOWN = (DagsterEventType.ASSET_MATERIALIZATION, DagsterEventType.ASSET_OBSERVATION)
 """Events whose newest one the catalogue shows."""
-PER_PARTITION = {DagsterEventType.ASSET_MATERIALIZATION, DagsterEventType.ASSET_MATERIALIZATION_PLANNED}
+ASSETS = frozenset({*SHOWN, DagsterEventType.ASSET_MATERIALIZATION_PLANNED})
+CHECKED = DagsterEventType.ASSET_CHECK_EVALUATION
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """An event, its row, and the number of the row in the index of all runs."""
+
+    event: EventLogEntry
+    row: Row
+    number: int
 
 
 class FastSqliteEventLogStorage(SqliteEventLogStorage):
@@ -86,14 +101,17 @@ class FastSqliteEventLogStorage(SqliteEventLogStorage):
     def store_event_batch(self, events: Sequence[EventLogEntry]) -> None:
         """Store the events of a batch, which all belong to one run.
 
-        Events of other types than `PER_PARTITION`, such as planned checks, are stored one by one.
+        Events of other types than `ASSETS` and checks that were planned are stored one by one.
         """
-        assets = [event for event in events if event.dagster_event_type in PER_PARTITION]
-        if assets:
-            self._store_in_run(assets)
-            self._store_in_index(assets)
+        together = ASSETS if self._has_planned_checks(events[0].run_id) else ASSETS | {CHECKED}
+        batched = [event for event in events if event.dagster_event_type in together]
+        if batched:
+            rows = [self._event_to_row(event) for event in batched]
+            with self.run_connection(batched[0].run_id) as connection:
+                connection.execute(SqlEventLogStorageTable.insert(), rows)
+            self._store_in_index(list(zip(batched, rows, strict=True)))
         for event in events:
-            if event.dagster_event_type not in PER_PARTITION:
+            if event.dagster_event_type not in together:
                 self.store_event(event)
 
     def prune_run(self, run_id: str) -> None:
@@ -136,20 +154,51 @@ class FastSqliteEventLogStorage(SqliteEventLogStorage):
         self._engines[shard] = engine
         return engine
 
-    def _store_in_run(self, events: Sequence[EventLogEntry]) -> None:
-        with self.run_connection(events[0].run_id) as connection:
-            for event in events:
-                connection.execute(self.prepare_insert_event(event))
+    def _has_planned_checks(self, run_id: str) -> bool:
+        planned = DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED.value
+        query = select(SqlEventLogStorageTable.c.id).where(SqlEventLogStorageTable.c.dagster_event_type == planned)
+        with self.run_connection(run_id) as connection:
+            return connection.scalar(query.limit(1)) is not None
 
-    def _store_in_index(self, events: Sequence[EventLogEntry]) -> None:
-        newest: dict[tuple[AssetKey | None, str], tuple[EventLogEntry, int]] = {}
+    def _store_in_index(self, events: Sequence[tuple[EventLogEntry, Row]]) -> None:
         with self.index_transaction() as connection:
-            for event in events:
-                number = _number(connection.execute(self.prepare_insert_event(event)))
-                self._store_asset_event_tags(connection, [event], [number])
-                newest[event.get_dagster_event().asset_key, event.get_dagster_event().event_type_value] = event, number
-            for event, number in newest.values():
-                self._store_asset_event(connection, event, number)
+            stored = [
+                _Stored(event, row, _number(connection.execute(SqlEventLogStorageTable.insert(), row)))
+                for event, row in events
+            ]
+            if checked := [one for one in stored if one.event.dagster_event_type is CHECKED]:
+                connection.execute(AssetCheckExecutionsTable.insert(), [self._checked(one) for one in checked])
+            assets = [one for one in stored if one.event.dagster_event_type is not CHECKED]
+            self._store_asset_event_tags(connection, [one.event for one in assets], [one.number for one in assets])
+            newest = {(one.row["asset_key"], one.row["dagster_event_type"]): one for one in assets}
+            has_columns = self._has_asset_key_index_cols_on_connection(connection)
+            for one in newest.values():
+                self._store_asset(connection, one, has_columns=has_columns)
+
+    def _store_asset(self, connection: Connection, one: _Stored, *, has_columns: bool) -> None:
+        """Store what the catalogue shows of an asset without a search: its newest event."""
+        if values := self._get_asset_entry_values(one.event, one.number, has_columns):
+            named = {"asset_key": one.row["asset_key"]}
+            known = update(AssetKeyTable).where(AssetKeyTable.c.asset_key == one.row["asset_key"])
+            if not connection.execute(known.values(**values)).rowcount:
+                connection.execute(AssetKeyTable.insert().values(**named, **values))
+
+    def _checked(self, one: _Stored) -> Row:
+        """Return the row of a check that was not planned."""
+        found = one.event.get_dagster_event().asset_check_evaluation_data
+        status = AssetCheckExecutionRecordStatus.SUCCEEDED if found.passed else AssetCheckExecutionRecordStatus.FAILED
+        target = found.target_materialization_data
+        return {
+            "asset_key": found.asset_key.to_string(),
+            "check_name": found.check_name,
+            "partition": found.partition,
+            "run_id": one.event.run_id,
+            "execution_status": status.value,
+            "evaluation_event": one.row["event"],
+            "evaluation_event_timestamp": one.row["timestamp"],
+            "evaluation_event_storage_id": one.number,
+            "materialization_event_storage_id": None if target is None else target.storage_id,
+        }
 
 
 def _superseded(run_id: str) -> Select[tuple[int]]:

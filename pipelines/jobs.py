@@ -3,7 +3,6 @@
 The steps of a job run in one process, so that the modules they need are imported only once.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import dagster as dg
@@ -66,13 +65,11 @@ def push(kind: Kind, asset: dg.AssetsDefinition) -> AssetJob:
 
 
 @dg.op(out=dg.Out(dg.Nothing), description="Makes every table again from raw pages, without a call to the service.")
-def rebuild_tables(
-    context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]
-) -> Iterator[tables.TableEvent]:
+def rebuild_tables(context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]) -> None:
     """Make the tables again, check and publish them; the tables' assets record it as their newest materialisation."""
     with operation.step(context, "rebuild") as run:
         run.rebuild()
-    yield from tables.table_events(run)
+    tables.show(context, run)
 
 
 @dg.job(

@@ -31,9 +31,7 @@ from wms_sync.state.run import Run
 
 
 @dg.op(out=dg.Out(dg.Nothing), description="Reads the chosen days again, whole, and loads the tables.")
-def read_days(
-    context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]
-) -> Iterator[dg.Output[None] | tables.TableEvent]:
+def read_days(context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]) -> Iterator[dg.Output[None]]:
     """Read the days with one call of the library, which also loads, unless the tables' own step does so in this run.
 
     The days of the asset are materialised once they are read, so that Dagster does not repeat the read if the load
@@ -58,19 +56,16 @@ def read_days(
     yield dg.Output(None)
     if failure is not None:
         raise failure
-    yield from tables.table_events(run)
+    tables.show(context, run)
 
 
 @dg.op(out=dg.Out(dg.Nothing), description="Reads what is not covered yet, loads the tables, and checks coverage.")
-def sync(
-    context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]
-) -> Iterator[tables.TableEvent | dg.AssetCheckEvaluation]:
+def sync(context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]) -> None:
     """Read what coverage lacks and a slice of old shipments again, and load, with one call of the library."""
     with coverage.showing_failed_sync(context, operation.settings):
         with operation.step(context, "sync") as run:
             run.sync(lambda run, report: show_sync(context, run, report))
-        yield from tables.table_events(run)
-    yield from coverage.evaluations(operation.settings)
+        tables.show(context, run, coverage.evaluations(operation.settings))
 
 
 def shipment_pages(settings: Settings) -> dg.AssetsDefinition:

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import date
-from uuid import uuid4
 
 import dagster as dg
-from dagster._core.events import DagsterEventBatchMetadata  # not exported by dagster
 
 from pipelines import metadata
 from pipelines.asset_keys import pages
+from pipelines.event_batch import log_shown
 from wms_sync.extract.read import ReadReport
 from wms_sync.reports.days import covered_days, days_of, read_of_days, windows_of
 from wms_sync.settings import Settings
@@ -40,7 +39,7 @@ def show_sync(context: dg.OpExecutionContext, run: Run, report: ReadReport) -> N
         return
     read = facts_of_days(run, report, days_of(report.intervals))
     missing = missing_days(run.settings, run.store, context.instance, but=read)
-    _log(context, [*missing, *(_materialisation(day, facts) for day, facts in read.items())])
+    log_shown(context, [*missing, *(_materialisation(day, facts) for day, facts in read.items())])
 
 
 def missing_days(
@@ -58,9 +57,3 @@ def missing_days(
 
 def _materialisation(day: date, facts: metadata.Metadata) -> dg.AssetMaterialization:
     return dg.AssetMaterialization(pages(), partition=day.isoformat(), metadata=facts)
-
-
-def _log(context: dg.OpExecutionContext, shown: list[dg.AssetMaterialization]) -> None:
-    step, batch = context.get_step_execution_context(), str(uuid4())
-    for number, one in enumerate(shown, start=1):
-        dg.DagsterEvent.asset_materialization(step, one, DagsterEventBatchMetadata(batch, number == len(shown)))

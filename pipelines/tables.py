@@ -9,7 +9,7 @@ Dagster's freshness policy with it, speak of data and not of a click.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -17,6 +17,7 @@ import dagster as dg
 
 from pipelines import metadata
 from pipelines.asset_keys import asset_key, pages
+from pipelines.event_batch import log_shown
 from pipelines.operation import Operation
 from wms_sync.analytics.asking import CheckResult
 from wms_sync.analytics.checks import Check, checks
@@ -32,7 +33,6 @@ LOADS_WHAT_IS_LANDED = (
     "nightly read what is new, the job backfill reads days again. `data_as_of` says how far the data reaches."
 )
 STEP = "analytics_tables"
-TableEvent = dg.AssetCheckEvaluation | dg.AssetMaterialization | dg.AssetObservation
 _SOURCE = re.compile(r"\b(?:from|join)\s+(?:(?P<schema>\w+)\.)?(?P<name>\w+)", re.IGNORECASE)
 
 
@@ -107,16 +107,20 @@ def analytics_tables(settings: Settings) -> dg.AssetsDefinition:
     return analytics_tables
 
 
-def table_events(run: library.Operation) -> Iterator[TableEvent]:
-    """Yield what an op logs of a load: every check, and the tables if they were published. A mere read has none."""
+def show(context: dg.OpExecutionContext, run: library.Operation, more: Sequence[dg.AssetCheckEvaluation] = ()) -> None:
+    """Log what an op shows of a load: every check, the tables if they were published, and then ``more``.
+
+    A mere read has nothing to show. Raise ``Failure`` if nothing was published.
+    """
     if (report := run.refreshed) is None:
         return
-    for result in report.checks:
-        yield dg.AssetCheckEvaluation(**_found(result), blocking=result.check.blocking)
-    _refuse_unpublished(report)
+    checked = [dg.AssetCheckEvaluation(**_found(one), blocking=one.check.blocking) for one in report.checks]
+    if not report.published:
+        log_shown(context, checked)
+        raise refusal(report)
     event = dg.AssetMaterialization if report.is_news else dg.AssetObservation
-    for relation in relations():
-        yield event(key(relation), metadata=metadata.of_table(relation.slug, report, run.page))
+    made = (event(key(one), metadata=metadata.of_table(one.slug, report, run.page)) for one in relations())
+    log_shown(context, [*checked, *made, *more])
 
 
 def _found(result: CheckResult) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import dagster as dg
 import pytest
 
 from pipelines.days import RANGE_END, RANGE_START
+from pipelines.event_batch import log_shown
 from pipelines.event_log import OPEN_FILES, FastSqliteEventLogStorage
 from pipelines.home import HOME_VARIABLE
 from pipelines.instance import prepare_home, without_history
@@ -78,14 +79,59 @@ def history_of_a_range(instance: dg.DagsterInstance, last: str = "2026-04-10") -
     )
 
 
+TABLE = dg.AssetKey("table")
+
+
+@dg.op
+def shows(context: dg.OpExecutionContext) -> None:
+    """Logs what a load shows, in one batch: `seen` passes at first and then fails."""
+    has_run = bool(context.instance.fetch_observations(TABLE, limit=1).records)
+    log_shown(
+        context,
+        [
+            dg.AssetCheckEvaluation(TABLE, "seen", passed=not has_run, metadata={"rows": 3}),
+            dg.AssetCheckEvaluation(TABLE, "other", passed=True, severity=dg.AssetCheckSeverity.WARN),
+            dg.AssetMaterialization(TABLE, metadata={"rows": 1}, tags={"a": "tag"}),
+            dg.AssetObservation(TABLE, metadata={"rows": 2}),
+            dg.AssetMaterialization(["another", "table"]),
+        ],
+    )
+
+
+@dg.job
+def load() -> None:
+    shows()
+
+
+def history_of_loads(instance: dg.DagsterInstance) -> list[object]:
+    """What Dagster says of two runs that log a batch, without names of runs and moments."""
+    runs = [load.execute_in_process(instance=instance).run_id for _ in range(2)]
+    keys = [dg.AssetCheckKey(TABLE, name) for name in ("seen", "other")]
+    of_checks = [instance.event_log_storage.get_asset_check_execution_history(key, limit=9) for key in keys]
+    [record] = instance.get_asset_records([TABLE])
+    shown = record.asset_entry.last_materialization
+    assert shown is not None
+    return [
+        [[event.dagster_event_type for event in instance.all_logs(run)] for run in runs],
+        [[(one.status, runs.index(one.run_id), one.partition) for one in history] for history in of_checks],
+        [one.event.get_dagster_event().asset_check_evaluation_data.metadata for one in of_checks[0] if one.event],
+        [one.event.get_dagster_event().message for one in of_checks[1] if one.event],
+        [one.asset_materialization for one in instance.fetch_materializations(TABLE, limit=9).records],
+        [one.asset_observation for one in instance.fetch_observations(TABLE, limit=9).records],
+        sorted(key.to_user_string() for key in instance.get_asset_keys()),
+        (record.asset_entry.last_run_id == runs[-1], shown.run_id == runs[-1], shown.asset_materialization),
+    ]
+
+
 def test_the_faster_storage_remembers_what_dagsters_own_remembers(home, tmp_path):
     with dg.DagsterInstance.get() as instance:
         assert isinstance(instance.event_log_storage, FastSqliteEventLogStorage)
-        fast = history_of_a_range(instance)
+        fast, fast_loads = history_of_a_range(instance), history_of_loads(instance)
     with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
-        own = history_of_a_range(instance)
+        own, own_loads = history_of_a_range(instance), history_of_loads(instance)
     assert fast == own
     assert len(fast.days) == 100
+    assert fast_loads == own_loads
 
 
 def test_a_home_can_be_opened_by_dagsters_own_storage(home):

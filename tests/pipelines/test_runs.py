@@ -25,6 +25,7 @@ from tests.conftest import logged
 from tests.pipelines.conftest import LATE_START, TOKEN
 from tests.processes import Command, Ended
 from wms_sandbox.server import SandboxServer
+from wms_sync.analytics.checks import checks
 from wms_sync.api.errors import Unauthorized
 from wms_sync.durable import make_private
 from wms_sync.errors import SettingsError
@@ -156,11 +157,15 @@ def test_a_sync_needs_no_days_and_no_configuration(settings, instance):
     last = [entry.user_message for entry in instance.all_logs(result.run_id) if "succeeded:" in entry.user_message]
     assert re.fullmatch(
         r"sync succeeded: 300 shipments read, [\d,]+ rows merged, 0 quarantined.*; read \d+\.\d s, load \d+\.\d s; "
-        r"data as of 2026-03-20 \d\d:\d\d:\d\d UTC",
+        r"data as of 2026-03-20 \d\d:\d\d:\d\d UTC; \d+\.\d s of processor time; "
+        r"\d+\.\d s from the request to the start",
         "\n".join(last),
     )
-    checked = {one.check_name for one in result.get_asset_check_evaluations() if one.asset_key == pages()}
-    assert checked == {coverage.NO_GAP, coverage.FRESH, coverage.CLOCKS, coverage.LAST_SYNC}
+    evaluated = instance.all_logs(result.run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
+    checked = [one.get_dagster_event().asset_check_evaluation_data for one in evaluated]
+    on_pages = {one.check_name for one in checked if one.asset_key == pages()}
+    assert on_pages == {coverage.NO_GAP, coverage.FRESH, coverage.CLOCKS, coverage.LAST_SYNC}
+    assert {check.name for check in checks()} <= {one.check_name for one in checked}, "the UI shows what was asked when"
 
 
 def test_whoever_selects_pages_and_tables_gets_each_table_once(settings, instance):
