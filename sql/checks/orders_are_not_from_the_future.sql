@@ -3,10 +3,11 @@
 -- table: orders
 -- asked: the rows of orders
 -- description: No order was created or changed more than a day after it was read.
+-- notes: in microseconds, since adding an interval to a time with a zone asks for the zone in each row
 select
     id,
     created_at,
     updated_at,
     _extracted_at
 from orders
-where greatest(created_at, updated_at) > _extracted_at + interval 1 day
+where greatest(epoch_us(created_at), epoch_us(updated_at)) > epoch_us(_extracted_at) + 86400000000

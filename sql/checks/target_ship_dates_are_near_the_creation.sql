@@ -8,4 +8,4 @@ select
     created_at,
     target_ship_date
 from shipments
-where abs(date_diff('day', (created_at at time zone 'UTC')::date, target_ship_date)) > 730
+where abs(date_diff('day', make_timestamp(epoch_us(created_at))::date, target_ship_date)) > 730
