@@ -6,12 +6,14 @@ import hashlib
 from contextlib import suppress
 from dataclasses import replace
 
+import duckdb
 import pytest
 
 from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
 from wms_sync.api.body import packed
 from wms_sync.extract.read import Reading
-from wms_sync.flatten.window import is_flattened
+from wms_sync.flatten.batch import Flattener
+from wms_sync.flatten.window import flatten_window, flattened_window, is_flattened
 from wms_sync.flatten.workers import Flattening
 from wms_sync.load.refresh import refresh
 from wms_sync.state.run import Run
@@ -46,6 +48,23 @@ def test_out_of_memory_names_the_setting(bench):
     with pytest.raises(AnalyticsError, match="WMS_MEMORY_LIMIT"):
         refresh(Run(tight, bench.store, "test"))
     assert refresh(bench.run).published
+
+
+def test_a_batch_for_which_the_memory_is_not_enough_is_halved(bench, tmp_path):
+    bench.settings = bench.settings.model_copy(update={"page_size": 100, "max_parallel_requests": 1})
+    read(bench)
+    window = max(bench.store.windows("landed"), key=lambda one: one.pages)
+    parts = set()
+    for limit in range(50, 80, 5):  # what a batch needs besides its content is some 50 MB
+        with (
+            suppress(duckdb.OutOfMemoryException),
+            Flattener(work_dir=tmp_path / str(limit), memory_limit=f"{limit}MB") as flattener,
+        ):
+            flatten_window(bench.layout, bench.store, flattener, window.id, batch_bytes=10**9)
+            flattened = flattened_window(bench.layout, window.id)
+            assert flattened.records == window.records
+            parts.add(len(flattened.parts["shipments"]))
+    assert min(parts) == 1 < max(parts)
 
 
 def read(bench) -> None:

@@ -78,7 +78,8 @@ AT_ONCE = 64
 class Examined:
     """Whether DuckDB can read the page as it is, and the learned unknown keys on it.
 
-    ``objects`` are those of the page that were not ``seen`` before, and ``shared`` those of them that may come again.
+    ``objects`` are those of the page that were not ``seen`` before, and ``shared`` those of them that may come again;
+    none has a line break.
     """
 
     fits: bool
@@ -124,8 +125,11 @@ class Gate:
             else:
                 ids[kind], shared[kind] = self._ids_of_shared(kind, [*map(bytes, objects)], seen[kind], drift)
                 unseen[kind] = tuple(shared[kind])
-        fits = page.collection is not None and not kinds_repeat(ids)
-        return Examined(True, list(drift.values()), unseen, shared) if fits else Examined(fits=False)
+        if page.collection is None or kinds_repeat(ids):
+            return Examined(fits=False)
+        if b"\n" in content:  # only between values: inside a text it is escaped
+            unseen = {kind: [bytes(one).replace(b"\n", b" ") for one in some] for kind, some in unseen.items()}
+        return Examined(True, list(drift.values()), unseen, shared)
 
     def _ids_of_shared(
         self, kind: str, objects: Sequence[bytes], seen: Mapping[bytes, Any], drift: Counted

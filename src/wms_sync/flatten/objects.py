@@ -47,15 +47,13 @@ class Objects:
             path.chmod(PRIVATE_FILE)
 
     def add(self, page: int, objects: ObjectBytes) -> None:
-        """Append the objects of a page that are known to be valid JSON of the right shape."""
+        """Append the objects of a page that are known to be valid JSON of the right shape, without line breaks."""
         begin = b'{"page":%d,"object":' % page
         largest = 0
         for kind, some in objects.items():
             if not some:
                 continue
             lines = begin + (b"}\n" + begin).join(some) + b"}\n"
-            if lines.count(b"\n") > len(some):  # only between values: inside a text it is escaped
-                lines = begin + (b"}\n" + begin).join(bytes(one).replace(b"\n", b" ") for one in some) + b"}\n"
             largest = max(largest, *map(len, some))
             with self._paths[kind].open("ab") as file:
                 file.write(lines)

@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import duckdb
 import msgspec
 
 from wms_sync.durable import make_private
@@ -64,7 +66,7 @@ def flatten_window(
 ) -> None:
     """Flatten a window's raw pages, replacing any earlier Parquet files. Raises ``PageDamagedError``.
 
-    A batch has ``batch_bytes`` of JSON at most, but at least a page.
+    A batch has ``batch_bytes`` of JSON at most, but at least a page; it is halved if the memory is not enough.
     """
     landed = store.pages(window_id)
     if len(landed) != store.window(window_id).pages:
@@ -75,9 +77,19 @@ def flatten_window(
     rows: dict[str, int] = {}
     parts: dict[str, list[str]] = {}
     quarantined = drift = removed = 0
-    for part, batch in enumerate(_batches(landed, batch_bytes), start=1):
-        pages = [_page(layout, page) for page in batch]
-        done = _flatten(layout, store, flattener, pages, window_id, part)
+    left = deque(_batches(landed, batch_bytes))
+    part = 1
+    while left:
+        batch = left.popleft()
+        try:
+            done = _flatten(layout, store, flattener, [_page(layout, page) for page in batch], window_id, part)
+        except duckdb.OutOfMemoryException:
+            if len(batch) == 1:
+                raise
+            half = len(batch) // 2
+            left.extendleft((batch[half:], batch[:half]))
+            continue
+        part += 1
         for table, count in done.rows.items():
             rows[table] = rows.get(table, 0) + count
         for table, file in done.files.items():
