@@ -90,14 +90,17 @@ def offsets(timezone: str, now: datetime) -> Iterator[Offset]:
 @cache
 def _changes(timezone: str, end_year: int) -> tuple[tuple[datetime, int], ...]:
     """Return when the offset changes, to the second, and the new offset in seconds."""
+    if timezone == UTC_NAME:
+        return ()
     found: list[tuple[datetime, int]] = []
     day, end = datetime(FIRST_YEAR, 1, 1, tzinfo=UTC), datetime(end_year, 1, 1, tzinfo=UTC)
+    before = _seconds(timezone, day)
     while day < end:
         following = day + timedelta(days=1)
-        if _seconds(timezone, following) != (before := _seconds(timezone, day)):
+        if (after := _seconds(timezone, following)) != before:
             changed_at = _first_after(timezone, day, following, before)
             found.append((changed_at, _seconds(timezone, changed_at)))
-        day = following
+        day, before = following, after
     return tuple(found)
 
 

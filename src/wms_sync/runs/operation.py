@@ -24,6 +24,7 @@ from wms_sync.flatten.workers import Flattening
 from wms_sync.intervals import Interval
 from wms_sync.load.ahead import MergingAhead
 from wms_sync.load.refresh import Refresh, RefreshReport, rebuild, refresh
+from wms_sync.memory import give_back, share_arena
 from wms_sync.optional import PANDAS, without
 from wms_sync.runs.recording import SUCCEEDED, Counts, Ended, Recording
 from wms_sync.runs.report_page import report_load
@@ -118,6 +119,7 @@ class Operation:
     @contextmanager
     def _turn(self, purpose: str, *, phase: str, is_last: bool = True) -> Iterator[Run]:
         """Hold the writer's turn inside the block, which begins with a phase of the run's record."""
+        share_arena()
         if self._recording is None:
             self._recording = Recording(self.settings, self.run_id, purpose, self._source)
         with (
@@ -145,6 +147,7 @@ class Operation:
     def _then_load(self, run: Run, begun: Refresh) -> None:
         assert self._recording is not None  # noqa: S101 - the turn has begun it
         self._recording.next_phase("load")
+        give_back()
         self._load(run, partial(refresh, begun=begun))
 
     def _load(self, run: Run, loads: Callable[[Run], RefreshReport]) -> None:
