@@ -1,7 +1,8 @@
 -- grain: one row per object of the batch: its best version in the batch, and the outcome against the stored version
--- keys: key
--- source: the root's Parquet files of the batch, the stored table, and ops.loads for why each window was read
--- notes: names in braces are identifiers from the catalogue; window and page identify a version.
+-- keys: root, key
+-- source: the Parquet files of every root in the batch, the stored tables, and ops.loads for why each window was read
+-- notes: the names in braces are queries for the occurrences in the files (occurrences.sql) and for the stored versions
+--     of these objects (stored.sql); window and page identify a version.
 --     A version without updated_at is ranked by the time it was read.
 --     Versions read before the latest audit or backfill that read the object are void (sql/explain/versions.sql
 --     explains this in words). outcome is doubtful if earlier versions are needed to decide: the order of reading
@@ -9,23 +10,17 @@
 --     version, or this one voids the stored version, so that a version that lost to it may now win
 create or replace temp table contest as
 with occurrences as (
-    select
-        incoming.{key} as key,
-        incoming._window_id,
-        incoming._page,
-        {version} as version,
-        incoming._extracted_at,
-        loads.reason in ('audit', 'backfill') as looked
-    from read_parquet($files) as incoming
-    inner join ops.loads on incoming._window_id = loads.window_id
+    {occurrences}
 ),
 
 bounded as (
     select
-        *,
-        max(_extracted_at) filter (where looked) over (partition by key) as last_looked,
-        min(_extracted_at) over (partition by key) as first_read
+        occurrences.*,
+        loads.reason in ('audit', 'backfill') as looked,
+        max(_extracted_at) filter (where looked) over (partition by root, key) as last_looked,
+        min(_extracted_at) over (partition by root, key) as first_read
     from occurrences
+    inner join ops.loads on occurrences._window_id = loads.window_id
 ),
 
 incoming as (
@@ -33,22 +28,18 @@ incoming as (
     from bounded
     where last_looked is null or _extracted_at >= last_looked
     qualify row_number() over (
-        partition by key
+        partition by root, key
         order by version desc, _extracted_at desc, looked desc, _window_id desc, _page desc
     ) = 1
 ),
 
 stored as (
     select
-        existing.{key} as key,
-        {version} as version,
-        existing._extracted_at,
-        coalesce(loads.reason in ('audit', 'backfill'), false) as looked,
-        existing._window_id,
-        existing._page
-    from {table} as existing
-    semi join incoming
-        on existing.{key} = incoming.key
+        existing.*,
+        coalesce(loads.reason in ('audit', 'backfill'), false) as looked
+    from (
+        {stored}
+    ) as existing
     left join ops.loads
         on existing._window_id = loads.window_id
 ),
@@ -63,10 +54,11 @@ compared as (
         >= (stored.version, stored._extracted_at, stored.looked, stored._window_id, stored._page) as is_newer
     from incoming
     left join stored
-        on incoming.key = stored.key
+        on incoming.root = stored.root and incoming.key = stored.key
 )
 
 select
+    root,
     key,
     _window_id,
     _page,

@@ -12,7 +12,7 @@ with seen as (
         {version} as version,
         _extracted_at
     from read_parquet($files, union_by_name = true)
-    where _extracted_at >= $first_read and {key} in (select contest.key from contest where contest.outcome = 'doubtful')
+    where _extracted_at >= $first_read and {key} in (select contest.key from contest where contest.root = {name} and contest.outcome = 'doubtful')
     union
     select
         {key},
@@ -21,7 +21,7 @@ with seen as (
         {version},
         _extracted_at
     from {table}
-    where {key} in (select contest.key from contest where contest.outcome = 'doubtful')
+    where {key} in (select contest.key from contest where contest.root = {name} and contest.outcome = 'doubtful')
 ),
 
 versions as (

@@ -1,10 +1,11 @@
--- grain: one row per object of the batch whose version wins
+-- grain: one row per object of a root table in the batch whose version wins
 -- keys: key
 -- source: contest
+-- notes: the name in braces is that of the root table
 create or replace temp table winners as
 select
     key,
     _window_id,
     _page
 from contest
-where outcome = 'wins'
+where root = {name} and outcome = 'wins'

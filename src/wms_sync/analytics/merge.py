@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import duckdb
@@ -34,6 +35,15 @@ WindowGroup = Sequence[tuple[Window, FlattenedWindow]]
 """Windows that are merged in one transaction."""
 PERSONAL = "pii"
 OPERATIONS = "ops"
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """Of one root table: how many versions win, when the objects in doubt were first read, how many went back."""
+
+    winners: int
+    first_read: datetime | None
+    went_back: int
 
 
 class Merger:
@@ -79,21 +89,38 @@ class Merger:
                 _refuse_loss(window, flattened)
                 self._write_receipt(window, flattened)
             self._count_parquet(group)
+            outcomes = self._contest(group)
             for root, family in self._families:
-                rows |= self._merge_family(root, family, group)
+                rows |= self._merge_family(root, family, group, outcomes.get(root.name))
             for table in self._by_window:
                 rows[table.slug] = self._append(table, group)
         return rows
 
-    def _merge_family(self, root: Table, family: Sequence[Table], group: WindowGroup) -> dict[str, int]:
+    def _contest(self, group: WindowGroup) -> dict[str, _Outcome]:
+        """Fill the temporary table ``contest`` with the best versions of this group; return the outcome by root."""
+        files = {root.name: files for root, _ in self._families if (files := self._files(root, group))}
+        if not files:
+            return {}
+        roots = [root for root, _ in self._families if root.name in files]
+        parts = {
+            name: "\n    union all\n".join(_about(root, name, files=root.name) for root in roots)
+            for name in ("occurrences", "stored")
+        }
+        self._connection.execute(sql_files.read("merge/contest.sql").format(**parts), files)
+        found = self._connection.execute(sql_files.read("merge/outcomes.sql")).fetchall()
+        return {root: _Outcome(*outcome) for root, *outcome in found}
+
+    def _merge_family(
+        self, root: Table, family: Sequence[Table], group: WindowGroup, outcome: _Outcome | None
+    ) -> dict[str, int]:
         """Merge a root table and its children. If an object occurs several times, the newest occurrence counts."""
         files = {table.slug: self._files(table, group) for table in family}
-        if not files[root.slug]:
+        if outcome is None:
             orphans = [slug for slug in files if files[slug]]
             if orphans:
                 raise CountsDisagreeError(f"Rows of {', '.join(orphans)} came without any row of {root.name}.")
             return {}
-        winners, earlier = self._find_winners(root, files[root.slug], group)
+        winners, earlier = self._find_winners(root, outcome, group)
         filling = Filling(self._connection, root, family, self._narrow)
         filling.keep_stored()
         if root.name in self._keepers:
@@ -115,24 +142,21 @@ class Merger:
         return [file for _, flattened in group for file in flattened.files(self._parquet, table.slug)]
 
     def _find_winners(
-        self, root: Table, files: Sequence[str], group: WindowGroup
+        self, root: Table, outcome: _Outcome, group: WindowGroup
     ) -> tuple[int, Sequence[FlattenedWindow]]:
         """Fill the temporary table ``winners`` with the versions that take effect.
 
         A row names the page and window of the version. Return how many there are, and the earlier windows of which a
         version wins again.
         """
-        self._connection.execute(_about(root, "contest"), {"files": files})
-        winners = _changed(self._connection.execute(sql_files.read("merge/winners.sql")))
-        query = "select min(first_read), count(*) filter (went_back) from contest where outcome = 'doubtful'"
-        ((first_read, went_back),) = self._connection.execute(query).fetchall()
-        if first_read is None:
-            return winners, ()
-        self.voided[root.slug] += went_back
+        self._connection.execute(_about(root, "winners"))
+        if outcome.first_read is None:
+            return outcome.winners, ()
+        self.voided[root.slug] += outcome.went_back
         merged = merged_windows(self._connection, self._layout)
         seen = [file for window in merged for file in window.files(self._parquet, root.slug)]
-        settled = self._connection.execute(_about(root, "settled"), {"files": seen, "first_read": first_read})
-        return winners + _changed(settled), self._earlier_windows(group)
+        settled = self._connection.execute(_about(root, "settled"), {"files": seen, "first_read": outcome.first_read})
+        return outcome.winners + _changed(settled), self._earlier_windows(group)
 
     def _earlier_windows(self, group: WindowGroup) -> list[FlattenedWindow]:
         """Return the earlier windows of which a version wins again."""
@@ -208,9 +232,9 @@ def _refuse_loss(window: Window, flattened: FlattenedWindow) -> None:
         )
 
 
-def _about(root: Table, statement: str) -> str:
+def _about(root: Table, statement: str, **parts: str) -> str:
     return sql_files.read(f"merge/{statement}.sql").format(
-        table=root.qualified, key=quote(root.root_key), version=root.version
+        table=root.qualified, name=literal(root.name), key=quote(root.root_key), version=root.version, **parts
     )
 
 
