@@ -1,6 +1,6 @@
 -- grain: one row per observed object with history whose occurrences do not simply follow the versions that it has
 -- keys: id
--- source: observed, the table with its history, and the stored table, which holds the version that is last in the order
+-- source: observed, latest, and the stored table, which holds the version that is last in the order
 -- notes: names in braces are identifiers from the catalogue. An occurrence follows if it was read after all that were
 --     seen before, and ranks after the last of them: by the order of merging (contest.sql), or since an audit or a
 --     backfill of these windows read it first
@@ -10,15 +10,6 @@ with bounded as (
         *,
         min(seen_at) filter (where looked) over (partition by id) as first_look
     from observed
-),
-
-known as (
-    select
-        id,
-        max(last_seen_at) as last_seen_at
-    from {history}
-    where id in (select observed.id from observed)
-    group by id
 ),
 
 stored as (
@@ -32,18 +23,18 @@ stored as (
     from {table}
     left join ops.loads
         on _window_id = loads.window_id
-    where {key} in (select observed.id from observed)
+    where {key} in (select latest.id from latest)
 )
 
 select distinct bounded.id
 from bounded
-inner join known
-    on bounded.id = known.id
+inner join latest
+    on bounded.id = latest.id
 left join stored
     on bounded.id = stored.id
 where
-    bounded.seen_at < known.last_seen_at
-    or (bounded.looked and bounded.seen_at = known.last_seen_at)
+    bounded.seen_at < latest.known_seen_at
+    or (bounded.looked and bounded.seen_at = latest.known_seen_at)
     or (
         coalesce(bounded.seen_at < bounded.first_look, true)
         and (bounded.said_at, bounded.seen_at, bounded.looked, bounded._window_id, bounded._page)

@@ -21,6 +21,7 @@ with entries as (
         version as known_version,
         valid_from as known_from
     from latest
+    where id in (select observed.id from observed)
     union all by name
     select
         *,

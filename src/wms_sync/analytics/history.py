@@ -85,9 +85,11 @@ class Keeper:
     def take_in(self, files: Sequence[str]) -> None:
         """Take in what these Parquet files show. The stored rows must not be replaced yet; receipts must be written."""
         self._observe("create or replace temp table observed as", OF_ALL, files)
+        self._execute("", "latest_versions")
         self._execute("", "unordered")
         if self._count("unordered"):
-            self._connection.execute("delete from observed where id in (select unordered.id from unordered)")
+            for temporary in ("observed", "latest"):
+                self._connection.execute(f"delete from {temporary} where id in (select unordered.id from unordered)")
             self._observe_all()
         self._write()
 
@@ -99,6 +101,7 @@ class Keeper:
             if found:
                 self._observe("create or replace temp table observed as", OF_NONE)
                 self._observe_all()
+                self._execute("", "latest_versions")
                 self._write()
         return found
 
@@ -117,13 +120,21 @@ class Keeper:
         self._connection.execute(statement)
 
     def _write(self) -> None:
-        self._execute("", "latest_versions")
+        """Replace the latest versions by what was observed: in one step where an object was observed only once."""
         known = "select latest.id from latest"
         self._connection.execute(f"delete from {self._history.qualified} where is_current and id in ({known})")
-        lost = {f"lost_{column}": windows for column, windows in self._lost.items()}
-        self._execute("", "versions", lost, filled=",\n            ".join(map(self._filled, self._tracked)))
-        for temporary in ("observed", "unordered", "latest"):
-            self._connection.execute(f"drop table {temporary}")
+        if not self._lost:
+            parts = {f"{side}_columns": self._columns_of(side) for side in ("once", "latest")}
+            self._execute("", "follows", {}, **parts)
+            once = "select several.id from observed as several group by several.id having count(*) = 1"
+            self._connection.execute(f"delete from observed where id in ({once})")
+        if self._lost or self._count("observed"):
+            lost = {f"lost_{column}": windows for column, windows in self._lost.items()}
+            self._execute("", "versions", lost, filled=",\n            ".join(map(self._filled, self._tracked)))
+        self._connection.execute("drop table observed; drop table unordered; drop table latest")
+
+    def _columns_of(self, side: str) -> str:
+        return ", ".join(f"{side}.{quote(column)}" for column in self._tracked)
 
     def _files(self) -> list[str]:
         """Return the Parquet files of all merged windows, as far as they are kept: nothing else needs the old ones."""
