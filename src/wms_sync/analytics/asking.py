@@ -351,7 +351,9 @@ def _while_there_is_memory(
 def _ask(connection: duckdb.DuckDBPyConnection, check: Check) -> tuple[int, Sample]:
     try:
         sample = _sample(connection, check.query)
-        counted = connection.execute(f"select count(*) from ({check.query})").fetchone() if sample else None
+        if len(sample.rows) < SAMPLE_ROWS:
+            return len(sample.rows), sample
+        counted = connection.execute(f"select count(*) from ({check.query})").fetchone()
     except duckdb.OutOfMemoryException:
         raise
     except duckdb.Error as error:

@@ -141,12 +141,12 @@ def _ends_in_the_table(history: Table) -> Check:
     root = table(history.name)
     single = root.name.removesuffix("s")
 
-    def query(stored: str) -> str:
+    def query(stored: str, versions: str) -> str:
         return sql_files.read("asked/history_ends.sql").format(
             key=quote(root.root_key),
             columns=", ".join(map(quote, tracked(history))),
             stored=stored,
-            history=history.qualified,
+            history=versions,
         )
 
     return Check(
@@ -155,9 +155,9 @@ def _ends_in_the_table(history: Table) -> Check:
         severity="warn",
         blocking=False,
         description=f"Every row of {root.name} equals the current version of the {single} in history.",
-        query=query(root.qualified),
+        query=query(root.qualified, history.qualified),
         scope="rows",
-        limited=query(quote(root.slug)),
+        limited=query(quote(root.slug), f"({_rows_of_load(history, '*')})"),
         reads=(root.slug,),
     )
 
