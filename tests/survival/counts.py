@@ -4,7 +4,7 @@
 what                                                    suite  soak
 ======================================================  =====  ====
 kills at random moments, of all kinds of runs               2   200
-kills by name of the moment                                 6   all
+kills by name of the moment                                 7   all
 seeds of a service that changes during every read           1   300
 orders of backfills and nights                              1    60
 orders of versions that the clocks belie                    5   500

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.bloat import bloat
 from tests.oracle import Tables
 from tests.survival.counts import RANDOM_KILLS
 from tests.survival.installation import IN_FLIGHT, Installation, rows
@@ -28,14 +29,15 @@ Install = Callable[..., Installation]
 class Victim:
     """A command that is killed, whether the installation was synced before, and what is run afterwards.
 
-    ``share`` are the moments of the normal suite. A random kill comes within so many ``seconds``, of the start or of
-    the moment ``since``.
+    ``share`` are the moments of the normal suite, ``bloated`` whether much of the file is free space. A random kill
+    comes within so many ``seconds``, of the start or of the moment ``since``.
     """
 
     command: tuple[str, ...]
     again: tuple[str, ...]
     synced: bool
     share: tuple[Moment, ...] = ()
+    bloated: bool = False
     since: Moment | None = None
     seconds: float = 4.0
 
@@ -67,6 +69,13 @@ VICTIMS = {
         synced=True,
         share=(Moment("Refresh.rebuild > Refresh._finish > Turn.put_in_place > put_in_place: before replace"),),
     ),
+    "compaction": Victim(
+        ("sync",),
+        ("sync",),
+        synced=True,
+        bloated=True,
+        share=(Moment("Refresh._finish > Refresh._compacted > compact > _copy: after execute", 4),),
+    ),
     "publish": Victim(
         ("sync",),
         ("sync",),
@@ -77,6 +86,13 @@ VICTIMS = {
 }
 BY_NAME = [title for title, victim in VICTIMS.items() if victim.since is None]
 """Publishing is part of each."""
+
+
+def begun(installation: Installation, victim: Victim) -> Installation:
+    """The installation as the victim finds it."""
+    if victim.bloated:
+        bloat(installation.layout.working_database)
+    return installation
 
 
 def prove_what_is_promised(
@@ -109,12 +125,12 @@ def test_killed_at_each_moment_by_name(title, install, template, expected, reque
     victim = VICTIMS[title]
     kills = list(victim.share)
     if request.config.getoption("--soak"):
-        kills = moments_of(victim.command, install("listed", synced=victim.synced))
+        kills = moments_of(victim.command, begun(install("listed", synced=victim.synced), victim))
     if not kills:
         pytest.skip("only under --soak; the random kill of the suite is one of a night")
 
     def survive(number: int, kill: Moment) -> bool:
-        installation: Installation = install(f"data{number}", synced=victim.synced)
+        installation = begun(install(f"data{number}", synced=victim.synced), victim)
         installation.service.sandbox.requests.clear()
         process = installation.run(*victim.command, kill=kill)
         died = prove_what_is_promised(victim, installation, process.exitcode, template, expected)

@@ -20,6 +20,7 @@ import duckdb
 
 from wms_sync.analytics import database
 from wms_sync.analytics.asking import Checking, CheckResult
+from wms_sync.analytics.compact import compact, is_bloated
 from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
 from wms_sync.analytics.foreign_log import report_foreign_log
 from wms_sync.analytics.included import absent_kinds
@@ -204,6 +205,7 @@ class Refresh:
     def _finish(self, path: Path) -> RefreshReport:
         merged, checking = self._merged, self._checking
         absent: tuple[str, ...] = ()
+        bloated = False
         while not checking.is_complete:
             with self._open(path) as connection:
                 if self._begins_checking(connection):
@@ -216,6 +218,9 @@ class Refresh:
                     with self._phase("check"):
                         checking.ask(connection, alone=alone)
                     absent = absent_kinds(connection) if merged.windows else ()
+                bloated = is_bloated(connection)
+        if bloated:
+            path = self._compacted(path)
         # a log that a kill left belongs to the file that is replaced; the new file has what the log held
         self._turn.take_away(self._layout.working_log)
         self._turn.put_in_place(path, self._layout.working_database)
@@ -253,6 +258,15 @@ class Refresh:
         """Return whether the file should be opened anew before anything is merged."""
         with self._phase("check"):
             return self._checking.begin(connection)
+
+    def _compacted(self, path: Path) -> Path:
+        """Return the path of a copy of this file without its free space, or this path if none could be made."""
+        fresh = self._turn.temporary("compact.duckdb")
+        with self._phase("publish"):
+            if not compact(path, fresh, memory_limit=self._settings.memory_limit):
+                return path
+        path.unlink()
+        return fresh
 
     @contextmanager
     def _phase(self, name: str) -> Iterator[None]:

@@ -1,0 +1,71 @@
+"""Compaction: a file of which a third is free space is copied by DuckDB into a fresh one, without it.
+
+DuckDB reuses the blocks that a load frees, and never gives them back: a checkpoint writes the new blocks before the old
+ones are free, so a file grows with its nights. The copy has every table, view, comment and row. It is made before the
+working file is put in place, under another name, so a kill leaves the files as they were.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.analytics.database import Relations, relations_in, row_counts, settings_of
+from wms_sync.catalogue import history_tables, literal, ops_tables, tables
+from wms_sync.durable import sync_file
+
+logger = logging.getLogger(__name__)
+
+FREE_SHARE = 1 / 3
+WORTH_IT = 16 * 1024 * 1024
+"""Bytes of free space below which nobody would notice."""
+MEGABYTE = 1e6
+
+
+def is_bloated(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Return whether so much of the open file was free at its last checkpoint that a compaction is worth it."""
+    row = connection.execute(sql_files.read("queries/free_space.sql")).fetchone()
+    block, total, free = row or (0, 0, 0)
+    return bool(free > FREE_SHARE * total and free * block >= WORTH_IT)
+
+
+def compact(source: Path, fresh: Path, *, memory_limit: str) -> bool:
+    """Copy all of the database ``source``, which nobody may have open, into the file ``fresh``; return whether it did.
+
+    If not, a warning says why, and ``source`` goes on as it is.
+    """
+    try:
+        _copy(source, fresh, memory_limit)
+    except (duckdb.Error, OSError) as error:
+        fresh.unlink(missing_ok=True)
+        logger.warning(
+            "The tables could not be copied into a file without free space (%(error)s). Nothing else is affected; the "
+            "next load tries again.",
+            {"error": f"{type(error).__name__}: {error}"},
+        )
+        return False
+    sizes = {"before": source.stat().st_size / MEGABYTE, "after": fresh.stat().st_size / MEGABYTE}
+    logger.info("a third of the file was free space: it has %(after).1f MB now instead of %(before).1f MB", sizes)
+    return True
+
+
+def _copy(source: Path, fresh: Path, memory_limit: str) -> None:
+    with duckdb.connect(config=settings_of(fresh, memory_limit)) as connection:  # type: ignore[arg-type]
+        connection.execute(f"attach {literal(str(source))} as bloated (read_only)")
+        connection.execute(f"attach {literal(str(fresh))} as fresh")
+        connection.execute("copy from database bloated to fresh")
+        held = [_held(connection, database) for database in ("bloated", "fresh")]
+        if held[0] != held[1]:
+            raise duckdb.IntegrityError("the copy differs; this is a defect of wms-sync or DuckDB")
+        connection.execute("checkpoint fresh")
+    sync_file(fresh)
+
+
+def _held(connection: duckdb.DuckDBPyConnection, database: str) -> tuple[Relations, Mapping[str, int]]:
+    """Return what a database has: tables, views, columns and comments, and the numbers of rows."""
+    connection.execute(f"use {database}")
+    return relations_in(connection), row_counts(connection, (*tables(), *ops_tables(), *history_tables()))

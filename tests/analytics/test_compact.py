@@ -1,0 +1,68 @@
+"""A file of which a third is free space is copied without it: every table, view, comment and row is in the copy."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from tests.bloat import bloat
+from tests.test_sync import first_synced
+from wms_sync.analytics.compact import compact, is_bloated
+from wms_sync.analytics.database import relations_in
+from wms_sync.catalogue import quote
+from wms_sync.load.refresh import refresh
+
+BY_EACH_LOAD = {("ops", "checks"), ("ops", "latest_load"), ("ops", "windows"), ("marts", "freshness")}
+"""They say when."""
+
+
+def held(database: Path) -> dict[tuple[str, str], Any]:
+    """Of each table and view: what it is defined as, and a digest of its rows."""
+    with duckdb.connect(database, read_only=True) as connection:
+        return {
+            place: (
+                relation,
+                connection.execute(
+                    f"select count(*), bit_xor(hash(one::varchar)) from {quote(place[0])}.{quote(place[1])} as one"
+                ).fetchall(),
+            )
+            for place, relation in relations_in(connection).items()
+        }
+
+
+def header(database: Path) -> bytes:
+    """Where DuckDB writes the version of its storage."""
+    return database.read_bytes()[8:20]
+
+
+def test_a_load_compacts_a_bloated_file_which_keeps_everything(bench, sandbox, tmp_path, caplog):
+    first_synced(bench, sandbox)
+    working, published = bench.layout.working_database, bench.layout.published
+    bloat(working)
+    shutil.copyfile(working, before := tmp_path / "before.duckdb")
+    refreshed = refresh(bench.run)
+    assert refreshed.published
+    assert "a third of the file was free space" in caplog.text
+    assert refreshed.bytes == published.stat().st_size < 0.6 * before.stat().st_size
+    assert working.read_bytes() == published.read_bytes()
+    assert header(published) == header(before)
+    now, then = held(published), held(before)
+    assert [*now] == [*then]
+    assert [place for place in now if now[place] != then[place] and place not in BY_EACH_LOAD] == []
+    assert {place: one for place, (one, _) in now.items()} == {place: one for place, (one, _) in then.items()}
+    with duckdb.connect(working) as connection:
+        assert not is_bloated(connection)
+    assert sorted(path.name for path in bench.run.turn.folder.iterdir()) == ["spill"]
+
+
+def test_a_file_that_cannot_be_compacted_stays_as_it_is(tmp_path, caplog):
+    with duckdb.connect(tmp_path / "working.duckdb") as connection:
+        connection.execute("create table something as select 1 as number")
+    there = (tmp_path / "working.duckdb").read_bytes()
+    assert not compact(tmp_path / "working.duckdb", tmp_path / "fresh.duckdb", memory_limit="100MB")
+    assert "could not be copied into a file without free space" in caplog.text
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["working.duckdb"]
+    assert (tmp_path / "working.duckdb").read_bytes() == there
