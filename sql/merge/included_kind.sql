@@ -1,7 +1,6 @@
 -- grain: one row per window: how many of the objects of a kind that its rows refer to came with it
 -- source: the Parquet files of the referring table and of the referenced kind
--- notes: names in braces are identifiers from the catalogue or queries for rows in files
-insert into ops.included_kinds
+-- notes: names in braces are identifiers and texts from the catalogue, parameters, or queries for rows in files
 with referring as (
     select
         _window_id,
@@ -10,7 +9,7 @@ with referring as (
     from (
         {referring}
     )
-    where {reference} is not null and _window_id in (select unnest($windows))
+    where {reference} is not null and _window_id in (select unnest(${windows}))
     group by all
 ),
 
@@ -18,8 +17,8 @@ came as ({came})
 
 select
     referring._window_id,
-    $kind,
-    $parameter,
+    {kind} as kind,
+    {parameter} as parameter,
     sum(referring.referring),
     coalesce(sum(referring.referring) filter (where came.id is null), 0),
     count(*),

@@ -6,16 +6,21 @@ from wms_sync import sql_files
 from wms_sync.catalogue import Table, quote
 
 
-def rows_in_files(table: Table, files: str = "files") -> str:
-    """Return the query for all rows in the files of the statement's parameter ``files``."""
-    return sql_files.read("merge/rows_in_files.sql").format(table=table.qualified, files=files)
+def rows_in_files(table: Table, files: str = "files", *, alike: bool = False) -> str:
+    """Return the query for all rows in the files of the statement's parameter ``files``.
+
+    With ``alike`` all files have the columns that flattening writes now, which the table has too; it may have more.
+    """
+    return sql_files.read(f"merge/rows_{'alike' if alike else 'in_files'}.sql").format(
+        table=table.qualified, files=files
+    )
 
 
-def chosen_rows(table: Table, chosen: str) -> str:
+def chosen_rows(table: Table, chosen: str, *, alike: bool = False) -> str:
     """Return the query for the rows of versions that the temporary table ``chosen`` lists, from ``$files``."""
     return sql_files.read("merge/chosen_rows.sql").format(
-        columns=", ".join(map(quote, table.column_names)),
-        incoming=rows_in_files(table),
+        columns="*" if alike else ", ".join(map(quote, table.column_names)),
+        incoming=rows_in_files(table, alike=alike),
         chosen=chosen,
         root_key=quote(table.root_key),
     )

@@ -82,9 +82,12 @@ class Keeper:
             if (windows := [w for w, lost in narrow.items() if column in narrowing(lost).columns_of(self._root.slug)])
         }
 
-    def take_in(self, files: Sequence[str]) -> None:
-        """Take in what these Parquet files show. The stored rows must not be replaced yet; receipts must be written."""
-        self._observe("create or replace temp table observed as", OF_ALL, files)
+    def take_in(self, files: Sequence[str], *, alike: bool) -> None:
+        """Take in what these Parquet files show. The stored rows must not be replaced yet; receipts must be written.
+
+        ``alike`` says whether the files have the columns that flattening writes now.
+        """
+        self._observe("create or replace temp table observed as", OF_ALL, files, alike=alike)
         self._execute("", "latest_versions")
         self._execute("", "unordered")
         if self._count("unordered"):
@@ -105,10 +108,11 @@ class Keeper:
                 self._write()
         return found
 
-    def _observe(self, before: str, only: str, files: Sequence[str] | None = None) -> None:
+    def _observe(self, before: str, only: str, files: Sequence[str] | None = None, *, alike: bool = False) -> None:
         """Observe what stands in these files, or in the stored table."""
         stored = f"from {self._root.qualified}"
-        incoming = stored if files is None else rows_in_files(self._root) if files else f"{stored} limit 0"
+        in_files = rows_in_files(self._root, alike=alike) if files else f"{stored} limit 0"
+        incoming = stored if files is None else in_files
         only = only.format(key=quote(self._root.root_key))
         self._execute(before, "observed", {"files": files} if files else {}, only=only, incoming=incoming)
 

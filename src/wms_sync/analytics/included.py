@@ -17,7 +17,8 @@ from wms_sync.analytics.database import records
 from wms_sync.analytics.files import rows_in_files
 from wms_sync.analytics.merge import WindowGroup
 from wms_sync.api.selection import PREFIX, parameters
-from wms_sync.catalogue import quote, table
+from wms_sync.catalogue import literal, quote, table
+from wms_sync.flatten.window import are_alike
 
 CHECK = "most_of_what_is_referred_to_came_with_the_latest_load"
 
@@ -57,19 +58,19 @@ KINDS = (
 def count_included(connection: duckdb.DuckDBPyConnection, parquet: Path, pending: WindowGroup) -> None:
     """Count for each window that is about to be merged; ``not_given`` derives from the counts how it is merged."""
     windows = [window.id for window, _ in pending]
+    alike = are_alike(flattened for _, flattened in pending)
     connection.execute("delete from ops.included_kinds where window_id in (select unnest(?))", [windows])
+    counts: list[str] = []
+    values: dict[str, list[str]] = {}
     for kind in KINDS:
         asked = [one for one in pending if PREFIX + kind.path not in one[0].lost]
         files, came = _files(asked, parquet, kind.referring), _files(asked, parquet, kind.table)
         if files:
-            statement = sql_files.read("merge/included_kind.sql").format(
-                referring=rows_in_files(table(kind.referring)),
-                reference=quote(kind.reference),
-                came=_came(kind, came),
-            )
-            values = {"files": files, "windows": [window.id for window, _ in asked], "kind": kind.name}
-            values |= {"parameter": PREFIX + kind.path} | ({"came": came} if came else {})
-            connection.execute(statement, values)
+            given = {f"windows_{kind.name}": [window.id for window, _ in asked], f"files_{kind.name}": files}
+            values |= given | ({f"came_{kind.name}": came} if came else {})
+            counts.append(_count(kind, bool(came), alike=alike))
+    if counts:
+        connection.execute("insert into ops.included_kinds\n" + "\nunion all\n".join(counts), values)
 
 
 def not_given(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:
@@ -97,9 +98,21 @@ def _files(group: WindowGroup, parquet: Path, slug: str) -> list[str]:
     return [file for _, flattened in group for file in flattened.files(parquet, slug)]
 
 
-def _came(kind: _Kind, files: list[str]) -> str:
-    of = table(kind.table)
-    if not files:
-        return f"select _window_id, id from {of.qualified} where false"
-    rows = rows_in_files(of, "came")
+def _count(kind: _Kind, came: bool, *, alike: bool) -> str:
+    """Return the query for one kind; its parameters end in the kind's name."""
+    counted = sql_files.read("merge/included_kind.sql").format(
+        referring=rows_in_files(table(kind.referring), f"files_{kind.name}", alike=alike),
+        reference=quote(kind.reference),
+        came=_came(kind, alike=alike)
+        if came
+        else f"select _window_id, id from {table(kind.table).qualified} where false",
+        windows=f"windows_{kind.name}",
+        kind=literal(kind.name),
+        parameter=literal(PREFIX + kind.path),
+    )
+    return f"({counted})"
+
+
+def _came(kind: _Kind, *, alike: bool) -> str:
+    rows = rows_in_files(table(kind.table), f"came_{kind.name}", alike=alike)
     return f"select distinct _window_id, id from (\n{rows}) where {quote(kind.proof)} is not null"

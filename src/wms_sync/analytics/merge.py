@@ -27,7 +27,7 @@ from wms_sync.analytics.history import Keeper
 from wms_sync.analytics.narrowing import Filling, narrowing
 from wms_sync.analytics.receipts import merged_windows
 from wms_sync.catalogue import Table, history_tables, literal, quote, tables
-from wms_sync.flatten.window import FlattenedWindow, flattened_window
+from wms_sync.flatten.window import FlattenedWindow, are_alike, flattened_window
 from wms_sync.layout import Layout
 from wms_sync.state.store import Window
 
@@ -123,12 +123,14 @@ class Merger:
         winners, earlier = self._find_winners(root, outcome, group)
         filling = Filling(self._connection, root, family, self._narrow)
         filling.keep_stored()
+        alike = are_alike(flattened for _, flattened in group)
         if root.name in self._keepers:
-            self._keepers[root.name].take_in(files[root.slug])
+            self._keepers[root.name].take_in(files[root.slug], alike=alike)
+        alike = alike and are_alike(earlier)
         rows = {}
         for table in family:
             back = [file for window in earlier for file in window.files(self._parquet, table.slug)]
-            rows[table.slug] = self._replace(table, [*files[table.slug], *back])
+            rows[table.slug] = self._replace(table, [*files[table.slug], *back], alike=alike)
         filling.fill_winners()
         filling.fill_from_late(files, narrowing(self._narrow.get(group[0][0].id, ())))
         if rows[root.slug] != winners:
@@ -164,13 +166,12 @@ class Merger:
         rows = self._connection.execute(query, [[window.id for window, _ in group]]).fetchall()
         return [flattened_window(self._layout, window_id) for (window_id,) in rows]
 
-    def _replace(self, table: Table, files: Sequence[str]) -> int:
+    def _replace(self, table: Table, files: Sequence[str], *, alike: bool) -> int:
         root_key = quote(table.root_key)
         self._connection.execute(sql_files.read("merge/delete.sql").format(table=table.qualified, root_key=root_key))
         if not files:
             return 0
-        columns = ", ".join(map(quote, table.column_names))
-        statement = f"insert into {table.qualified} ({columns}) {chosen_rows(table, 'winners')}"
+        statement = f"insert into {table.qualified} by name {chosen_rows(table, 'winners', alike=alike)}"
         return _changed(self._connection.execute(statement, {"files": files}))
 
     def _append(self, table: Table, group: WindowGroup) -> int:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from wms_sync.extract.raw import damage
 from wms_sync.flatten.batch import Flattened, Flattener
 from wms_sync.flatten.errors import PageDamagedError, PageUnreadableError
 from wms_sync.flatten.page import RawPage
+from wms_sync.flatten.write import columns_written
 from wms_sync.intervals import intersect
 from wms_sync.layout import MANIFEST, Layout
 from wms_sync.state.store import LandedPage, StateStore, Window
@@ -33,6 +34,7 @@ class FlattenedWindow:
     """Rows and files by table; ``parts`` are the file names below ``parquet/<table>/``.
 
     ``records_removed`` counts the shipments that were quarantined whole; None if release 0.1.0 wrote the file.
+    ``columns`` is a digest of the SQL that wrote the files, None in records of releases without it.
     """
 
     rows: dict[str, int]
@@ -40,6 +42,7 @@ class FlattenedWindow:
     quarantined: int
     drift: int
     records_removed: int | None = None
+    columns: str | None = None
 
     @property
     def records(self) -> int | None:
@@ -59,6 +62,11 @@ def is_flattened(layout: Layout, window_id: str) -> bool:
 def flattened_window(layout: Layout, window_id: str) -> FlattenedWindow:
     """Return the record of a flattened window."""
     return msgspec.json.decode(layout.flattened_manifest(window_id).read_bytes(), type=FlattenedWindow)
+
+
+def are_alike(windows: Iterable[FlattenedWindow]) -> bool:
+    """Return whether the files of all these windows have the columns that flattening writes now."""
+    return all(window.columns == columns_written() for window in windows)
 
 
 def flatten_window(
@@ -98,7 +106,8 @@ def flatten_window(
         drift += done.drift
         removed += done.records_removed
     make_private(manifest.parent)
-    write_flattened(store.turn, layout, window_id, FlattenedWindow(rows, parts, quarantined, drift, removed))
+    flattened = FlattenedWindow(rows, parts, quarantined, drift, removed, columns_written())
+    write_flattened(store.turn, layout, window_id, flattened)
 
 
 def _flatten(

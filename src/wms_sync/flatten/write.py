@@ -5,8 +5,10 @@ A file is written under a temporary name, synced and renamed; a table without ro
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,14 @@ class Batch:
             "numbers": [page.number for page in self.pages],
             "extracted_at": [page.extracted_at.isoformat() for page in self.pages],
         }
+
+
+@cache
+def columns_written() -> str:
+    """Return a digest of all SQL that decides which columns the files have, in which order and of which types."""
+    folders = ("types", "tables", "flatten", "flatten/stages", "flatten/page")
+    texts = (sql_files.read(path) for folder in folders for path in sql_files.listed(folder))
+    return hashlib.sha256("".join(texts).encode()).hexdigest()[:16]
 
 
 def create_stages(connection: duckdb.DuckDBPyConnection) -> None:
