@@ -4,12 +4,13 @@ The ids are recorded first; from then on no page lands with personal data of the
 every file that may hold some is searched (``upkeep.forget_search`` finds the raw pages): raw pages are rewritten
 without the personal data; Parquet files and both databases without the orders' rows in schema ``pii``, without where
 they were sent, and without persons in the free-form values of their other rows. A database is written anew, because
-DuckDB leaves deleted rows in the file. A step with nothing left to do does nothing, so the next run, of any kind,
-finishes one that was interrupted.
+DuckDB leaves deleted rows in the file; once, if both are the same. A step with nothing left to do does nothing, so the
+next run, of any kind, finishes one that was interrupted.
 """
 
 from __future__ import annotations
 
+import filecmp
 import hashlib
 import logging
 import shutil
@@ -71,8 +72,7 @@ def forget(run: Run, order_ids: Collection[int]) -> Forgotten:
         parquet_files = _clean_parquet(store.turn, layout, connection)
     logger.info("rewrote %(files)d Parquet files", {"files": parquet_files})
     new = bool(store.forgotten(unfinished=True))
-    databases = (layout.working_database, layout.published)
-    rows = [_clean_database(settings, store.turn, path, all_ids, anyway=new) for path in databases]
+    rows = _clean_databases(settings, store.turn, all_ids, anyway=new)
     store.mark_forgotten(all_ids)
     return Forgotten(tuple(sorted(order_ids)), pages, parquet_files, sum(map(bool, rows)), sum(rows))
 
@@ -244,6 +244,26 @@ def _recount(turn: Turn, layout: Layout, window_id: str, counted: dict[str, dict
     after = replace(before, rows=rows, parts=parts)
     if after != before:
         write_flattened(turn, layout, window_id, after)
+
+
+def _clean_databases(settings: Settings, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> tuple[int, int]:
+    """Clean the working and the published file; return how many rows of these orders each had."""
+    layout = settings.layout
+    is_published = _is_published(layout)
+    held = _clean_database(settings, turn, layout.working_database, order_ids, anyway=anyway)
+    if not is_published:
+        return held, _clean_database(settings, turn, layout.published, order_ids, anyway=anyway)
+    if held or anyway:
+        publish(turn, layout, layout.working_database)
+    return held, held
+
+
+def _is_published(layout: Layout) -> bool:
+    """Return whether the published file is a copy of the working file, as after every load that succeeded."""
+    working, published = layout.working_database, layout.published
+    if not (working.exists() and published.exists()) or layout.working_log.exists():
+        return False
+    return filecmp.cmp(working, published, shallow=False)
 
 
 def _clean_database(settings: Settings, turn: Turn, path: Path, order_ids: Collection[int], *, anyway: bool) -> int:
