@@ -16,6 +16,7 @@ import duckdb
 
 from benchmarks.night import CHANGES, PASSED_SECONDS, WARM_PAGES, median
 from benchmarks.report import Figure, Row, Section
+from benchmarks.rows import rows_by_table
 from benchmarks.runs import Folder, Run
 from benchmarks.service import Service, serving
 from wms_sync.catalogue import Table, history_tables, quote, tables
@@ -39,7 +40,8 @@ def growth(sizes: Sequence[int], memory_limit: str | None, scratch: Path, *, nig
         for size in sizes:
             folder = Folder(scratch / "growth", service)
             folder.command_line("sync")
-            counted = multiply(folder.layout.working_database, max(1, size // READ))
+            read = rows_by_table(folder.layout.published)["shipments"]
+            counted = multiply(folder.layout.working_database, max(1, round(size / read)))
             runs[size] = median([_night(folder, service, memory_limit) for _ in range(nights + 1)][1:])
             rows.append(_row(counted, folder, runs[size]))
             folder.remove()

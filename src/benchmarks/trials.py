@@ -30,7 +30,7 @@ from wms_sandbox.server import SandboxServer
 
 PAGE_SIZE = 100
 REFEREE = "referee"
-_SECONDS = 600.0
+_SECONDS, _LOOK_SECONDS = 600.0, 0.2
 COMPARED = ("updated_at", "packed_at", "status", "shipping_method", "target_ship_date", "packages")
 Row = tuple[Any, ...]
 """These values of a shipment: times in milliseconds, of packages their number."""
@@ -125,7 +125,7 @@ class Trial:
     @property
     def ids(self) -> list[int]:
         """Return the ids of all shipments."""
-        return sorted(self._truth())
+        return sorted(self.truth())
 
     @contextmanager
     def reader(self) -> Iterator[None]:
@@ -154,14 +154,16 @@ class Trial:
                 stderr=said,
                 start_new_session=True,
             )
-            if killed_when and killed_when.wait(_SECONDS):
-                os.killpg(process.pid, signal.SIGKILL)
+            while killed_when and process.poll() is None:
+                if killed_when.wait(_LOOK_SECONDS):
+                    os.killpg(process.pid, signal.SIGKILL)
+                    break
             self.exits.append(process.wait(_SECONDS))
         self.said.append(log.read_text(errors="replace"))
 
     def rows(self) -> Rows:
         """Compare what it has with the truth."""
-        truth = self._truth()
+        truth = self.truth()
         with duckdb.connect(self.database, read_only=True) as connection:
             connection.execute("set timezone = 'UTC'")
             stored = connection.execute(self.contender.query).fetchall()
@@ -181,7 +183,7 @@ class Trial:
             for one, other, is_odd, name in zip(row, true, of_odd, COMPARED, strict=True)
         )
 
-    def _truth(self) -> dict[int, Row]:
+    def truth(self) -> dict[int, Row]:
         """Return what the service has, read without any trouble."""
         self.sandbox.intercept = self.sandbox.rewrite = None
         found: dict[int, Row] = {}

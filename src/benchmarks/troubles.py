@@ -27,7 +27,9 @@ MOVED, NEW = 10, 2
 CHANGED = 50
 ODD = ({"shipping_method": 7}, {"target_ship_date": "2026-02-30"}, {"packed_at": "2026-11-03T25:61:00Z"})
 SAID = 120
-TELLING = re.compile(r"^doubts|could not|failed\.", re.IGNORECASE)
+TELLING = (r"^doubts", r"Could not (set|convert)", r"failed\.")
+"""What a line says that tells what went wrong, the clearest first."""
+FOLDERS = re.compile(r"(/[\w.-]+)+/")
 ONCE, TWICE, THRICE = "once", "twice", "thrice, with changes before the second"
 
 
@@ -168,8 +170,8 @@ def _faults(rows: list[dict[str, Value]], contender: Contender) -> int:
 
 
 def _last_words(now: Trial) -> str:
-    """Return the last telling line of the last run that did not end with 0."""
+    """Return the most telling line of the last run that did not end with 0, without folders."""
     doubtful = [said for code, said in zip(now.exits, now.said, strict=True) if code > 0]
-    lines = [line.strip() for said in doubtful[-1:] for line in said.splitlines() if TELLING.search(line)]
-    words = "".join(lines[-1:]).replace(f"{now.folder.path}/", "").replace("|", "/").split()
-    return " ".join(words)[:SAID]
+    lines = [line.strip() for said in doubtful[-1:] for line in said.splitlines()]
+    telling = [line for pattern in TELLING for line in reversed(lines) if re.search(pattern, line)]
+    return " ".join(FOLDERS.sub("", "".join(telling[:1]).replace("|", "/")).split())[:SAID]

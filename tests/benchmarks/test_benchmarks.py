@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 from time import monotonic
 
 import duckdb
 import httpx
 
+from benchmarks.__main__ import LONG, USUAL, _parser
 from benchmarks.measuring import measure
 from benchmarks.rows import difference
 from benchmarks.service import serving
@@ -72,13 +75,11 @@ def test_rows_of_a_contender_are_compared_with_what_the_service_has(tmp_path):
     contender = Contender("by hand", (), "made.duckdb", "from made")
     with trial(contender, tmp_path / "trial", 5) as now:
         first, second, third, *_ = ids = now.ids
-        true = now._truth()
+        true = now.truth()
         rows = [(key, *true[key]) for key in ids[:4]]
         rows[0] = (first, *true[first][:-1], 99)
-        rows[1] = (
-            second,
-            *(None if name == "status" else value for name, value in zip(COMPARED, true[second], strict=True)),
-        )
+        status = COMPARED.index("status")
+        rows[1] = (second, *true[second][:status], None, *true[second][status + 1 :])
         now.odd = {second: {"status": 7}}
         now.database.parent.mkdir(parents=True)
         with duckdb.connect(now.database) as connection:
@@ -93,3 +94,10 @@ def test_a_difference_of_rows_is_told_by_table():
     assert difference({"orders": 1, "shipments": 2}, {"orders": 1, "shipments": 1_000, "brands": 3}) == (
         "shipments: 2 instead of 1,000"
     )
+
+
+def test_the_commands_of_the_docs_choose_benchmarks_that_there_are_and_miss_none():
+    text = (Path(__file__).parents[2] / "docs" / "benchmarks.md").read_text()
+    commands = [quoted or bare for quoted, bare in re.findall(r'make bench BENCH=(?:"([^"]*)"|([\w-]+))', text)]
+    chosen = [_parser().parse_args(command.split()).benchmarks for command in commands]
+    assert {name for names in chosen for name in names} == {*USUAL, *LONG}
