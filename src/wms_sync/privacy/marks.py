@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from wms_sync.privacy.fields import KEPT, PERSON, PLACES
 from wms_sync.privacy.search import Pattern
@@ -61,15 +62,21 @@ def _marks() -> Iterator[str]:
     yield rf'"(?:{"|".join(sorted(PLACES))})"{blanks}:{blanks}(?:[^{_BLANK}n{{\[]|{_NO_REFERENCE}|{no_items})'
 
 
-_IS_ODD = Pattern(_ESCAPED)
-_IS_MARKED = Pattern("|".join((*_marks(), _ESCAPED)))  # the escape is never there, but the search is faster with it
+@cache
+def _odd() -> Pattern:
+    return Pattern(_ESCAPED)
+
+
+@cache
+def _marked() -> Pattern:
+    return Pattern("|".join((*_marks(), _ESCAPED)))  # the escape is never there, but the search is faster with it
 
 
 def is_odd(text: bytes) -> bool:
     """Return whether marks could be missed in a text: it is not UTF-8, or a letter is written as an escape."""
-    return _IS_ODD.may_be_in(text)
+    return _odd().may_be_in(text)
 
 
 def is_marked(value: bytes) -> bool:
     """Return whether a JSON value, not of an odd text, may hold personal data. False is certain."""
-    return _IS_MARKED.may_be_in(value)
+    return _marked().may_be_in(value)

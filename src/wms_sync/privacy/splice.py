@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -44,6 +45,7 @@ class _Reference(msgspec.Struct, forbid_unknown_fields=True):
     id: int | str | float | None = None
 
 
+@cache
 def _clean_list(kind: str) -> msgspec.json.Decoder[Any]:
     """Return a decoder of lists that accepts only objects of this kind without personal data, in their usual form."""
     usual = str | int | float | bool | None | list[str] | _Reference
@@ -51,9 +53,6 @@ def _clean_list(kind: str) -> msgspec.json.Decoder[Any]:
     fields = [(name, str | None if name in texts else usual, None) for name in KEPT[kind] - {"type"}]
     struct = msgspec.defstruct(kind, [("type", Literal[kind] | None, None), *fields], forbid_unknown_fields=True)
     return msgspec.json.Decoder(list[struct | None])  # type: ignore[valid-type]
-
-
-_CLEAN = {kind: _clean_list(kind) for kind in KEPT}
 
 
 class NotSpliceable(Exception):
@@ -164,7 +163,7 @@ def _cleaned_items(items: Sequence[bytes], kind: str | None, depth: int) -> Iter
 
 def _is_clean(text: bytes, kind: str) -> bool:
     try:
-        _CLEAN[kind].decode(text)
+        _clean_list(kind).decode(text)
     except msgspec.DecodeError:
         return False
     return True
