@@ -19,7 +19,7 @@ Install = Callable[..., Installation]
 FAILED = 1
 SHARE = {
     "backup": (Moment("backup > write_whole > put_in_place: before replace", 2),),
-    "restore": (Moment("restore > publish: before sendfile"),),
+    "restore": (Moment("restore > publish > copy_file: before sendfile"),),
 }
 
 

@@ -61,7 +61,7 @@ VICTIMS = {
         BACKFILL,
         BACKFILL,
         synced=True,
-        share=(Moment("refresh > Refresh.run > Refresh._finish > publish: before sendfile"),),
+        share=(Moment("Refresh.run > Refresh._finish > publish > copy_file: before sendfile"),),
     ),
     "rebuild": Victim(
         ("rebuild",),
@@ -80,7 +80,7 @@ VICTIMS = {
         ("sync",),
         ("sync",),
         synced=True,
-        since=Moment("refresh > Refresh.run > Refresh._finish > publish: before sendfile"),
+        since=Moment("Refresh.run > Refresh._finish > publish > copy_file: before sendfile"),
         seconds=0.1,
     ),
 }

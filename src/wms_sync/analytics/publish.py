@@ -7,14 +7,13 @@ does not belong. Only root can write to it anyway.
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import duckdb
 
 from wms_sync.analytics.errors import AnalyticsError
 from wms_sync.analytics.foreign_log import set_aside_log
-from wms_sync.durable import share_with_group, sync
+from wms_sync.durable import copy_file, share_with_group, sync
 from wms_sync.layout import Layout
 from wms_sync.state.turns import Turn
 
@@ -24,7 +23,7 @@ def publish(turn: Turn, layout: Layout, source: Path) -> int:
     temporary = turn.temporary("publishing.duckdb")
     temporary.unlink(missing_ok=True)  # left by an attempt that failed, and not writable
     try:
-        shutil.copyfile(source, temporary)
+        copy_file(source, temporary)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise AnalyticsError(
