@@ -13,7 +13,7 @@ import dagster as dg
 from pipelines import alerts, coverage, history, jobs, master_data_files, nights, schedules, sensors
 from pipelines.asset_keys import name_instance
 from pipelines.master_data import master_data
-from pipelines.operation import Operation
+from pipelines.operation import NO_VALUES, Operation
 from pipelines.shipment_pages import shipment_pages
 from pipelines.tables import analytics_tables
 from wms_sync.durable import keep_private
@@ -51,7 +51,7 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
             alerts.alerts_are_sent(settings),
             alerts.failed_run_alerts(settings, names={job.name for job in all_jobs}, assets=keys),
         ],
-        resources={"operation": operation or Operation(settings)},
+        resources={"operation": operation or Operation(settings), **NO_VALUES},
         executor=dg.in_process_executor,
     )
 

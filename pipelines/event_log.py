@@ -29,12 +29,14 @@ import os
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
+from uuid import uuid4
 
 from dagster import DagsterEventType
+from dagster import __version__ as version
 from dagster._core.events.log import EventLogEntry
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 from dagster._core.storage.event_log.schema import (
@@ -113,6 +115,24 @@ class FastSqliteEventLogStorage(SqliteEventLogStorage):
         for event in events:
             if event.dagster_event_type not in together:
                 self.store_event(event)
+
+    def _initdb(self, engine: Engine, for_index_shard: bool = False) -> None:
+        """Create the tables of a file that has none.
+
+        Dagster reads its hundred migrations for each file, to find the newest. The file of a run is a copy of an empty
+        one instead, which the first run has made with this release of Dagster.
+        """
+        path = Path(str(engine.url.database))
+        if _is_made(path):
+            return
+        empty = path.parent.parent / f"empty-run-{version}.db"
+        if for_index_shard:
+            super()._initdb(engine, for_index_shard)
+        elif not empty.exists():
+            super()._initdb(engine)
+            _copy(path, empty)
+        elif not _copy(empty, path):  # another process makes it at this moment
+            super()._initdb(engine)
 
     def prune_run(self, run_id: str) -> None:
         """Delete the file of a run, and of its events in the index all but the newest of each asset and partition."""
@@ -199,6 +219,29 @@ class FastSqliteEventLogStorage(SqliteEventLogStorage):
             "evaluation_event_storage_id": one.number,
             "materialization_event_storage_id": None if target is None else target.storage_id,
         }
+
+
+def _is_made(path: Path) -> bool:
+    """Return whether a file has Dagster's tables; their version is written last."""
+    if not path.exists():
+        return False
+    with closing(sqlite3.connect(path)) as connection, suppress(sqlite3.OperationalError):
+        return connection.execute("select 1 from alembic_version").fetchone() is not None
+    return False
+
+
+def _copy(path: Path, to: Path) -> bool:
+    """Copy a file of SQLite whole; return False if ``to`` exists by then."""
+    made = to.with_name(f"{to.name}.{uuid4()}")
+    try:
+        with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(made)) as copy:
+            source.backup(copy)
+        os.link(made, to)
+    except FileExistsError:
+        return False
+    finally:
+        made.unlink(missing_ok=True)
+    return True
 
 
 def _superseded(run_id: str) -> Select[tuple[int]]:

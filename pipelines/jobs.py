@@ -8,7 +8,6 @@ from typing import Any
 import dagster as dg
 
 from pipelines import tables
-from pipelines.master_data import push_name
 from pipelines.operation import Operation
 from pipelines.shipment_pages import sync
 from wms_sync.master_data.kinds.kind import Kind
@@ -53,6 +52,8 @@ def tables_only(analytics: dg.AssetsDefinition) -> AssetJob:
 
 def push(kind: Kind, asset: dg.AssetsDefinition) -> AssetJob:
     """Return the job that plans files of a kind, and sends what is approved or switched on; also `wms-sync push`."""
+    from pipelines.master_data import push_name  # the other jobs need nothing of master data
+
     return dg.define_asset_job(
         push_name(kind),
         selection=dg.AssetSelection.assets(asset),
@@ -80,3 +81,7 @@ def rebuild_tables(context: dg.OpExecutionContext, operation: dg.ResourceParam[O
 def rebuild() -> None:
     """Run the rebuild. It is neither an asset nor a partition: it makes the same tables from the same pages."""
     rebuild_tables()
+
+
+WITHOUT_ASSETS = {job.name: job for job in (sync_now, rebuild)}
+"""The jobs of ops alone, by name."""

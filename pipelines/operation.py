@@ -28,6 +28,8 @@ from wms_sync.runs import operation as library
 from wms_sync.runs.recording import Recording
 from wms_sync.settings import Settings
 
+NO_VALUES = {"io_manager": dg.mem_io_manager}
+"""The resource for values that steps hand on: ours have none. Dagster's own makes folders, and takes long to import."""
 Context = dg.OpExecutionContext | dg.AssetExecutionContext
 
 

@@ -10,31 +10,33 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 import dagster as dg
 from dagster._core.errors import DagsterExecutionInterruptedError  # not exported by dagster
 
-from pipelines import jobs, master_data
-from pipelines.asset_keys import command_line_tags
+from pipelines import jobs
+from pipelines.asset_keys import command_line_tags, name_instance
 from pipelines.days import DayRange
 from pipelines.dead_runs import mark_dead
-from pipelines.definitions import build
 from pipelines.history import prune
 from pipelines.instance import used_instance
-from pipelines.operation import Operation
+from pipelines.operation import NO_VALUES, Operation
 from pipelines.sources import COMMAND_LINE, SOURCE
 from pipelines.stopping import sigterm_interrupts
+from wms_sync.durable import keep_private
 from wms_sync.errors import WmsSyncError
-from wms_sync.extract.progress import Watcher
 from wms_sync.layout import Layout
-from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.master_data.push.file import PushReport
-from wms_sync.master_data.push.outcomes import Watcher as PushWatcher
 from wms_sync.runs.operation import NotPublished, RunReport
 from wms_sync.settings import Settings
 from wms_sync.state.queue import mark_alive
+
+if TYPE_CHECKING:
+    from wms_sync.extract.progress import Watcher
+    from wms_sync.master_data.kinds.kind import Kind
+    from wms_sync.master_data.push.file import PushReport
+    from wms_sync.master_data.push.outcomes import Watcher as PushWatcher
 
 SILENT: Mapping[str, Any] = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 """Errors are raised, and whoever started the run reports them once."""
@@ -81,6 +83,8 @@ def run_push(
 
     The report says what stopped a push: an error, a wrong header or an interrupt. Dagster's run is then marked failed.
     """
+    from pipelines import master_data  # what else a command does needs none of it
+
     operation = Operation(settings.model_copy(update={"push_enabled": True}), push_watcher=watcher)
     config = master_data.run_config(kind, [master_data.GivenFile(path=str(path.absolute()))], resend=resend)
     try:
@@ -89,8 +93,7 @@ def run_push(
         if not operation.handled:
             raise
     [report] = operation.handled
-    assert isinstance(report, PushReport)  # noqa: S101 - sending is switched on
-    return report
+    return cast("PushReport", report)  # sending is switched on
 
 
 def run_job(
@@ -105,19 +108,32 @@ def run_job(
 
     SIGINT and SIGTERM end it between two pages and raise `KeyboardInterrupt`.
     """
-    job = build(operation.settings, operation).resolve_job_def(job_name)
+    job, resources = _job(operation, job_name)
     config = {**SILENT, **(config or {})}
     layout, run_id = operation.settings.layout, str(uuid4())
     tags = {SOURCE: COMMAND_LINE, **command_line_tags(), **(days.tags if days is not None else {})}
     with used_instance(instance) as used, sigterm_interrupts(), _marked(used, layout, run_id):
         try:
-            result = job.execute_in_process(run_config=config, instance=used, run_id=run_id, tags=tags)
+            result = job.execute_in_process(
+                run_config=config, instance=used, run_id=run_id, tags=tags, resources=resources
+            )
         except dg.Failure as failure:
             raise _cause(failure) from None
         except DagsterExecutionInterruptedError:
             raise KeyboardInterrupt from None
         prune(used, operation.settings.history_days)
     return RunReport(result.run_id, operation.read, operation.refreshed)
+
+
+def _job(operation: Operation, name: str) -> tuple[dg.JobDefinition, dict[str, Any] | None]:
+    """Return a job, and its resources unless it has them. Jobs without assets do not need the definitions of all."""
+    if (job := jobs.WITHOUT_ASSETS.get(name)) is not None:
+        keep_private()
+        name_instance(operation.settings.instance)
+        return job, {"operation": operation, **NO_VALUES}
+    from pipelines.definitions import build
+
+    return build(operation.settings, operation).resolve_job_def(name), None
 
 
 def _cause(failure: dg.Failure) -> BaseException:

@@ -12,6 +12,7 @@ import click
 from pipelines.cli.progress import progress, push_progress
 from pipelines.cli.views import read_lines, refresh_lines, took_lines
 from pipelines.home import home_of_user
+from wms_sync.optional import without
 
 if TYPE_CHECKING:
     from wms_sync.extract.progress import Watcher
@@ -107,8 +108,8 @@ def _lines(outcome: RunReport) -> Iterator[str]:
 def _runs(*, keeps_history: bool = True) -> Runs:
     """Return Dagster's jobs if there is a home to keep their history, else the library, without importing Dagster."""
     if keeps_history and home_of_user() is not None:
-        from pipelines import running
-
+        with without("rich", "pygments"):  # Dagster's dependencies import them where they are installed
+            from pipelines import running
         return running
     from pipelines import directly
 
