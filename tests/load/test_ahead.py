@@ -60,21 +60,30 @@ def test_windows_are_merged_ahead_when_there_are_enough_and_published_with_the_r
 
 def test_an_error_ahead_is_left_to_the_load_which_merges_everything(bench, sandbox, landed):
     begun, ahead = merging(bench)
-    *most, last = landed
-    for one in most:
+    for one in landed:
         ahead.flattened(one)
-    ahead.merge()
-    ahead.flattened(last)
+    last = landed[-1]
     damaged = bench.layout.parquet / "shipments" / flattened_window(bench.layout, last).parts["shipments"][0]
     whole = damaged.read_bytes()
     damaged.write_bytes(whole[: len(whole) // 2])
     ahead.merge()
+    assert not any(bench.store.turn.folder.glob("*.duckdb"))
 
     damaged.write_bytes(whole)
     report = refresh(bench.run, begun=begun)
     assert report.published
     assert report.merged["shipments"] == FEWER.shipments
     assert_equal(bench, sandbox)
+
+
+def test_once_it_is_stopped_nothing_is_merged_ahead(bench, landed):
+    _, ahead = merging(bench)
+    for one in landed:
+        ahead.flattened(one)
+    ahead.stop()
+    assert not ahead.is_due
+    ahead.merge()
+    assert not any(bench.store.turn.folder.glob("*.duckdb"))
 
 
 def test_the_flatteners_pause_while_something_is_merged_and_it_waits_for_them(bench, landed):

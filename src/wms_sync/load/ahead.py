@@ -31,6 +31,8 @@ class MergingAhead:
         self._waiting: dict[str, int] = {}
         self._least = self._enough = PAGES * run.settings.page_size
         self._merged = 0
+        self._merging = threading.Lock()
+        self._is_stopped = False
 
     def flattened(self, window_id: str) -> None:
         """Note that a window was flattened."""
@@ -42,10 +44,22 @@ class MergingAhead:
     def is_due(self) -> bool:
         """Return whether enough is flattened for a transaction."""
         with self._lock:
-            return sum(self._waiting.values()) >= self._enough
+            return not self._is_stopped and sum(self._waiting.values()) >= self._enough
+
+    def stop(self) -> None:
+        """Merge nothing more, and wait for what is being merged."""
+        with self._lock:
+            self._is_stopped = True
+        with self._merging:
+            pass
 
     def merge(self) -> None:
-        """Merge what is flattened by now."""
+        """Merge what is flattened by now, unless stopped."""
+        with self._merging:
+            if self.is_due:
+                self._merge()
+
+    def _merge(self) -> None:
         with self._lock:
             ready, self._waiting = self._waiting, {}
         try:

@@ -89,8 +89,10 @@ class Operation:
         """Read what is not covered yet and a slice of old shipments, and load the tables."""
         with self._turn(SYNC, phase="read") as run:
             begun = Refresh(run)
-            with self._reading(run, begun) as (reading, audit):
+            merging = MergingAhead(run, begun)
+            with self._reading(run, merging) as (reading, audit):
                 self.read = report = reading.sync()
+                merging.stop()  # the slice is chosen by what is in the tables
                 audit.read(report.horizon)
             on_read(run, report)
             self._then_load(run, begun)
@@ -100,7 +102,7 @@ class Operation:
         purpose = f"backfill {days.start:%Y-%m-%d} to {days.end:%Y-%m-%d}"
         with self._turn(purpose, phase="read", is_last=loads) as run:
             begun = Refresh(run) if loads else None
-            with self._reading(run, begun) as (reading, _):
+            with self._reading(run, None if begun is None else MergingAhead(run, begun)) as (reading, _):
                 self.read = report = reading.backfill(days.start, days.end)
             on_read(run, report)
             if begun is not None:
@@ -130,13 +132,12 @@ class Operation:
             yield run
 
     @contextmanager
-    def _reading(self, run: Run, begun: Refresh | None) -> Iterator[tuple[Reading, SliceReader]]:
+    def _reading(self, run: Run, merging: MergingAhead | None) -> Iterator[tuple[Reading, SliceReader]]:
         """Yield what reads; each window that lands is flattened meanwhile, and all are at the end of the block.
 
-        Where the service keeps us waiting, windows are merged meanwhile by the load that has ``begun``.
+        Where the service keeps us waiting, windows are merged meanwhile.
         """
         settings, warnings = run.settings, Warnings()
-        merging = None if begun is None else MergingAhead(run, begun)
         with GlobalApi.from_settings(settings) as api, Flattening(settings, run.store, meanwhile=merging) as ahead:
             stored = partial(stored_shipments, settings)
             yield (
