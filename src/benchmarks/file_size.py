@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
+
 from benchmarks.night import CHANGES, PASSED_SECONDS, WARM_PAGES
 from benchmarks.report import Figure, Row, Section
 from benchmarks.rows import rows_by_table
@@ -39,9 +41,12 @@ def file_size(shipments: int, scratch: Path, *, nights: int) -> Section:
 
 
 def _row(number: int, folder: Folder, run: Run) -> Row:
+    with duckdb.connect(folder.layout.published, read_only=True) as connection:
+        blocks = connection.execute("select block_size * free_blocks from pragma_database_size()").fetchone()
     return {
         "night": number,
         "file MB": folder.layout.published.stat().st_size / 1e6,
+        "of it free MB": blocks[0] / 1e6 if blocks else 0.0,
         "rows": sum(rows_by_table(folder.layout.published).values()),
         "CPU s": run.cost.cpu,
         "peak MiB": round(run.cost.memory),
