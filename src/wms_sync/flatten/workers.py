@@ -11,6 +11,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -77,6 +78,7 @@ class Flattening:
         self._pause = threading.Condition()
         self._flattening = 0
         self._is_paused = False
+        self._open: dict[int, Flattener] = {}
 
     def add(self, window_id: str) -> None:
         """Queue a window that is complete on disk."""
@@ -113,12 +115,26 @@ class Flattening:
             return
         work_dir = self._store.turn.temporary(f"flatten-{number}")
         work_dir.mkdir(mode=PRIVATE_FOLDER)  # without its parents: another turn may have removed them
-        with Flattener(work_dir=work_dir, memory_limit=f"{self._memory_each}B") as flattener:
+        try:
             while window is not None and not self._stopped:
                 with self._unless_paused():
-                    self._flatten(flattener, window)
+                    self._flatten(self._flattener(number, work_dir), window)
                 self._do_meanwhile()
                 window = self._windows.get()
+        finally:
+            self._close(number)
+
+    def _flattener(self, number: int, work_dir: Path) -> Flattener:
+        if number not in self._open:
+            self._open[number] = Flattener(work_dir=work_dir, memory_limit=f"{self._memory_each}B")
+        return self._open[number]
+
+    def _close(self, *numbers: int) -> None:
+        """Close flatteners that nobody uses; what they keep of their memory is only freed so."""
+        for number in numbers:
+            flattener = self._open.pop(number, None)
+            if flattener is not None:
+                flattener.close()
 
     def _flatten(self, flattener: Flattener, window: str) -> None:
         try:
@@ -140,6 +156,7 @@ class Flattening:
             self._is_paused = True
             self._pause.wait_for(lambda: not self._flattening)
         try:
+            self._close(*list(self._open))
             self._meanwhile.merge()
         finally:
             with self._pause:
