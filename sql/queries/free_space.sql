@@ -1,8 +1,13 @@
--- grain: one row: the size of a block of the open file in bytes, and the numbers of all and of free blocks
--- source: DuckDB, as of the file's last checkpoint
+-- grain: one row: the size of a block of the open file in bytes, all and free blocks, and the rows of tables with deleted ones
+-- source: DuckDB; blocks as of the file's last checkpoint
 select
     block_size,
     total_blocks,
-    free_blocks
+    free_blocks,
+    (
+        select sum(estimated_size)
+        from duckdb_tables()
+        where database_name = current_database() and schema_name in ('main', 'pii', 'ops')
+    ) as rows_stored
 from pragma_database_size()
 where database_name = current_database()

@@ -54,8 +54,19 @@ def test_a_load_compacts_a_bloated_file_which_keeps_everything(bench, sandbox, t
     assert [place for place in now if now[place] != then[place] and place not in BY_EACH_LOAD] == []
     assert {place: one for place, (one, _) in now.items()} == {place: one for place, (one, _) in then.items()}
     with duckdb.connect(working) as connection:
-        assert not is_bloated(connection)
+        assert not is_bloated(connection, sum(refreshed.rows.values()) + sum(refreshed.ops_rows.values()))
     assert sorted(path.name for path in bench.run.turn.folder.iterdir()) == ["spill"]
+
+
+def test_deleted_rows_are_free_space_too(tmp_path):
+    with duckdb.connect(tmp_path / "working.duckdb") as connection:
+        connection.execute("create table many as select random() as number from range(6_000_000)")
+        connection.execute("checkpoint")
+        assert not is_bloated(connection, 6_000_000)
+        connection.execute("delete from many where rowid % 5 = 0")
+        assert not is_bloated(connection, 4_800_000)
+        connection.execute("delete from many where rowid % 5 = 1")
+        assert is_bloated(connection, 3_600_000)
 
 
 def test_a_file_that_cannot_be_compacted_stays_as_it_is(tmp_path, caplog):

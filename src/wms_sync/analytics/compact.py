@@ -1,8 +1,9 @@
 """Compaction: a file of which a third is free space is copied by DuckDB into a fresh one, without it.
 
 DuckDB reuses the blocks that a load frees, and never gives them back: a checkpoint writes the new blocks before the old
-ones are free, so a file grows with its nights. The copy has every table, view, comment and row. It is made before the
-working file is put in place, under another name, so a kill leaves the files as they were.
+ones are free. Rows that are deleted keep their space until so many of a row group's neighbours are deleted too that
+fewer row groups hold the rest. So a file grows with its nights. The copy has every table, view, comment and row. It is
+made before the working file is put in place, under another name, so a kill leaves the files as they were.
 """
 
 from __future__ import annotations
@@ -26,11 +27,14 @@ WORTH_IT = 16 * 1024 * 1024
 MEGABYTE = 1e6
 
 
-def is_bloated(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Return whether so much of the open file was free at its last checkpoint that a compaction is worth it."""
-    row = connection.execute(sql_files.read("queries/free_space.sql")).fetchone()
-    block, total, free = row or (0, 0, 0)
-    return bool(free > FREE_SHARE * total and free * block >= WORTH_IT)
+def is_bloated(connection: duckdb.DuckDBPyConnection, rows: int) -> bool:
+    """Return whether so much of the open file is free or deleted that a compaction is worth it.
+
+    ``rows`` are those of all tables without schema ``history``.
+    """
+    ((block, total, free, stored),) = connection.execute(sql_files.read("queries/free_space.sql")).fetchall()
+    in_use = (total - free) * min(1.0, rows / stored) if stored else total
+    return bool(total - in_use > FREE_SHARE * total and (total - in_use) * block >= WORTH_IT)
 
 
 def compact(source: Path, fresh: Path, *, memory_limit: str) -> bool:

@@ -218,7 +218,7 @@ class Refresh:
                     with self._phase("check"):
                         checking.ask(connection, alone=alone)
                     absent = absent_kinds(connection) if merged.windows else ()
-                bloated = is_bloated(connection)
+                bloated = checking.is_complete and is_bloated(connection, sum(checking.rows.values()))
         if bloated:
             path = self._compacted(path)
         # a log that a kill left belongs to the file that is replaced; the new file has what the log held
