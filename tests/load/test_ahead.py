@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import time
 
+import duckdb
 import pytest
 
 from tests.conftest import FEWER
 from tests.test_sync import assert_equal
 from wms_sandbox.app import Sandbox
+from wms_sync.analytics.database import open_for_writing
 from wms_sync.extract.read import Reading
 from wms_sync.flatten.window import flattened_window
 from wms_sync.flatten.workers import Flattening
 from wms_sync.load.ahead import PAGES, MergingAhead
+from wms_sync.load.pending import PendingWindows
 from wms_sync.load.refresh import Refresh, refresh
 from wms_sync.runs.operation import Operation
 
@@ -73,6 +76,26 @@ def test_an_error_ahead_is_left_to_the_load_which_merges_everything(bench, sandb
     report = refresh(bench.run, begun=begun)
     assert report.published
     assert report.merged["shipments"] == FEWER.shipments
+    assert_equal(bench, sandbox)
+
+
+def test_a_merge_without_memory_is_tried_again_with_the_file_opened_anew_and_then_refused(bench, sandbox, landed):
+    merged = PendingWindows(bench.run)
+    path = bench.layout.working_database
+
+    def merge(limit: str) -> None:
+        with open_for_writing(path, memory_limit="300MB") as connection:
+            connection.execute(f"set memory_limit = '{limit}'")
+            merged.merge_into(connection)
+            connection.execute("set memory_limit = '300MB'")
+
+    merge("2MB")
+    assert not merged.windows
+    with pytest.raises(duckdb.OutOfMemoryException):
+        merge("2MB")
+    merge("300MB")
+    assert merged.is_complete
+    assert refresh(bench.run).published
     assert_equal(bench, sandbox)
 
 

@@ -60,6 +60,11 @@ WITHOUT_LOG = {"checkpoint_threshold": "0b", "auto_checkpoint_skip_wal_threshold
 of options: it cuts the log's path off there, so that the log's folder does not exist."""
 FILLED = 0.7
 """A share of the memory limit. A transaction that writes to every table takes 300 MB of it, however few the rows."""
+TO_CLOSE = 100 * 1000**2
+"""What the checkpoint at the end may take beyond the limit, which what was changed may use up; nothing else runs."""
+FULL = 0.9
+"""Likewise, with what was only read. DuckDB does not tell what of it can go: where a few rows of many blocks were
+deleted, hardly any of it can."""
 
 
 @contextmanager
@@ -86,6 +91,7 @@ def open_for_writing(
         if not _is_as_defined(connection):
             _complete(connection)
         yield connection
+        connection.execute(f"set memory_limit = '{memory_bytes(memory_limit) + TO_CLOSE}B'")
         connection.execute("checkpoint")
     finally:
         connection.close()
@@ -94,14 +100,12 @@ def open_for_writing(
 def is_filled(connection: duckdb.DuckDBPyConnection, memory_limit: str, share: float = FILLED) -> bool:
     """Return whether more than this share of the memory limit is in use or spilled, without what was only read.
 
-    DuckDB frees the memory of changed rows only when the file is closed, and the checkpoint then needs some as well.
+    With what was only read, all but ``FULL`` may be in use. DuckDB frees the memory of changed rows only when the file
+    is closed, and the checkpoint then needs some as well.
     """
-    query = (
-        "select sum(memory_usage_bytes + temporary_storage_bytes) from duckdb_memory() "
-        "where tag not in ('BASE_TABLE', 'EXTERNAL_FILE_CACHE')"
-    )
-    ((used,),) = connection.execute(query).fetchall()
-    return bool(used > share * memory_bytes(memory_limit))
+    ((changed, everything),) = connection.execute(sql_files.read("queries/memory_in_use.sql")).fetchall()
+    limit = memory_bytes(memory_limit)
+    return bool(changed > share * limit or everything > FULL * limit)
 
 
 def settings_of(path: Path, memory_limit: str) -> dict[str, str]:

@@ -50,9 +50,21 @@ class PendingWindows:
         self._run_id = run.id
         self._again = frozenset(again)
         self._counted: set[str] = set()
+        self._merged_when_full: int | None = None
 
     def merge_into(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Merge until nothing is left, or until DuckDB's memory is full; closing the file frees it."""
+        """Merge until nothing is left, or until DuckDB's memory is full; closing the file frees it.
+
+        Raise ``duckdb.OutOfMemoryException`` if the memory was not enough although the file was opened anew.
+        """
+        try:
+            self._merge_all(connection)
+        except duckdb.OutOfMemoryException:
+            if len(self.windows) == self._merged_when_full:
+                raise
+            self._merged_when_full = len(self.windows)
+
+    def _merge_all(self, connection: duckdb.DuckDBPyConnection) -> None:
         known = receipts(connection)
         windows = self._store.windows(*COMPLETE_STATES)
         known -= loaded_with_fewer(connection, self._layout, self._store, known)
