@@ -58,26 +58,23 @@ class PendingWindows:
         Raise ``duckdb.OutOfMemoryException`` if the memory was not enough although the file was opened anew.
         """
         try:
-            self._merge_all(connection)
+            known = receipts(connection)
+            windows = self._store.windows(*COMPLETE_STATES)
+            known -= loaded_with_fewer(connection, self._layout, self._store, known)
+            known -= self._again - set(self.windows)
+            pending = [window for window in windows if window.id not in known]
+            with Audits(self._settings.database_url, self._store.turn) as audits:
+                if self._merge(connection, audits, windows, pending):
+                    self.landed = [window.id for window in windows if window.state == "landed"]
+                    with database.transaction(connection):
+                        write_audits(connection, audits)
+                        mark_missing(connection, audits)
+                        self._mirror(connection)
+                    self.is_complete = True
         except duckdb.OutOfMemoryException:
             if len(self.windows) == self._merged_when_full:
                 raise
             self._merged_when_full = len(self.windows)
-
-    def _merge_all(self, connection: duckdb.DuckDBPyConnection) -> None:
-        known = receipts(connection)
-        windows = self._store.windows(*COMPLETE_STATES)
-        known -= loaded_with_fewer(connection, self._layout, self._store, known)
-        known -= self._again - set(self.windows)
-        pending = [window for window in windows if window.id not in known]
-        with Audits(self._settings.database_url, self._store.turn) as audits:
-            if self._merge(connection, audits, windows, pending):
-                self.landed = [window.id for window in windows if window.state == "landed"]
-                with database.transaction(connection):
-                    write_audits(connection, audits)
-                    mark_missing(connection, audits)
-                    self._mirror(connection)
-                self.is_complete = True
 
     def merge_ahead(self, connection: duckdb.DuckDBPyConnection, ready: Collection[str]) -> None:
         """Merge those of these windows that the tables lack, while others are still being read.
