@@ -21,7 +21,7 @@ from pipelines.event_batch import log_shown
 from pipelines.operation import Operation
 from wms_sync.analytics.asking import CheckResult
 from wms_sync.analytics.checks import Check, checks
-from wms_sync.catalogue import Mart, Relation, Table, history_tables, marts, ops_tables, tables
+from wms_sync.catalogue import Mart, Relation, Table, relations
 from wms_sync.cron import late_after_at_most
 from wms_sync.load.refresh import RefreshReport
 from wms_sync.runs import operation as library
@@ -39,12 +39,6 @@ _SOURCE = re.compile(r"\b(?:from|join)\s+(?:(?P<schema>\w+)\.)?(?P<name>\w+)", r
 def key(relation: Relation) -> dg.AssetKey:
     """Return the asset key: the name in schema `main` (`shipments`), else schema and name."""
     return asset_key(*([relation.name] if relation.schema == "main" else [relation.schema, relation.name]))
-
-
-@cache
-def relations() -> tuple[Relation, ...]:
-    """Return everything that the published file holds: tables, the load's own tables, history, marts."""
-    return (*tables(), *ops_tables(), *history_tables(), *marts())
 
 
 @cache
@@ -96,7 +90,8 @@ def analytics_tables(settings: Settings) -> dg.AssetsDefinition:
             return
         for result in report.checks:
             yield dg.AssetCheckResult(**_found(result))
-        _refuse_unpublished(report)
+        if not report.published:
+            raise refusal(report)
         for relation in relations():
             facts = metadata.of_table(relation.slug, report, run.page)
             if report.is_news:
@@ -132,11 +127,6 @@ def _found(result: CheckResult) -> dict[str, Any]:
         "severity": dg.AssetCheckSeverity.ERROR if severe else dg.AssetCheckSeverity.WARN,
         "metadata": metadata.of_check(result),
     }
-
-
-def _refuse_unpublished(report: RefreshReport) -> None:
-    if not report.published:
-        raise refusal(report)
 
 
 def refusal(report: RefreshReport) -> dg.Failure:

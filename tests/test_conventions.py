@@ -16,7 +16,7 @@ from pipelines import tables as tables_step
 from pipelines.cli.main import main
 from tests.survival.moments import CREATES, STATEMENTS_OF
 from wms_sync import sql_files
-from wms_sync.catalogue import history_tables, marts, ops_tables, tables
+from wms_sync.catalogue import relations
 from wms_sync.settings import PREFIX, Settings
 
 ROOT = Path(__file__).parents[1]
@@ -150,14 +150,14 @@ def test_commands_are_in_the_docs_and_nothing_else_is():
 
 
 def test_tables_and_marts_are_in_the_docs():
-    for relation in (*tables(), *ops_tables(), *history_tables(), *marts()):
+    for relation in relations():
         assert f"`{relation.name}`" in DOCS, relation.name
 
 
 def test_what_an_operator_starts_in_dagster_is_in_the_docs():
     built = definitions.build(Settings.load(_env_file=None, alert_webhook_url="https://hooks.example.com/x"))
-    relations = {tables_step.key(relation) for relation in tables_step.relations()}
-    assets = set(built.resolve_asset_graph().materializable_asset_keys) - relations
+    made = {tables_step.key(relation) for relation in relations()}
+    assets = set(built.resolve_asset_graph().materializable_asset_keys) - made
     jobs = {job.name for job in built.resolve_all_job_defs() if not job.name.startswith("__")}
     named = {one.name for one in (*(built.sensors or ()), *(built.schedules or ()))}
     for name in {key.to_user_string() for key in assets} | jobs | named:

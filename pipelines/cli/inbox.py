@@ -72,9 +72,8 @@ def replay_entries(settings: Settings, names: Sequence[str]) -> int:
     Return the exit code: 1 if nothing was published.
     """
     from wms_sync.load.replay import replay
-    from wms_sync.runs.recording import SUCCEEDED, Ended, Recording
+    from wms_sync.runs.recording import Ended, Recording
     from wms_sync.runs.report_page import report_load
-    from wms_sync.state.runs import NOT_PUBLISHED
     from wms_sync.upkeep.recovery import begin
 
     entries = chosen(_status(settings).inbox, names)
@@ -84,13 +83,12 @@ def replay_entries(settings: Settings, names: Sequence[str]) -> int:
         return 0
     recording = Recording(settings, str(uuid4()), REPLAY, COMMAND_LINE)
     done: list[Replayed] = []
-
-    def end() -> Ended:
-        refreshed = done[0].refreshed
-        return SUCCEEDED if refreshed.published else Ended("failed", refreshed.refusal, NOT_PUBLISHED)
-
     with (
-        recording.phase(REPLAY, counts=lambda: done[0].refreshed.counts if done else {}, end=end),
+        recording.phase(
+            REPLAY,
+            counts=lambda: done[0].refreshed.counts if done else {},
+            end=lambda: Ended.of(done[0].refreshed),
+        ),
         begin(settings, REPLAY, recording.run_id) as run,
     ):
         done.append(replay(run, windows))

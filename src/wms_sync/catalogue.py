@@ -150,9 +150,21 @@ def in_order(found: Iterable[Mart]) -> tuple[Mart, ...]:
 
 
 @cache
+def stored_tables() -> tuple[Table, ...]:
+    """Return every table of the database: those that flattening fills, the load's own, and those with history."""
+    return (*tables(), *ops_tables(), *history_tables())
+
+
+@cache
+def relations() -> tuple[Relation, ...]:
+    """Return everything that the database holds: all tables, then the marts."""
+    return (*stored_tables(), *marts())
+
+
+@cache
 def table(slug: str) -> Table:
     """Return a table by its slug."""
-    return next(found for found in (*tables(), *ops_tables(), *history_tables()) if found.slug == slug)
+    return next(found for found in stored_tables() if found.slug == slug)
 
 
 def tracked(history: Table) -> tuple[str, ...]:

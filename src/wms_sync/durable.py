@@ -148,6 +148,8 @@ def _copied_past_the_cache(source: Path, target: Path) -> bool:
 
 
 def _opened(closing: ExitStack, path: Path, flags: int) -> int:
+    if not hasattr(os, "O_DIRECT"):  # macOS
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
     descriptor = os.open(path, flags | os.O_DIRECT, PRIVATE_FILE)
     closing.callback(os.close, descriptor)
     return descriptor

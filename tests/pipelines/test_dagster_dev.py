@@ -22,6 +22,7 @@ from tests.receiver import Receiver, receiving
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.api.client import GlobalApi
+from wms_sync.catalogue import relations
 from wms_sync.extract.read import Reading
 from wms_sync.settings import Settings
 from wms_sync.state.queue import WRITER, hold_lock
@@ -147,7 +148,7 @@ def test_every_choice_of_days_is_one_run_that_reads_exactly_them_and_ends_in_fre
 
     # the job, and the assets with their tables; from now on with another page size, and nobody reloads definitions
     (dagster.home / ".env").write_text("WMS_PAGE_SIZE=60\n")
-    everything = [PAGES, *(list(tables.key(relation).path) for relation in tables.relations())]
+    everything = [PAGES, *(list(tables.key(relation).path) for relation in relations())]
     job_backfill = dagster.launch_job("backfill", of_job.names)
     asset_backfill = dagster.launch_assets(everything, of_all.names)
     [run] = dagster.finished_runs(1, (BACKFILL_TAG, job_backfill))

@@ -3,7 +3,7 @@ import pytest
 
 from pipelines import definitions, tables
 from wms_sync.analytics.checks import checks
-from wms_sync.catalogue import history_tables, marts, ops_tables
+from wms_sync.catalogue import history_tables, marts, ops_tables, relations
 from wms_sync.catalogue import tables as catalogue_tables
 from wms_sync.errors import SettingsError
 
@@ -48,7 +48,7 @@ def test_assets_have_owners_and_tags_to_find_them_by(make_settings):
     assert layers == {"raw", "tables", "history", "ops", "marts", "master_data"}
 
 
-@pytest.mark.parametrize("relation", tables.relations(), ids=lambda relation: f"{relation.schema}.{relation.name}")
+@pytest.mark.parametrize("relation", relations(), ids=lambda relation: f"{relation.schema}.{relation.name}")
 def test_every_column_of_every_table_is_described(graph, relation):
     node = graph.get(tables.key(relation))
     schema = node.metadata["dagster/column_schema"].value

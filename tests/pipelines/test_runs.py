@@ -27,6 +27,7 @@ from tests.processes import Command, Ended
 from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.checks import checks
 from wms_sync.api.errors import Unauthorized
+from wms_sync.catalogue import relations
 from wms_sync.durable import make_private
 from wms_sync.errors import SettingsError
 from wms_sync.extract.progress import Progress
@@ -138,7 +139,7 @@ def test_an_operator_sees_the_run_in_the_catalogue(settings, instance):
     assert quarantine.metadata["dagster/row_count"].value == 0
     assert shipments.metadata["data_as_of"].value == settings.start.timestamp(), "a day that was read covers no gap"
     assert shipments.metadata["rows_merged"].value == run.read.progress.records
-    for relation in tables.relations():
+    for relation in relations():
         assert instance.get_latest_materialization_event(tables.key(relation)) is not None
 
     keys = [
@@ -170,12 +171,12 @@ def test_a_sync_needs_no_days_and_no_configuration(settings, instance):
 
 def test_whoever_selects_pages_and_tables_gets_each_table_once(settings, instance):
     built = definitions.build(settings)
-    selected = [pages(), *map(tables.key, tables.relations())]
+    selected = [pages(), *map(tables.key, relations())]
     result = built.resolve_implicit_global_asset_job_def().execute_in_process(
         instance=instance, asset_selection=selected, tags=dict(DAYS.tags)
     )
     made = Counter(event.asset_key for event in result.get_asset_materialization_events())
-    assert made == Counter({pages(): 3, **dict.fromkeys(map(tables.key, tables.relations()), 1)})
+    assert made == Counter({pages(): 3, **dict.fromkeys(map(tables.key, relations()), 1)})
     assert 0 < published(settings) < SHIPMENTS
 
 

@@ -8,7 +8,6 @@ each is handed over once in a run.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from threading import Lock
@@ -16,10 +15,12 @@ from typing import Any
 
 import duckdb
 
+from wms_sync import sql_files
 from wms_sync.catalogue import literal, quote
-from wms_sync.flatten.shape import PRODUCTS, create_types
+from wms_sync.flatten.objects import type_name
+from wms_sync.flatten.shape import COLLECTION, PRODUCTS, create_types
+from wms_sync.flatten.split import SHARED
 
-COLLECTION = "collection"
 KINDS = (
     "Brand",
     "Gallery",
@@ -41,26 +42,11 @@ KINDS = (
     "ThirdPartyBillingGroup",
     "Warehouse",
 )
-REPEATED = frozenset(
-    {*PRODUCTS, "Brand", "Merchant", "Retailer", "RetailerShipToLocation", "ThirdPartyBillingGroup", "Warehouse"}
-)
 _LARGEST = 16 * 1024 * 1024
-_VIEW = """
-create view {view} as
-select page as _page, object
-from read_json(
-    {file},
-    columns = {{'page': 'integer', 'object': {type}}},
-    format = 'newline_delimited',
-    records = true,
-    auto_detect = false,
-    maximum_object_size = {largest}
-)
-"""
 
 
 class Repetitions:
-    """What was handed over of the kinds of `REPEATED`, by any thread."""
+    """What was handed over of the kinds of `SHARED`, by any thread."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -85,8 +71,10 @@ class Objects:
         self.connection.execute("create schema page")
         self._files = {kind: os.memfd_create(kind) for kind in (COLLECTION, *KINDS)}
         for kind, file in self._files.items():
-            path, named = literal(f"/proc/self/fd/{file}"), literal(quote(_type_name(kind)))
-            self.connection.execute(_VIEW.format(view=_view(kind), file=path, type=named, largest=_LARGEST))
+            view = {"schema": "page", "kind": quote(kind), "file": literal(f"/proc/self/fd/{file}")}
+            named = literal(quote(type_name(kind)))
+            statement = sql_files.read("flatten/page/kind.sql")
+            self.connection.execute(statement.format(**view, type=named, largest=_LARGEST))
 
     def put(self, pages: Sequence[Any]) -> None:
         """Replace the pages."""
@@ -104,7 +92,7 @@ class Objects:
 
     def _lines(self, number: int, kind: str, page: Any) -> Iterator[bytes]:  # noqa: ANN401 - a generated struct
         objects = page.collection if kind == COLLECTION else getattr(page.included, kind, None)
-        if objects and kind in REPEATED:
+        if objects and kind in SHARED:
             objects = self._repetitions.without(objects)
         if objects:
             begin = b'{"page":%d,"object":' % (number + 1)
@@ -115,8 +103,3 @@ class Objects:
 
 def _view(kind: str) -> str:
     return f"page.{quote(kind)}"
-
-
-def _type_name(kind: str) -> str:
-    """Return the name of a kind's type in `sql/types`: `order_item` for `OrderItem`."""
-    return "shipment" if kind == COLLECTION else re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind).lower()

@@ -16,7 +16,7 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import Relations, relations_in, row_counts, settings_of
-from wms_sync.catalogue import history_tables, literal, ops_tables, tables
+from wms_sync.catalogue import literal, stored_tables
 from wms_sync.durable import sync_file
 
 logger = logging.getLogger(__name__)
@@ -24,7 +24,6 @@ logger = logging.getLogger(__name__)
 FREE_SHARE = 1 / 3
 WORTH_IT = 16 * 1024 * 1024
 """Bytes of free space below which nobody would notice."""
-MEGABYTE = 1e6
 
 
 def is_bloated(connection: duckdb.DuckDBPyConnection, rows: int) -> bool:
@@ -52,7 +51,7 @@ def compact(source: Path, fresh: Path, *, memory_limit: str) -> bool:
             {"error": f"{type(error).__name__}: {error}"},
         )
         return False
-    sizes = {"before": source.stat().st_size / MEGABYTE, "after": fresh.stat().st_size / MEGABYTE}
+    sizes = {"before": source.stat().st_size / 1e6, "after": fresh.stat().st_size / 1e6}
     logger.info("a third of the file was free space: it has %(after).1f MB now instead of %(before).1f MB", sizes)
     return True
 
@@ -72,4 +71,4 @@ def _copy(source: Path, fresh: Path, memory_limit: str) -> None:
 def _held(connection: duckdb.DuckDBPyConnection, database: str) -> tuple[Relations, Mapping[str, int]]:
     """Return what a database has: tables, views, columns and comments, and the numbers of rows."""
     connection.execute(f"use {database}")
-    return relations_in(connection), row_counts(connection, (*tables(), *ops_tables(), *history_tables()))
+    return relations_in(connection), row_counts(connection, stored_tables())

@@ -25,7 +25,18 @@ import duckdb
 from wms_sync import sql_files
 from wms_sync.analytics.errors import DatabaseOpenError, SchemaChangedError
 from wms_sync.analytics.foreign_log import set_aside_log
-from wms_sync.catalogue import Table, history_tables, literal, marts, ops_tables, quote, table, tables
+from wms_sync.catalogue import (
+    Table,
+    history_tables,
+    literal,
+    marts,
+    ops_tables,
+    quote,
+    relations,
+    stored_tables,
+    table,
+    tables,
+)
 from wms_sync.durable import make_private, make_private_file
 from wms_sync.layout import Layout, spill
 from wms_sync.settings import memory_bytes
@@ -246,7 +257,7 @@ def row_counts(connection: duckdb.DuckDBPyConnection, of: Iterable[Table] | None
 def create_empty(connection: duckdb.DuckDBPyConnection) -> None:
     """Create every schema, table and mart of ``sql/`` in a database that has none of them."""
     _create_schemas(connection)
-    for relation in (*tables(), *ops_tables(), *history_tables(), *marts()):
+    for relation in relations():
         connection.execute(relation.create)
 
 
@@ -287,8 +298,7 @@ def _complete(connection: duckdb.DuckDBPyConnection) -> None:
 @cache
 def definitions() -> str:
     """Return a digest of the definitions of all tables and marts."""
-    relations = (*tables(), *ops_tables(), *history_tables(), *marts())
-    return hashlib.sha256("".join(one.create for one in relations).encode()).hexdigest()[:16]
+    return hashlib.sha256("".join(one.create for one in relations()).encode()).hexdigest()[:16]
 
 
 def _is_as_defined(connection: duckdb.DuckDBPyConnection) -> bool:
@@ -351,8 +361,8 @@ def _adapt_columns(
 
 def _changed_comments(present: Relations) -> Iterator[str]:
     """Yield the statements that bring the comments of tables, marts and columns to those of the catalogue."""
-    for kind, relations in (("table", (*tables(), *ops_tables(), *history_tables())), ("view", marts())):
-        for relation in relations:
+    for kind, of_kind in (("table", stored_tables()), ("view", marts())):
+        for relation in of_kind:
             there = present.get(relation.place, PresentRelation("", None, {}))
             if there.comment != relation.comment:
                 yield f"comment on {kind} {relation.qualified} is {literal(relation.comment)}"

@@ -81,12 +81,12 @@ class Objects:
                     schema=quote(self._schema),
                     kind=quote(kind),
                     file=literal(str(path)),
-                    type=literal(quote(_type_name(kind))),
+                    type=literal(quote(type_name(kind))),
                     largest=self._largest,
                 )
             )
 
 
-def _type_name(kind: str) -> str:
+def type_name(kind: str) -> str:
     """Return the name of a kind's type in ``sql/types``: ``order_item`` for ``OrderItem``."""
     return "shipment" if kind == COLLECTION else re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind).lower()

@@ -30,7 +30,7 @@ from wms_sync.runs.recording import SUCCEEDED, Counts, Ended, Recording
 from wms_sync.runs.report_page import report_load
 from wms_sync.settings import Settings
 from wms_sync.state.run import Run
-from wms_sync.state.runs import LOADING, NOT_PUBLISHED, SYNC
+from wms_sync.state.runs import LOADING, SYNC
 from wms_sync.upkeep.recovery import begin
 
 
@@ -160,6 +160,4 @@ class Operation:
         return {**read, **({} if self.refreshed is None else self.refreshed.counts)}
 
     def _end(self) -> Ended:
-        if self.refreshed is None or self.refreshed.published:
-            return SUCCEEDED
-        return Ended("failed", self.refreshed.refusal, NOT_PUBLISHED)
+        return SUCCEEDED if self.refreshed is None else Ended.of(self.refreshed)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from time import monotonic
+from typing import TYPE_CHECKING
 
 import duckdb
 from sqlalchemy.exc import SQLAlchemyError
@@ -21,8 +22,11 @@ from wms_sync.reports.status import status
 from wms_sync.settings import Settings
 from wms_sync.state.acknowledgements import Acknowledgements
 from wms_sync.state.queue import mark_running
-from wms_sync.state.runs import Outcome, RunRecord, RunRecords
+from wms_sync.state.runs import NOT_PUBLISHED, Outcome, RunRecord, RunRecords
 from wms_sync.state.store import StateStore
+
+if TYPE_CHECKING:
+    from wms_sync.load.refresh import RefreshReport
 
 logger = logging.getLogger("wms_sync.runs")
 Counts = Mapping[str, int]
@@ -47,6 +51,11 @@ class Ended:
             return cls("interrupted", "The run was interrupted; the next one continues from there.", kind)
         known = isinstance(error, WmsSyncError)
         return cls("failed", str(error) if known else f"{kind}; the run's log has the details", kind)
+
+    @classmethod
+    def of(cls, refreshed: RefreshReport) -> Ended:
+        """Return the end of a run that has loaded the tables: it failed if nothing was published."""
+        return SUCCEEDED if refreshed.published else cls("failed", refreshed.refusal, NOT_PUBLISHED)
 
 
 SUCCEEDED = Ended()

@@ -24,7 +24,7 @@ from wms_sync import sql_files
 from wms_sync.analytics import database
 from wms_sync.analytics.publish import publish
 from wms_sync.api.body import packed
-from wms_sync.catalogue import Table, history_tables, literal, ops_tables, quote, tables
+from wms_sync.catalogue import Table, literal, quote, stored_tables, tables
 from wms_sync.durable import sync_file
 from wms_sync.extract.raw import damage, rewrite_manifest
 from wms_sync.flatten.errors import PageDamagedError
@@ -338,7 +338,7 @@ def _copy(connection: duckdb.DuckDBPyConnection, source: Path, order_ids: Collec
     connection.execute(f"attach {literal(str(source))} as {quote(OLD)} (read_only)")
     present = _present_columns(connection, literal(OLD))
     concerned = _concerned()
-    for table in (*tables(), *ops_tables(), *history_tables()):
+    for table in stored_tables():
         there = present.get((table.schema, table.name), set())
         columns = ", ".join(quote(column) for column in table.column_names if column in there)
         if columns:
