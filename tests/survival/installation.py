@@ -21,7 +21,7 @@ from tests.oracle import Tables, differences
 from tests.processes import PROCESSES, enter
 from tests.survival.moments import Moment, Moments
 from wms_sandbox.server import SandboxServer
-from wms_sync.analytics.database import published, records
+from wms_sync.analytics.database import open_for_reading, records
 from wms_sync.catalogue import quote
 from wms_sync.extract.raw import damage, read_manifest
 from wms_sync.layout import Layout
@@ -130,7 +130,7 @@ class Installation:
 
     def pushes_published(self) -> list[dict[str, Any]]:
         """What analysts see of it."""
-        with published(self.layout) as connection:
+        with open_for_reading(self.layout, self.layout.published) as connection:
             return records(connection.execute("from ops.push_ledger order by intended_at, kind, key"))
 
     def differences(self, expected: Tables) -> list[str]:

@@ -22,7 +22,7 @@ from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK, marked
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
-from wms_sync.analytics.database import published
+from wms_sync.analytics.database import open_for_reading
 
 PERSONAL = {"WMS_INCLUDE_ADDRESSES": "true", "WMS_PAGE_SIZE": "20"}
 NOTHING_TO_FINISH = 2
@@ -60,7 +60,7 @@ def an_order(installation: Installation) -> int:
         from (from pii.order_addresses select order_id union all from pii.order_address_candidates select order_id)
         group by all order by count(*) desc, order_id limit 1
     """
-    with published(installation.layout) as connection:
+    with open_for_reading(installation.layout, installation.layout.published) as connection:
         [(order,)] = connection.execute(query).fetchall()
     return int(order)
 

@@ -41,16 +41,16 @@ MOMENTS = {
         "write_tables > write_tables.<locals>.<dictcomp> > _write > put_in_place: before replace",
         5,
     ),
-    "the working file is taken": ("sync", f"Refresh.run > Refresh._take_working_file > {PUT}", 1),
+    "the working file is taken": ("sync", f"Refresh.run > WorkingFile.begin > {PUT}", 1),
     "windows are merged": (
         "sync",
         "PendingWindows.merge_into > PendingWindows._merge > Merger.merge > transaction: before commit",
         1,
     ),
-    "the working file comes back": ("sync", f"Refresh.run > Refresh._finish > {PUT}", 1),
-    "the tables are published": ("sync", f"Refresh._finish > publish > {PUT}", 1),
-    "a rebuild takes its place": ("rebuild", f"Refresh.rebuild > Refresh._finish > {PUT}", 1),
-    "a rebuild is published": ("rebuild", f"Refresh._finish > publish > {PUT}", 1),
+    "the working file comes back": ("sync", f"Refresh._finish > WorkingFile.finish > {PUT}", 1),
+    "the tables are published": ("sync", f"WorkingFile.finish > publish > {PUT}", 1),
+    "a rebuild takes its place": ("rebuild", f"Refresh._finish > WorkingFile.finish > {PUT}", 1),
+    "a rebuild is published": ("rebuild", f"WorkingFile.finish > publish > {PUT}", 1),
 }
 SHARE = ("a page is landed", "the tables are published")
 """Of the normal suite."""

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from wms_sync.alerts import runs
 from wms_sync.alerts.fact import Event, Fact, Undecided, digest
-from wms_sync.analytics.database import published
+from wms_sync.analytics.target import target_of
 from wms_sync.cron import longest_pause
 from wms_sync.extract.nights import is_being_retried
 from wms_sync.extract.plan import data_as_of, late_after
@@ -94,10 +94,10 @@ def of_freshness(now: Now) -> Found:
 
 def of_published_file(now: Now) -> Found:
     """Yield values that did not fit their types, and keys that no type knows: what is open in the inbox."""
-    path = now.settings.layout.published
-    if not path.exists():
+    target = target_of(now.settings)
+    if not target.is_published:
         return
-    entries = _inbox(now.settings, path.stat().st_mtime_ns)
+    entries = _inbox(now.settings, target.version)
     if values := [one for one in entries if one.is_value]:
         found = sum(one.rows for one in values)
         yield Fact(
@@ -179,7 +179,7 @@ SOURCES: Mapping[Callable[[Now], Found], frozenset[Event]] = {
 @lru_cache(maxsize=1)
 def _inbox(settings: Settings, _: int) -> tuple[InboxEntry, ...]:
     """Return what is open. It may take long to find out, so the daemon asks once per published file."""
-    with published(settings.layout) as connection, StateStore(settings.database_url) as store:
+    with target_of(settings).published() as connection, StateStore(settings.database_url) as store:
         return open_entries(connection, store, {})
 
 

@@ -134,13 +134,6 @@ def settings_of(path: Path, memory_limit: str) -> dict[str, str]:
 
 
 @contextmanager
-def published(layout: Layout, *, memory_limit: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open the published file, which must exist, for reading; times are UTC. As ``open_for_reading``."""
-    with open_for_reading(layout, layout.published, memory_limit=memory_limit) as connection:
-        yield connection
-
-
-@contextmanager
 def open_for_reading(
     layout: Layout, path: Path, *, memory_limit: str | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:

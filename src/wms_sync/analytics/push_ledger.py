@@ -6,14 +6,12 @@ the answer that should have brought it was lost, and settles the create if it wa
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import duckdb
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import open_for_reading, records, replace_rows
+from wms_sync.analytics.database import records, replace_rows
 from wms_sync.analytics.errors import DatabaseOpenError
-from wms_sync.layout import Layout
+from wms_sync.analytics.target import Opened
 from wms_sync.state.ledger import CLOCKS_DIFFER, Entry, PushLedger, Sighting, State
 
 
@@ -36,17 +34,17 @@ def write_push_ledger(connection: duckdb.DuckDBPyConnection, ledger: PushLedger,
     return len(rows)
 
 
-def restore_push_ledger(layout: Layout, database: Path, ledger: PushLedger) -> int:
-    """Copy into the ledger the creates that only the working or the published file knows; return how many.
+def restore_push_ledger(tables: Opened, ledger: PushLedger) -> int:
+    """Copy into the ledger the creates that only these tables know; return how many.
 
-    This repairs a state store that was deleted or restored from an old copy. The file does not know creates that were
-    sent after it was written: these are found in the service, or are in doubt.
+    This repairs a state store that was deleted or restored from an old copy. The tables do not know creates that
+    were sent after they were written: these are found in the service, or are in doubt.
     """
     try:
-        with open_for_reading(layout, database) as connection:
+        with tables as connection:
             return ledger.take_in(_entries(connection))
     except (duckdb.Error, DatabaseOpenError):
-        return 0  # if the file is damaged, the step that needs it reports that
+        return 0  # there are none yet; if they are damaged, the step that needs them reports that
 
 
 def _entries(connection: duckdb.DuckDBPyConnection) -> list[Entry]:

@@ -18,12 +18,13 @@ from types import SimpleNamespace
 import duckdb
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import has_ops_table, published, records, replace_rows
+from wms_sync.analytics.database import has_ops_table, records, replace_rows
+from wms_sync.analytics.errors import DatabaseOpenError
 from wms_sync.analytics.merge import WindowGroup
 from wms_sync.analytics.narrowing import Narrowing, narrowing
+from wms_sync.analytics.target import Target, target_of
 from wms_sync.catalogue import Table, literal, quote, table, tables
 from wms_sync.flatten.window import FlattenedWindow
-from wms_sync.layout import Layout
 from wms_sync.privacy.fields import SHIP_TO
 from wms_sync.settings import Settings
 from wms_sync.state.audits import Audit, AuditResult, Audits, MissingShipment
@@ -37,14 +38,11 @@ _MORE_NUMBERS = ("absent", "missing", "orders_changed", "settled_in_tables", "to
 
 def stored_shipments(settings: Settings, after_id: int, to_id: int) -> frozenset[int]:
     """Return the ids that a slice of ``(after_id, to_id]`` should hold. The caller holds the writer's lock."""
-    layout = settings.layout
-    path = layout.working_database if layout.working_database.exists() else layout.published
     bounds = {"after_id": after_id, "to_id": to_id, "start": settings.start}
     try:
-        limit = {"memory_limit": settings.memory_limit}
-        with duckdb.connect(path, read_only=True, config=limit) as connection:  # type: ignore[arg-type]
+        with target_of(settings).newest(memory_limit=settings.memory_limit) as connection:
             found = connection.execute(sql_files.read("audit/stored.sql"), bounds).fetchall()
-    except duckdb.Error:
+    except (duckdb.Error, DatabaseOpenError):
         return frozenset()  # nothing is proven then; the load that follows reports what is wrong with the file
     return frozenset(one for (one,) in found)
 
@@ -172,11 +170,11 @@ def write_audits(connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
     replace_rows(connection, "audits", known)
 
 
-def restore_audits(layout: Layout, audits: Audits) -> None:
-    """Copy the audits and missing shipments of the published file into the state store."""
-    if not layout.published.exists():
+def restore_audits(target: Target, audits: Audits) -> None:
+    """Copy the published audits and missing shipments into the state store."""
+    if not target.is_published:
         return
-    with published(layout) as connection:
+    with target.published() as connection:
         if not has_ops_table(connection, "missing_shipments"):
             return
         known = records(connection.execute("select * exclude (missing) from ops.audits"))

@@ -32,7 +32,7 @@ class MergingAhead:
         self._least = self._enough = PAGES * run.settings.page_size
         self._merged = 0
         self._merging = threading.Lock()
-        self._is_stopped = False
+        self._is_stopped = not refresh.merges_ahead
 
     def flattened(self, window_id: str) -> None:
         """Note that a window was flattened."""

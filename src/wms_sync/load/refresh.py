@@ -1,6 +1,6 @@
 """The tables' step: flatten and merge every window that is landed and not in the tables, then check and publish.
 
-The receipts in the working file decide which windows are still to be merged, whichever run landed them and whatever was
+The receipts in the tables decide which windows are still to be merged, whichever run landed them and whatever was
 killed before.
 """
 
@@ -8,31 +8,25 @@ from __future__ import annotations
 
 import itertools
 import logging
-import shutil
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from time import monotonic
 
 import duckdb
 
-from wms_sync.analytics import database
 from wms_sync.analytics.asking import Checking, CheckResult
-from wms_sync.analytics.compact import compact, is_bloated
 from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
-from wms_sync.analytics.foreign_log import report_foreign_log
 from wms_sync.analytics.included import absent_kinds
 from wms_sync.analytics.merge import PERSONAL
-from wms_sync.analytics.publish import publish
+from wms_sync.analytics.target import target_of
 from wms_sync.catalogue import ops_tables, tables
 from wms_sync.extract.plan import data_as_of
 from wms_sync.extract.raw import is_dropped
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.window import is_flattened
 from wms_sync.flatten.workers import Flattening
-from wms_sync.layout import log_of
 from wms_sync.load.pending import PendingWindows
 from wms_sync.state.run import Run
 from wms_sync.state.store import COMPLETE_STATES, Window
@@ -103,9 +97,8 @@ class Refresh:
         self._again = again
         self._settings = run.settings
         self._store = run.store
-        self._turn = run.turn
         self._layout = run.layout
-        self._working = self._turn.temporary(self._layout.working_database.name)
+        self._loading = target_of(run.settings).load(run.turn)
         self._started = monotonic()
         self._took: dict[str, float] = {}
         self._begin()
@@ -114,12 +107,17 @@ class Refresh:
         self._merged = PendingWindows(self._run, self._again)
         self._checking = Checking(self._layout, self._settings.memory_limit)
 
+    @property
+    def merges_ahead(self) -> bool:
+        """Return whether windows can be merged while others are still being read."""
+        return self._loading.merges_ahead
+
     def merge_ahead(self, ready: Collection[str]) -> None:
         """Merge windows that are flattened, while others are still being read; nothing else may be flattened."""
-        self._take_working_file()
+        self._loading.begin()
         has_begun = False
         while not has_begun:
-            with self._open(self._working) as connection:
+            with self._loading.open() as connection:
                 has_begun = not self._begins_checking(connection)
                 if has_begun:
                     with self._phase("merge"):
@@ -127,32 +125,18 @@ class Refresh:
 
     def start_over(self) -> None:
         """Throw away what was merged ahead: an error may have left anything of it."""
-        self._working.unlink(missing_ok=True)
-        log_of(self._working).unlink(missing_ok=True)
+        self._loading.throw_away()
         self._begin()
 
     def run(self) -> RefreshReport:
-        """Bring the working file up to date, check it and publish it."""
+        """Bring the tables up to date, check them and publish them."""
         self._started = monotonic()
         self._flatten(again=False)
-        self._take_working_file()
-        return self._finish(self._working)
-
-    def _take_working_file(self) -> None:
-        """Move the working file into the turn's folder, unless it is there; it is moved back when it is complete.
-
-        A run that fails, is killed or is taken over leaves no working file, so what it may still commit to its own copy
-        does no harm. The next run continues from the published file, whose receipts say what is still to be merged.
-        """
-        if self._working.exists():
-            return
-        if self._layout.working_database.exists():
-            self._turn.put_in_place(self._layout.working_database, self._working)
-        elif self._layout.published.exists():
-            shutil.copyfile(self._layout.published, self._working)
+        self._loading.begin()
+        return self._finish()
 
     def rebuild(self) -> RefreshReport:
-        """Make every table again from the raw pages, in a file of its own that then takes the working file's place."""
+        """Make every table again from the raw pages; what there is stays until the end."""
         self._flatten(again=True)
         if not self._settings.include_addresses and any(self._layout.parquet.glob(f"{PERSONAL}_*/*.parquet")):
             logger.info(
@@ -160,7 +144,8 @@ class Refresh:
                 "keep the personal data that they hold",
                 {"schema": PERSONAL},
             )
-        return self._finish(self._turn.temporary("rebuild.duckdb"))
+        self._loading.begin_anew()
+        return self._finish()
 
     def _flatten(self, *, again: bool) -> None:
         """Write Parquet for every window that has none; with ``again``, for every window that has raw pages.
@@ -202,12 +187,11 @@ class Refresh:
             [f"{window_id}/{error.path.name}: {error.reason}" for window_id, error in damaged.items()]
         )
 
-    def _finish(self, path: Path) -> RefreshReport:
+    def _finish(self) -> RefreshReport:
         merged, checking = self._merged, self._checking
         absent: tuple[str, ...] = ()
-        bloated = False
         while not checking.is_complete:
-            with self._open(path) as connection:
+            with self._loading.open() as connection:
                 if self._begins_checking(connection):
                     continue
                 alone = merged.is_complete
@@ -218,18 +202,14 @@ class Refresh:
                     with self._phase("check"):
                         checking.ask(connection, alone=alone)
                     absent = absent_kinds(connection) if merged.windows else ()
-                bloated = checking.is_complete and is_bloated(connection, sum(checking.rows.values()))
-        if bloated:
-            path = self._compacted(path)
-        # a log that a kill left belongs to the file that is replaced; the new file has what the log held
-        self._turn.take_away(self._layout.working_log)
-        self._turn.put_in_place(path, self._layout.working_database)
-        report_foreign_log(self._layout)
+                if checking.is_complete:
+                    self._loading.measure(connection, sum(checking.rows.values()))
         accepted = checking.accepted
         with self._phase("publish"):
-            size = publish(self._turn, self._layout, self._layout.working_database) if accepted else 0
+            size = self._loading.finish(accepted=accepted)
         # only now: the next run, also a backfill of the same days, continues windows that are landed
-        self._store.mark_loaded(merged.landed)
+        if accepted or self._loading.keeps_refused:
+            self._store.mark_loaded(merged.landed)
         if accepted:
             note_proven(self._store)
             drop_old_pages(self._run)
@@ -250,23 +230,10 @@ class Refresh:
             phases=self._took,
         )
 
-    def _open(self, path: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
-        shown, limit = self._layout.working_database, self._settings.memory_limit
-        return database.open_for_writing(path, memory_limit=limit, called=shown)
-
     def _begins_checking(self, connection: duckdb.DuckDBPyConnection) -> bool:
         """Return whether the file should be opened anew before anything is merged."""
         with self._phase("check"):
             return self._checking.begin(connection)
-
-    def _compacted(self, path: Path) -> Path:
-        """Return the path of a copy of this file without its free space, or this path if none could be made."""
-        fresh = self._turn.temporary("compact.duckdb")
-        with self._phase("publish"):
-            if not compact(path, fresh, memory_limit=self._settings.memory_limit):
-                return path
-        path.unlink()
-        return fresh
 
     @contextmanager
     def _phase(self, name: str) -> Iterator[None]:

@@ -8,8 +8,9 @@ from functools import partial
 
 from wms_sync.analytics.asking import NO_ROWS, CheckResult, Sample, ask_whole_tables
 from wms_sync.analytics.checks import checks
-from wms_sync.analytics.database import has_ops_table, published, records
+from wms_sync.analytics.database import has_ops_table, records
 from wms_sync.analytics.errors import NothingCheckedError
+from wms_sync.analytics.target import target_of
 from wms_sync.settings import Settings
 
 
@@ -27,7 +28,7 @@ class Found:
 def found_last(settings: Settings) -> Sequence[Found]:
     """Return what the load that published the file found. Raise ``NothingCheckedError``."""
     _refuse_unpublished(settings)
-    with published(settings.layout) as connection:
+    with target_of(settings).published() as connection:
         if not has_ops_table(connection, "checks"):
             raise NothingCheckedError(
                 "What the checks found is recorded from the next load on. Run `wms-sync sync`, or use --full."
@@ -41,7 +42,7 @@ def found_in_whole_tables(settings: Settings) -> Sequence[Found]:
     """Ask every check of the whole published tables. Raise ``NothingCheckedError``."""
     _refuse_unpublished(settings)
     limit = settings.memory_limit
-    open_file = partial(published, settings.layout, memory_limit=limit)
+    open_file = partial(target_of(settings).published, memory_limit=limit)
     return [_found(result) for result in ask_whole_tables(open_file, checks(), memory_limit=limit)]
 
 
@@ -51,5 +52,5 @@ def _found(result: CheckResult) -> Found:
 
 
 def _refuse_unpublished(settings: Settings) -> None:
-    if not settings.layout.published.exists():
+    if not target_of(settings).is_published:
         raise NothingCheckedError("Nothing can be checked: nothing is published yet. Run `wms-sync sync` first.")

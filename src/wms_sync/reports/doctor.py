@@ -12,9 +12,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import open_for_writing, published, records, row_counts
+from wms_sync.analytics.database import records, row_counts
 from wms_sync.analytics.errors import DatabaseOpenError
 from wms_sync.analytics.foreign_log import log_notice
+from wms_sync.analytics.target import target_of
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.clock import Heard
 from wms_sync.api.errors import AccessDenied, ApiError, CallFailed, SessionExpired, Unauthorized
@@ -180,7 +181,8 @@ def _disk(settings: Settings) -> Iterator[Finding]:
         refuse_unwritable(folder)
     folder = next(path for path in (layout.root, *layout.root.parents) if path.exists())
     free = shutil.disk_usage(folder).free
-    copy = layout.published.stat().st_size if layout.published.exists() else 0
+    target = target_of(settings)
+    copy = target.size if target.is_published else 0
     enough = free >= LOW_DISK_BYTES + 2 * copy
     yield Finding("disk", "ok" if enough else "warn", f"{free / 1024**3:.1f} GB free in {folder}")
 
@@ -188,7 +190,7 @@ def _disk(settings: Settings) -> Iterator[Finding]:
 def _state(settings: Settings) -> Iterator[Finding]:
     layout = settings.layout
     with StateStore(settings.database_url) as store:
-        windows, behind = store.windows(), is_behind(layout, store)
+        windows, behind = store.windows(), is_behind(settings, store)
         dropped = dropped_windows(layout, store)
     if behind:
         lost = "the state store was lost or is an old copy: the next run restores it from what is on disk"
@@ -227,7 +229,7 @@ def _service(settings: Settings) -> Iterator[Finding]:
 def _forgotten(settings: Settings) -> Iterator[Finding]:
     layout = settings.layout
     with StateStore(settings.database_url) as store:
-        refuse_lost(layout, behind=is_behind(layout, store))
+        refuse_lost(layout, behind=is_behind(settings, store))
         known = len(store.forgotten())
     yield Finding("forgotten orders", "ok", f"{known} recorded, in the state store and in forgotten-orders.json")
 
@@ -243,11 +245,11 @@ def _lock(settings: Settings) -> Iterator[Finding]:
 
 
 def _published(settings: Settings) -> Iterator[Finding]:
-    layout = settings.layout
-    if not layout.published.exists():
+    layout, target = settings.layout, target_of(settings)
+    if not target.is_published:
         yield Finding("published", "ok", "nothing yet")
         return
-    with published(layout) as connection:
+    with target.published() as connection:
         rows = row_counts(connection)
     for kept in layout.logs_set_aside():
         yield Finding("published", "warn", log_notice(kept, layout.published))
@@ -255,10 +257,11 @@ def _published(settings: Settings) -> Iterator[Finding]:
 
 
 def _timezones(settings: Settings) -> Iterator[Finding]:
-    if not settings.layout.published.exists():
+    target = target_of(settings)
+    if not target.is_published:
         return
     try:
-        with published(settings.layout) as connection:
+        with target.published() as connection:
             warehouses = records(connection.execute(sql_files.read("queries/warehouses.sql")))
     except DatabaseOpenError:  # reported already
         return
@@ -277,23 +280,17 @@ def _timezones(settings: Settings) -> Iterator[Finding]:
 
 
 def _tables(settings: Settings) -> Iterator[Finding]:
-    layout = settings.layout
-    if not layout.working_database.exists():
-        yield Finding("tables", "ok", "not made yet")
-        return
-    if lock_holder(layout) is not None:
+    if lock_holder(settings.layout) is not None:
         yield Finding("tables", "ok", "not examined: a run is writing them now")
         return
-    with open_for_writing(layout.working_database, memory_limit=settings.memory_limit):
-        pass
-    yield Finding("tables", "ok", "the working file opens and has the columns that sql/tables defines")
+    yield Finding("tables", "ok", target_of(settings).examined())
 
 
 def _ledger(settings: Settings) -> Iterator[Finding]:
     with PushLedger(settings.database_url) as ledger:
         sent, doubtful, unseen = sum(ledger.counts().values()), len(ledger.unsure()), ledger.unseen(in_shipments())
     with StateStore(settings.database_url) as store:
-        behind = is_behind(settings.layout, store)
+        behind = is_behind(settings, store)
     if behind:
         yield Finding("ledger", "warn", f"{sent} creates recorded, which may be too few: see state")
     elif doubtful:

@@ -17,8 +17,9 @@ from typing import Any
 import duckdb
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import has_ops_table, published, records
+from wms_sync.analytics.database import has_ops_table, records
 from wms_sync.analytics.errors import UnknownOrderError, UnknownShipmentError
+from wms_sync.analytics.target import target_of
 from wms_sync.intervals import Interval, subtract
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
@@ -131,11 +132,11 @@ def explain_tracking(settings: Settings, store: StateStore, number: str) -> tupl
 
 @contextmanager
 def _explaining(settings: Settings, store: StateStore) -> Iterator[_Explaining]:
-    layout = settings.layout
-    if not layout.published.exists():
+    target = target_of(settings)
+    if not target.is_published:
         raise UnknownShipmentError("Nothing can be explained: nothing is published yet. Run `wms-sync sync` first.")
-    with published(layout) as connection:
-        yield _Explaining(settings, store, layout, connection)
+    with target.published() as connection:
+        yield _Explaining(settings, store, settings.layout, connection)
 
 
 class _Explaining:
@@ -223,7 +224,7 @@ class _Explaining:
         yield f"No page that was read holds a shipment with the id or unique_id {name}."
         if not self._files:
             yield "There are no Parquet files: run `wms-sync rebuild` to make them from the raw pages."
-        if is_behind(self._layout, self._store):
+        if is_behind(self._settings, self._store):
             yield "Which time is covered is not known: the state store was lost or is an old copy. Run `wms-sync sync`."
             return
         if not covered:

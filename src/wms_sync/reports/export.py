@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from wms_sync.analytics.database import TableColumns, published, relations_in
+from wms_sync.analytics.database import TableColumns, relations_in
+from wms_sync.analytics.target import target_of
 from wms_sync.catalogue import literal, quote
 from wms_sync.durable import accessing, put_in_place, sync_file
 from wms_sync.errors import WmsSyncError
@@ -93,14 +94,14 @@ def export(settings: Settings, name: str, to: Path, *, timezone: str | None = No
     kind = to.suffix.lower()
     if kind not in KINDS:
         raise ExportError(f"{to} does not say what to write: end the name with one of {', '.join(KINDS)}.")
-    layout = settings.layout
-    if not layout.published.exists():
+    target = target_of(settings)
+    if not target.is_published:
         raise ExportError("Nothing can be exported: nothing is published yet. Run `wms-sync sync` first.")
     try:
         zone = None if kind == ".parquet" else checked_zone(timezone or settings.timezones.default)
     except ValueError as error:
         raise ExportError(f"{timezone} {error}.") from None
-    with published(layout) as connection, _replacing(to) as path:
+    with target.published() as connection, _replacing(to) as path:
         relation = _named(connection, name)
         cut = 0
         if kind == ".parquet":

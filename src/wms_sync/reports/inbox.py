@@ -16,7 +16,8 @@ from typing import Any
 import duckdb
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import published, records
+from wms_sync.analytics.database import records
+from wms_sync.analytics.target import target_of
 from wms_sync.catalogue import literal, table
 from wms_sync.errors import SettingsError
 from wms_sync.flatten.shape import ENVELOPE, ListNode, Node, ObjectNode, create_types, shape_of
@@ -106,7 +107,7 @@ def chosen(entries: Sequence[InboxEntry], names: Collection[str]) -> tuple[Inbox
 
 def findings(settings: Settings, entry: InboxEntry, most: int) -> tuple[Finding, ...]:
     """Return the newest rows behind an entry, at most so many."""
-    with published(settings.layout) as connection:
+    with target_of(settings).published() as connection:
         name = "values" if entry.is_value else "keys"
         query = sql_files.read(f"inbox/rows_of_{name}.sql")
         found = connection.execute(query, {"what": entry.what, "why": entry.why, "most": most})

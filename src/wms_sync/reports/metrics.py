@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+from wms_sync.analytics.target import target_of
 from wms_sync.durable import make_private, put_in_place, share_with_group, write_synced
 from wms_sync.reports.status import Status
 from wms_sync.settings import Settings
@@ -167,7 +168,7 @@ def _of_disk(settings: Settings, found: Status) -> Iterator[Metric]:
         {(): shutil.disk_usage(layout.root).free},
     )
     if found.published_at is not None:
-        yield _gauge("wms_sync_published_bytes", "Size of the published file.", {(): layout.published.stat().st_size})
+        yield _gauge("wms_sync_published_bytes", "Size of what is published.", {(): target_of(settings).size})
         yield _gauge(
             "wms_sync_published_timestamp_seconds", "When the tables were published.", {(): _at(found.published_at)}
         )

@@ -15,7 +15,8 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics.asking import CheckResult
-from wms_sync.analytics.database import published, records
+from wms_sync.analytics.database import records
+from wms_sync.analytics.target import target_of
 from wms_sync.durable import share_with_group, write_whole
 from wms_sync.errors import WmsSyncError
 from wms_sync.reports.attention import RUN
@@ -96,13 +97,13 @@ def make_report(
 
 
 def _collected(settings: Settings, checks: Sequence[CheckResult] | None) -> Report:
-    layout, now = settings.layout, datetime.now(UTC)
-    if not layout.published.exists():
+    target, now = target_of(settings), datetime.now(UTC)
+    if not target.is_published:
         raise ReportError("There is nothing to report: nothing is published yet. Run `wms-sync sync` first.")
     with StateStore(settings.database_url) as store:
         found = status(settings, store)
     try:
-        with published(layout) as connection:
+        with target.published() as connection:
             freshness = records(connection.execute("from marts.freshness"))
             rows = {name: records(connection.execute(sql_files.read(f"report/{name}.sql"))) for name in QUERIES}
     except duckdb.CatalogException as error:

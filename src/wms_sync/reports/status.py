@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from typing import Self
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import has_ops_table, published, records, row_counts
+from wms_sync.analytics.database import has_ops_table, records, row_counts
 from wms_sync.analytics.included import absent_kinds
+from wms_sync.analytics.target import Target, target_of
 from wms_sync.cron import next_tick
 from wms_sync.durable import accessing
 from wms_sync.extract.field_selection import refused_now
@@ -150,7 +151,7 @@ def _collected(settings: Settings, store: StateStore, layout: Layout) -> Status:
     with Acknowledgements(settings.database_url) as acknowledgements:
         acknowledged = acknowledgements.all()
     runs = _runs(settings)
-    published = _Published.read(layout, store, acknowledged)
+    published = _Published.read(target_of(settings), store, acknowledged)
     holder = lock_holder(layout)
     pushed = _Pushed.read(settings)
     found = Status(
@@ -159,7 +160,7 @@ def _collected(settings: Settings, store: StateStore, layout: Layout) -> Status:
         covered=covered,
         gaps=gaps,
         windows=_by_state(store),
-        state_is_behind=is_behind(layout, store),
+        state_is_behind=is_behind(settings, store),
         last_loads=published.last_loads,
         last_audit=published.last_audit,
         rows=published.rows,
@@ -201,11 +202,11 @@ class _Published:
     inbox: tuple[InboxEntry, ...] = ()
 
     @classmethod
-    def read(cls, layout: Layout, store: StateStore, acknowledged: Mapping[tuple[str, str], datetime]) -> _Published:
-        if not layout.published.exists():
+    def read(cls, target: Target, store: StateStore, acknowledged: Mapping[tuple[str, str], datetime]) -> _Published:
+        if not target.is_published:
             return cls()
-        at = datetime.fromtimestamp(layout.published.stat().st_mtime, UTC)
-        with published(layout) as connection:
+        at = target.published_at
+        with target.published() as connection:
             last = tuple(records(connection.execute(sql_files.read("queries/last_loads.sql"))))
             audits = (
                 connection.execute(sql_files.read("queries/last_audit.sql"))

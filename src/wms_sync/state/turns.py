@@ -33,6 +33,7 @@ class Turn:
 
     def __init__(self, epoch: Epoch, layout: Layout) -> None:
         self.epoch = epoch
+        self.layout = layout
         row = epoch.row
         # the epoch alone is not unique: a state store restored from a copy counts the same epochs again
         self.folder = layout.turns / f"{row.what}-{row.epoch}-{secrets.token_hex(4)}"

@@ -73,7 +73,7 @@ def backup(settings: Settings, folder: Path, *, most: int = KEPT_BACKUPS) -> Bac
 def _refuse_lost_state(settings: Settings) -> None:
     """Raise ``BackupError`` if the state store does not know what is on disk: the backup would lack it too."""
     with StateStore(settings.database_url) as store:
-        if is_behind(settings.layout, store):
+        if is_behind(settings, store):
             raise BackupError(
                 "The state store was lost or is an old copy, so a backup would lack what it does not know. Nothing was "
                 "kept. Run `wms-sync sync`, which restores it from what is on disk, and then the backup."

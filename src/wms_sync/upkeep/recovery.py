@@ -17,10 +17,11 @@ from pathlib import Path
 from uuid import uuid4
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import published, records
+from wms_sync.analytics.database import records
 from wms_sync.analytics.errors import AnotherServiceError
 from wms_sync.analytics.foreign_log import report_foreign_log
 from wms_sync.analytics.push_ledger import restore_push_ledger
+from wms_sync.analytics.target import Target, target_of
 from wms_sync.audit.compare import restore_audits
 from wms_sync.errors import OutOfMemory
 from wms_sync.extract import clocks
@@ -66,21 +67,21 @@ def recover(run: Run) -> None:
     report_foreign_log(layout)
     known = {window.id for window in store.windows()}
     unknown = _unknown_manifests(layout, known)
-    behind = _is_behind(layout, known, unknown)
+    target = target_of(settings)
+    behind = _is_behind(target, known, unknown)
     # windows last: once they are restored, nothing shows any more that the state store was lost
     reconcile_lists(layout, store, behind=behind)
     clocks.reconcile(layout, store)
     if behind:
         with Audits(settings.database_url, store.turn) as audits:
-            restore_audits(layout, audits)
-    database = layout.working_database if layout.working_database.exists() else layout.published
+            restore_audits(target, audits)
     with PushLedger(settings.database_url, store.turn) as ledger:
-        restored = restore_push_ledger(layout, database, ledger)
+        restored = restore_push_ledger(target.newest(), ledger)
     if restored:
         logger.info("restored %(creates)d creates in the ledger from the tables", {"creates": restored})
     found = _from_manifests(store, unknown)
     if not known:
-        found += _from_receipts(layout, store)
+        found += _from_receipts(target, store)
     if found:
         logger.info(
             "restored %(windows)d windows in the state store from their manifests and receipts; none is read again",
@@ -107,14 +108,14 @@ def refuse_another_service(settings: Settings, store: StateStore) -> None:
         raise AnotherServiceError(held, settings.base_url)
 
 
-def is_behind(layout: Layout, store: StateStore) -> bool:
+def is_behind(settings: Settings, store: StateStore) -> bool:
     """Return whether the state store lacks windows that are on disk: it was deleted, or restored from an old copy."""
     known = {window.id for window in store.windows()}
-    return _is_behind(layout, known, _unknown_manifests(layout, known))
+    return _is_behind(target_of(settings), known, _unknown_manifests(settings.layout, known))
 
 
-def _is_behind(layout: Layout, known: set[str], unknown: Sequence[Path]) -> bool:
-    return bool(unknown) or (not known and layout.published.exists())
+def _is_behind(target: Target, known: set[str], unknown: Sequence[Path]) -> bool:
+    return bool(unknown) or (not known and target.is_published)
 
 
 def _unknown_manifests(layout: Layout, known: set[str]) -> list[Path]:
@@ -128,15 +129,15 @@ def _from_manifests(store: StateStore, unknown: Sequence[Path]) -> int:
     return len(unknown)
 
 
-def _from_receipts(layout: Layout, store: StateStore) -> int:
+def _from_receipts(target: Target, store: StateStore) -> int:
     """Restore windows that are in the tables without raw pages; return how many.
 
     They count as covered, but a rebuild cannot include them.
     """
-    if not layout.published.exists():
+    if not target.is_published:
         return 0
     known = {window.id for window in store.windows()}
-    with published(layout) as connection:
+    with target.published() as connection:
         rows = records(connection.execute(sql_files.read("queries/windows_with_receipts.sql")))
     lost = [Window(**row) for row in rows if row["id"] not in known]
     for window in lost:

@@ -16,11 +16,11 @@ import duckdb
 import msgspec
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import published
 from wms_sync.analytics.errors import DatabaseOpenError
+from wms_sync.analytics.target import target_of
 from wms_sync.extract.raw import damage, is_dropped, read_manifest
 from wms_sync.flatten.window import FlattenedWindow, flattened_window, is_flattened
-from wms_sync.layout import MANIFEST, Layout
+from wms_sync.layout import MANIFEST
 from wms_sync.settings import Settings
 from wms_sync.state.queue import hold_lock
 from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
@@ -57,7 +57,7 @@ def verify(settings: Settings) -> Verified:
     """Examine the data folder, in the writer's turn, so that no run changes it meanwhile."""
     refuse_unfinished_restore(settings.layout)
     with hold_lock(settings.layout, "verify"), StateStore(settings.database_url) as store:
-        return _Examination(settings.layout, store).verified()
+        return _Examination(settings, store).verified()
 
 
 def verify_backups(folder: Path) -> Verified:
@@ -94,8 +94,10 @@ def verify_backups(folder: Path) -> Verified:
 class _Examination:
     """Looks at the data folder once."""
 
-    def __init__(self, layout: Layout, store: StateStore) -> None:
-        self._layout = layout
+    def __init__(self, settings: Settings, store: StateStore) -> None:
+        self._settings = settings
+        self._layout = settings.layout
+        self._target = target_of(settings)
         self._store = store
         self._looked_at = {"pages": 0, "Parquet files": 0, "receipts": 0}
 
@@ -104,7 +106,7 @@ class _Examination:
         return Verified(self._looked_at, found)
 
     def _lists(self) -> Iterator[Damage]:
-        if behind := is_behind(self._layout, self._store):
+        if behind := is_behind(self._settings, self._store):
             yield Damage("the state store", "it was lost or is an old copy", "the next run restores what is on disk")
         refuse_lost(self._layout, behind=behind)
 
@@ -163,11 +165,11 @@ class _Examination:
 
     def _receipts(self) -> Iterator[Damage]:
         """Compare with the receipts: what was forgotten since is gone from the Parquet files, and nothing else is."""
-        if not self._layout.published.exists():
+        if not self._target.is_published:
             return
-        name = self._layout.published.name
+        name = self._target.name
         try:
-            with published(self._layout) as connection:
+            with self._target.published() as connection:
                 rows = connection.execute(sql_files.read("queries/receipts.sql")).fetchall()
         except (duckdb.Error, DatabaseOpenError) as error:
             yield Damage(name, str(error).splitlines()[0], "move it away, and the next load publishes it again")

@@ -14,8 +14,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import published
-from wms_sync.layout import Layout
+from wms_sync.analytics.target import Target
 from wms_sync.master_data.check.rows import Checked
 from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.state.ledger import CLOCKS_DIFFER, PRESENT, UNSURE, Entry, PushLedger
@@ -89,7 +88,7 @@ def read_existing(
     *,
     service: str,
     ledger: PushLedger,
-    layout: Layout,
+    target: Target,
     lookup: Lookup | None = None,
     lacking: Observation | None = None,
 ) -> Existing:
@@ -98,7 +97,7 @@ def read_existing(
     own = {record.key for record in checked.records}
     named = _named(checked)
     entries = ledger.entries(service, checked.kind.name, own)
-    things = _in_shipments(layout, {**named, type_: own | named.get(type_, set())})
+    things = _in_shipments(target, {**named, type_: own | named.get(type_, set())})
     for other, keys in named.items():
         if other in KIND_BY_TYPE:
             remembered = ledger.entries(service, KIND_BY_TYPE[other].name, keys - own if other == type_ else keys)
@@ -151,12 +150,12 @@ def _is_unknown(found: tuple[Found, ...] | None) -> bool:
     return not found or found[0].id is None
 
 
-def _in_shipments(layout: Layout, wanted: Keys) -> Things:
-    """Read what the published file shows; it is open for a moment only."""
+def _in_shipments(target: Target, wanted: Keys) -> Things:
+    """Read what the published tables show; they are open for a moment only."""
     things: Things = {}
-    if not layout.published.exists():
+    if not target.is_published:
         return things
-    with published(layout) as connection:
+    with target.published() as connection:
         for type_ in wanted.keys() & QUERY_BY_TYPE.keys():
             query = sql_files.read("known/asked_for.sql").format(shown=sql_files.read(QUERY_BY_TYPE[type_]))
             rows: list[Any] = connection.execute(query, {"keys": sorted(wanted[type_])}).fetchall()

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from wms_sync.analytics.push_ledger import restore_push_ledger
+from wms_sync.analytics.target import target_of
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.merchant import MerchantApi
 from wms_sync.api.retrying import RetryPolicy
@@ -212,10 +213,10 @@ def _plan(
     with StateStore(settings.database_url) as store:
         refuse_another_service(settings, store)  # whose tables would tell what this one has, and by which id
         lacking = store.observation(LEDGER_LACKS)
-    layout = settings.layout
-    restore_push_ledger(layout, layout.published, ledger)
+    target = target_of(settings)
+    restore_push_ledger(target.published(), ledger)
     checked = check(read_csv(path), kind)
-    existing = read_existing(checked, service=service, ledger=ledger, layout=layout, lookup=lookup, lacking=lacking)
+    existing = read_existing(checked, service=service, ledger=ledger, target=target, lookup=lookup, lacking=lacking)
     return make_plan(checked, existing, resend=resend, again=again)
 
 

@@ -1,0 +1,97 @@
+"""Where the tables are kept: what a load, a report or a repair needs to know of it, and no more.
+
+``target_of`` returns the target that the settings name. Everybody who reads or writes the tables goes through it, so
+that nothing else depends on whether they are in a file.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Protocol
+
+import duckdb
+
+from wms_sync.settings import Settings
+from wms_sync.state.turns import Turn
+
+Opened = AbstractContextManager[duckdb.DuckDBPyConnection]
+"""An open connection for the length of a block; times are UTC."""
+
+
+class Loading(Protocol):
+    """One load of the tables: open it as often as needed, then finish it. Analysts see nothing of it before the end.
+
+    ``merges_ahead``: windows can be merged in transactions of their own before the load. ``keeps_refused``: what a
+    blocking check refuses is kept for the next load, so the windows count as loaded.
+    """
+
+    merges_ahead: bool
+    keeps_refused: bool
+
+    def begin(self) -> None:
+        """Continue from the tables that there are. Repeating it does nothing."""
+
+    def begin_anew(self) -> None:
+        """Make every table again; what there is stays until the end."""
+
+    def open(self) -> Opened:
+        """Open the tables for writing. Raise ``DatabaseOpenError`` or ``SchemaChangedError``."""
+
+    def measure(self, connection: duckdb.DuckDBPyConnection, rows: int) -> None:
+        """Look what ``finish`` has to do. ``rows`` are those of all tables without schema ``history``."""
+
+    def finish(self, *, accepted: bool) -> int:
+        """Publish what is ``accepted``; return the size of what is published in bytes, 0 if nothing is."""
+
+    def throw_away(self) -> None:
+        """Discard what was merged since ``begin``."""
+
+
+class Target(Protocol):
+    """Where the tables are kept. ``name`` is what messages call it."""
+
+    @property
+    def name(self) -> str:
+        """Return the name of what analysts open."""
+
+    @property
+    def is_published(self) -> bool:
+        """Return whether there is anything to read."""
+
+    @property
+    def published_at(self) -> datetime:
+        """Return when the tables that are published were. There must be some."""
+
+    @property
+    def version(self) -> int:
+        """Return a number that each publishing changes. Something must be published."""
+
+    @property
+    def size(self) -> int:
+        """Return the bytes of what is published."""
+
+    def published(self, *, memory_limit: str | None = None) -> Opened:
+        """Open the published tables for reading; something must be published. Raise ``DatabaseOpenError``.
+
+        With ``memory_limit``, queries take no more than that and spill into the writer's folder, as those of a load do.
+        """
+
+    def newest(self, *, memory_limit: str | None = None) -> Opened:
+        """Open the tables that the next load continues from, for reading; the caller holds the writer's lock.
+
+        Raise ``DatabaseOpenError``, also if there are none.
+        """
+
+    def examined(self) -> str:
+        """Open the tables as the next load does, and return a sentence on them. Raise as ``Loading.open``."""
+
+    def load(self, turn: Turn) -> Loading:
+        """Return a load, to be begun."""
+
+
+def target_of(settings: Settings) -> Target:
+    """Return the target that the settings name."""
+    from wms_sync.analytics.file_target import FileTarget
+
+    return FileTarget(settings)
