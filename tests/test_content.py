@@ -233,6 +233,14 @@ CASES = [
         True,
         key="Page.warnings",
     ),
+    Case(
+        "an unknown key with a quotation mark",
+        DRIFT,
+        given(**{'gift"wrap\n': "blue"}),
+        "true",
+        True,
+        key='Shipment.gift"wrap\n',
+    ),
     Case("an unknown key, nested 200 deep", DRIFT, given(deep=nested(200)), "true", True, key="Shipment.deep"),
     Case(
         "an unknown key, nested 100,000 deep",
@@ -248,6 +256,7 @@ CASES = [
     Case("an id that is null", REMOVED, given(id=None), path="$.collection[0]"),
     Case("an id that is text", REMOVED, given(id="first"), path="$.collection[0]"),
     Case("an id beyond 64 bits", REMOVED, given(id=2**70), path="$.collection[0]"),
+    Case("an id beyond 64 bits, below zero", REMOVED, given(id=-(2**70)), path="$.collection[0]"),
     Case(
         "a record that is no object", REMOVED, lambda page, _: page.update(collection=["lost"]), path="$.collection[0]"
     ),

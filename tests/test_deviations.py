@@ -167,6 +167,12 @@ DEVIATIONS = [
     Deviation("has_more is null at the end", pages(lambda page: page.update(has_more=page["has_more"] or None))),
     Deviation("has_more is a number", pages(lambda page: page.update(has_more=int(page["has_more"])))),
     Deviation("nothing is counted", pages(lambda page: page["meta"].pop("count", None)), ends=3, says=("no counts",)),
+    Deviation(
+        "counts are beyond 64 bits",
+        pages(lambda page: page["meta"].update(count=10**30) if "count" in page["meta"] else None),
+        ends=3,
+        says=("no counts",),
+    ),
     Deviation("there is no meta", pages(without("meta")), ends=3, says=("no counts",)),
     Deviation(
         "an empty collection is null",

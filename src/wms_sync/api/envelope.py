@@ -16,7 +16,7 @@ from wms_sync.api.page_cursor import named_host, page_cursor
 from wms_sync.loose_json import loosely
 from wms_sync.privacy.detection import mentions_no_person, page_decoder
 from wms_sync.shallow_json import cut_to_depth
-from wms_sync.whole_numbers import LARGEST_ID, whole
+from wms_sync.whole_numbers import INT64, whole
 
 
 class _Meta(msgspec.Struct):
@@ -63,11 +63,11 @@ def read_envelope(content: bytes, *, watched: bool = False) -> Envelope:
 
 def _envelope(page: Any, *, suspect: bool) -> Envelope:  # noqa: ANN401 - a generated struct
     ids = tuple(record.id for record in page.collection)
-    if ids and max(ids) > LARGEST_ID:
-        ids = tuple(one for one in ids if one <= LARGEST_ID)  # a record with a larger one goes to quarantine
+    if ids and (max(ids) not in INT64 or min(ids) not in INT64):
+        ids = tuple(one for one in ids if one in INT64)  # a record with another one goes to quarantine
     count, cursor_start = (page.meta.count, page.meta.cursor_start) if page.meta else (None, None)
     following = _following(page.next, cursor_start)
-    return Envelope(len(page.collection), ids, page.has_more, following, count, named_host(page.next), suspect)
+    return Envelope(len(page.collection), ids, page.has_more, following, whole(count), named_host(page.next), suspect)
 
 
 def _following(stated: object, cursor_start: object) -> int | None:

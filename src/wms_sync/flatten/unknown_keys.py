@@ -6,6 +6,7 @@ to a type with a learned key.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,8 @@ Counted = dict[tuple[str, str], Drift]
 ABSENT = Raw()
 # More keys than this are not new fields but an object used as a map: such pages stay on the slow path.
 MOST = 100
+# No field of a struct of msgspec can be read from such a key, so these pages stay there too.
+_UNNAMEABLE = re.compile(r'["\\\x00-\x1f\ud800-\udfff]')
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class UnknownKeys:
 
     def learn(self, drift: Iterable[Drift]) -> bool:
         """Remember the keys. Return whether any was new; learn none if there would be more than ``MOST``."""
-        new = {(found.holder, found.key) for found in drift} - self._keys
+        new = {(found.holder, found.key) for found in drift if not _UNNAMEABLE.search(found.key)} - self._keys
         if not new or len(new) + len(self._keys) > MOST:
             return False
         self._keys |= new
