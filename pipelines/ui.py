@@ -20,6 +20,7 @@ from pathlib import Path
 
 import click
 
+from pipelines.cli.printing import say
 from pipelines.home import HOME_VARIABLE, home_of_user
 from pipelines.installed import command
 from pipelines.instance import prepare_home
@@ -53,7 +54,7 @@ def main(port: int) -> None:
     try:
         sys.exit(serve(Settings.load(), port))
     except WmsSyncError as error:
-        click.echo(f"wms-sync: {error}", err=True)
+        say(f"wms-sync: {error}", err=True)
         sys.exit(error.exit_code)
 
 
@@ -80,15 +81,15 @@ def _refuse_taken(port: int) -> None:
 @contextmanager
 def sandbox() -> Iterator[tuple[Mapping[str, str], Path]]:
     """Run a sandbox with sample files; yield the UI's environment and the folder to start it in, which has no .env."""
-    click.echo("WMS_BASE_URL is not set: the UI opens on a sandbox with made-up shipments.")
+    say("WMS_BASE_URL is not set: the UI opens on a sandbox with made-up shipments.")
     data = SANDBOX_DATA.absolute()
     shutil.rmtree(data, ignore_errors=True)
     files = Path(shutil.copytree(SAMPLES, data / "master-data"))
-    click.echo(
+    say(
         f"Sample files of master data are in {files}. They are planned, and sent when you approve a plan; "
         f"WMS_PUSH_ENABLED=true {command()} ui sends them at once."
     )
-    click.echo("Run the job sync_now first: the samples name merchants and warehouses that shipments show.")
+    say("Run the job sync_now first: the samples name merchants and warehouses that shipments show.")
     start = (datetime.now(UTC) - timedelta(days=DAYS)).date()
     with local_sandbox(shipments=SHIPMENTS, seed=SEED, days=DAYS) as base_url:
         environment = {
@@ -112,7 +113,7 @@ def _is_no_setting(name: str) -> bool:
 
 def _serve(environment: Mapping[str, str], folder: Path, port: int) -> int:
     home = prepare_home(Path(environment[HOME_VARIABLE]))
-    click.echo(f"Dagster at http://{HOST}:{port} (home {home}); Ctrl-C ends it.")
+    say(f"Dagster at http://{HOST}:{port} (home {home}); Ctrl-C ends it.")
     command = [str(Path(sys.executable).with_name("dagster")), "dev", "-m", "pipelines.definitions"]
     command += ["-h", HOST, "-p", str(port)]
     signal.signal(

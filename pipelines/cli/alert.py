@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import click
-
+from pipelines.cli.printing import say
 from wms_sync.alerts.channels import NotDelivered, all_channels
 from wms_sync.alerts.fact import Event, Fact
 from wms_sync.alerts.message import body_of
@@ -28,8 +27,8 @@ def send_test(settings: Settings) -> int:
         try:
             channel.send(body)
         except NotDelivered as error:
-            click.echo(f"fail  {channel.setting}: {error}")
+            say(f"fail  {channel.setting}: {error}")
             failed = True
         else:
-            click.echo(f"ok    {channel.setting} took the test")
+            say(f"ok    {channel.setting} took the test")
     return 1 if failed else 0

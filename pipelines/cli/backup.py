@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import click
-
+from pipelines.cli.printing import say
 from wms_sync.errors import SettingsError
 from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.master_data.push.file import push_lock
@@ -22,7 +21,7 @@ def make_backup(settings: Settings, folder: Path, *, keep: int) -> int:
     """Make a backup and print what it cost. Return 3 if something damaged could not be kept."""
     made = backup(settings, folder, most=keep)
     for line in _backup_lines(made):
-        click.echo(line)
+        say(line)
     return NEEDS_A_HAND if made.backup.damaged else 0
 
 
@@ -32,12 +31,12 @@ def put_back(settings: Settings, source: Path | None, *, over: Path | None, crea
         if not creates_are_known:
             raise SettingsError("Name the folder that was given to `wms-sync backup`, or one backup-*.json in it.")
         trust_ledger(settings)
-        click.echo("ledger    is taken as complete from now on")
+        say("ledger    is taken as complete from now on")
         return 0
     locks = tuple(push_lock(kind) for kind in KINDS)
     restored = restore(settings, source, over=over, creates_are_known=creates_are_known, locks=locks)
     for line in _restored_lines(restored):
-        click.echo(line)
+        say(line)
     return NEEDS_A_HAND if restored.left_out or restored.creates_unknown_since else 0
 
 
@@ -45,7 +44,7 @@ def show_verified(settings: Settings, folder: Path | None) -> int:
     """Print what is damaged; return 1 if anything is."""
     found = verify(settings) if folder is None else verify_backups(folder)
     for line in _verified_lines(found):
-        click.echo(line)
+        say(line)
     return 1 if found.damaged else 0
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import click
-
+from pipelines.cli.printing import say
 from wms_sync.reports.checks import Found, found_in_whole_tables, found_last
 from wms_sync.settings import Settings
 
@@ -16,7 +15,7 @@ def show_checks(settings: Settings, *, full: bool) -> int:
     """Print what the checks found; return the exit code."""
     found = found_in_whole_tables(settings) if full else found_last(settings)
     for line in _lines(found, "whole tables, asked now" if full else "at the last load"):
-        click.echo(line)
+        say(line)
     severities = {one.severity for one in found if one.offending}
     return PASSED if not severities else ERRORS if "error" in severities else ONLY_WARNINGS
 

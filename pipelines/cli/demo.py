@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import click
 import duckdb
 import httpx
 from rich.console import Console
 from rich.table import Table
 
+from pipelines.cli.printing import say
 from pipelines.cli.push_views import plan_lines
 from pipelines.cli.runs import run_push, run_sync
 from pipelines.installed import command, shown
@@ -64,7 +64,7 @@ def run_demo(data_dir: Path) -> int:
     _title("6. What an analyst sees")
     _show(published)
     _title("What to look at next")
-    click.echo(_next_steps(settings, published))
+    say(_next_steps(settings, published))
     return max(codes)
 
 
@@ -87,12 +87,12 @@ def _push_samples(settings: Settings) -> Iterator[int]:
     for kind in KINDS:
         for path in files_of(SAMPLES, kind):
             for line in plan_lines(plan_file(settings, kind, path), limit=settings.push_limit):
-                click.echo(line)
+                say(line)
             yield run_push(settings, kind, path, resend=False, most=SHOWN, keeps_history=False)
 
 
 def _title(text: str) -> None:
-    click.echo(f"\n== {text}")
+    say(f"\n== {text}")
 
 
 def _empty(data_dir: Path) -> None:
@@ -109,7 +109,7 @@ def _let_time_pass(base_url: str, changes: Mapping[str, int]) -> None:
         f"{base_url}/sandbox/advance", json=changes, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60
     )
     answer.raise_for_status()
-    click.echo(", ".join(f"{name} {value}" for name, value in changes.items()))
+    say(", ".join(f"{name} {value}" for name, value in changes.items()))
 
 
 def _show(published: Path) -> None:

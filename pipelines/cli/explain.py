@@ -7,8 +7,7 @@ from dataclasses import asdict
 from itertools import chain
 from typing import TYPE_CHECKING
 
-import click
-
+from pipelines.cli.printing import say
 from wms_sync.reports.explain import explain, explain_orders, explain_tracking, explanation_lines, order_lines
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
@@ -43,7 +42,7 @@ def explain_package(settings: Settings, number: str, *, as_json: bool) -> None:
 def _print(found: DataclassInstance | tuple[DataclassInstance, ...], lines: Iterable[str], *, as_json: bool) -> None:
     if as_json:
         plain = [asdict(one) for one in found] if isinstance(found, tuple) else asdict(found)
-        click.echo(json.dumps(plain, indent=2, default=str))
+        say(json.dumps(plain, indent=2, default=str))
         return
     for line in lines:
-        click.echo(line)
+        say(line)

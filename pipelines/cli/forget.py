@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import click
 
+from pipelines.cli.printing import say
 from pipelines.cli.views import moment
 from pipelines.sources import COMMAND_LINE
 from wms_sync.errors import SettingsError
@@ -42,7 +43,7 @@ def forget_orders(settings: Settings, names: Sequence[str], *, yes: bool, dry_ru
             _echo(chain.from_iterable(map(_order_lines, orders)))
             _echo(_plan_lines(plan_forget(settings.layout, store, [one.id for one in orders])))
     if dry_run:
-        click.echo("nothing was changed")
+        say("nothing was changed")
         return
     if orders and not yes:
         _ask(f"Remove the personal data of {len(orders)} orders for good?")
@@ -55,9 +56,9 @@ def list_forgotten(settings: Settings) -> None:
         listed = store.forgotten_list()
     for one in listed:
         done = f"done {moment(one.done_at)}" if one.done_at else "not done yet: run wms-sync forget"
-        click.echo(f"{one.order_id}  asked {moment(one.asked_at)}, {done}")
+        say(f"{one.order_id}  asked {moment(one.asked_at)}, {done}")
     if not listed:
-        click.echo("no order is forgotten")
+        say("no order is forgotten")
 
 
 def take_off(settings: Settings, names: Sequence[str], *, yes: bool) -> None:
@@ -66,7 +67,7 @@ def take_off(settings: Settings, names: Sequence[str], *, yes: bool) -> None:
         raise SettingsError("Name the orders to take off the list: wms-sync forget --list shows it.")
     orders = _named(settings, names)
     _echo(chain.from_iterable(map(_order_lines, orders)))
-    click.echo(
+    say(
         "Off the list, an order is as any other again: what is read from now on keeps where it went, and with "
         "WMS_INCLUDE_ADDRESSES its persons. What was removed stays removed until a backfill reads the days again in "
         "which its shipments changed."
@@ -75,7 +76,7 @@ def take_off(settings: Settings, names: Sequence[str], *, yes: bool) -> None:
         _ask(f"Take {len(orders)} orders off the list?")
     with begin(settings, FORGET) as run:
         take_off_list(run.layout, run.store, [one.id for one in orders])
-    click.echo(f"off the list  {', '.join(str(one.id) for one in orders)}")
+    say(f"off the list  {', '.join(str(one.id) for one in orders)}")
 
 
 def _forget(settings: Settings, order_ids: Sequence[int]) -> None:
@@ -116,7 +117,7 @@ def _unfinished(settings: Settings) -> bool:
 
 def _echo(lines: Iterator[str]) -> None:
     for line in lines:
-        click.echo(line)
+        say(line)
 
 
 def _order_lines(order: NamedOrder) -> Iterator[str]:

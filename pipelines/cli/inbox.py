@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-import click
-
+from pipelines.cli.printing import say
 from pipelines.cli.views import moment, refresh_lines
 from pipelines.sources import COMMAND_LINE
 from wms_sync.errors import SettingsError
@@ -42,7 +41,7 @@ def acknowledge(settings: Settings, names: Sequence[str]) -> None:
     with Acknowledgements(settings.database_url) as acknowledgements:
         acknowledgements.add({name: facts[name] for name in names})
     for name in names:
-        click.echo(f"acknowledged  {name}, until its facts change")
+        say(f"acknowledged  {name}, until its facts change")
 
 
 def list_entries(settings: Settings) -> None:
@@ -51,19 +50,19 @@ def list_entries(settings: Settings) -> None:
     known = known_keys(entries) if any(not one.is_value for one in entries) else frozenset()
     for one in entries:
         for line in _entry_lines(one, is_known=one.name in known):
-            click.echo(line)
+            say(line)
     if not entries:
-        click.echo("nothing is open: what is left in ops.quarantine has healed")
+        say("nothing is open: what is left in ops.quarantine has healed")
 
 
 def show_entry(settings: Settings, name: str) -> None:
     """Print an entry with its newest rows and the text of each as it came."""
     [entry] = chosen(_status(settings).inbox, [name])
     for line in _entry_lines(entry, is_known=False):
-        click.echo(line)
+        say(line)
     for finding in findings(settings, entry, SHOWN):
         for line in _finding_lines(settings.layout, finding):
-            click.echo(line)
+            say(line)
 
 
 def replay_entries(settings: Settings, names: Sequence[str]) -> int:
@@ -79,7 +78,7 @@ def replay_entries(settings: Settings, names: Sequence[str]) -> int:
     entries = chosen(_status(settings).inbox, names)
     windows = {window for entry in entries for window in entry.windows}
     if not windows:
-        click.echo("nothing is open: there is nothing to replay")
+        say("nothing is open: there is nothing to replay")
         return 0
     recording = Recording(settings, str(uuid4()), REPLAY, COMMAND_LINE)
     done: list[Replayed] = []
@@ -94,10 +93,10 @@ def replay_entries(settings: Settings, names: Sequence[str]) -> int:
         done.append(replay(run, windows))
         report_load(run, done[0].refreshed)
     for line in _replay_lines(done[0]):
-        click.echo(line)
+        say(line)
     left = {one.name for one in _status(settings).inbox}
     for entry in entries:
-        click.echo(f"{entry.name}  {'still open' if entry.name in left else 'healed'}: {entry.what}")
+        say(f"{entry.name}  {'still open' if entry.name in left else 'healed'}: {entry.what}")
     return 0 if done[0].refreshed.published else 1
 
 

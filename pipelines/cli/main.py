@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 import click
 
+from pipelines.cli.printing import say
 from pipelines.logs import Lines, handling, stamped
 from wms_sync.durable import keep_private
 from wms_sync.errors import SettingsError, WmsSyncError
@@ -46,10 +47,10 @@ def exits_with_code(command: Callable[..., int | None]) -> Callable[..., NoRetur
         try:
             code = command(*args, **kwargs) or 0
         except WmsSyncError as error:
-            click.echo(f"wms-sync: {error}", err=True)
+            say(f"wms-sync: {error}", err=True)
             code = error.exit_code
         except KeyboardInterrupt:
-            click.echo("wms-sync: interrupted; run it again to continue from there.", err=True)
+            say("wms-sync: interrupted; run it again to continue from there.", err=True)
             sys.exit(INTERRUPTED)
         except Exception:
             _tell()
@@ -83,7 +84,7 @@ def main() -> None:
     """
     gc.set_threshold(100_000)  # looking for garbage among imported objects takes 0.1 to 0.2 s and finds none
     keep_private()
-    console = Lines(lambda _, text: click.echo(text if sys.stderr.isatty() else stamped(text), err=True))
+    console = Lines(lambda _, text: say(text if sys.stderr.isatty() else stamped(text), err=True))
     click.get_current_context().with_resource(handling(console))
     click.get_current_context().with_resource(without(PANDAS))
 
@@ -159,7 +160,7 @@ def call(method: str, arguments: str) -> None:
     given = _json_array(arguments)
     with MerchantApi.from_settings(Settings.load()) as api:
         result = api.call(method, given)
-    click.echo(json.dumps(result, indent=2, ensure_ascii=False))
+    say(json.dumps(result, indent=2, ensure_ascii=False))
 
 
 @main.command()
@@ -189,10 +190,10 @@ def status(as_json: bool, is_check: bool) -> int:
         found = current(settings, store).with_items(home.items(datetime.now(UTC)))
     if is_check:
         line, code = check_line(found)
-        click.echo(line)
+        say(line)
         return code
     if as_json:
-        click.echo(json.dumps({**_plain(found), "dagster": _plain(home)}, indent=2, default=str))
+        say(json.dumps({**_plain(found), "dagster": _plain(home)}, indent=2, default=str))
     else:
         _print(status_lines(found, home))
     return 0
@@ -298,7 +299,7 @@ def report(to: Path | None) -> None:
     from wms_sync.reports.report import make_report
 
     path, _ = make_report(Settings.load(), to)
-    click.echo(f"wrote {path}")
+    say(f"wrote {path}")
 
 
 @main.command()
@@ -391,9 +392,9 @@ def doctor(as_json: bool) -> int:
     for finding in chain(examine(settings), look_at_alerts(settings)):
         found.append(finding)
         if not as_json:
-            click.echo(f"{finding.verdict:<4}  {finding.subject:<11}  {finding.message}")
+            say(f"{finding.verdict:<4}  {finding.subject:<11}  {finding.message}")
     if as_json:
-        click.echo(json.dumps([_plain(finding) for finding in found], indent=2))
+        say(json.dumps([_plain(finding) for finding in found], indent=2))
     return 1 if any(finding.verdict == "fail" for finding in found) else 0
 
 
@@ -457,7 +458,7 @@ def _for_service() -> Settings:
 
 def _print(lines: Iterable[str]) -> None:
     for line in lines:
-        click.echo(line)
+        say(line)
 
 
 def _json_array(text: str) -> list[Any]:

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
-import click
-
+from pipelines.cli.printing import say
 from pipelines.logs import LIBRARY, Lines, stamped
 from pipelines.progress_lines import LINE_SECONDS, PlainLines, line, push_line
 
@@ -150,7 +149,7 @@ def _of_push(now: PushProgress, _: float) -> _Shown:
 
 
 def _line(text: str) -> None:
-    click.echo(stamped(text), err=True)
+    say(stamped(text), err=True)
 
 
 def _terminal() -> Console | None:

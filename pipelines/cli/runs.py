@@ -7,8 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-import click
-
+from pipelines.cli.printing import say
 from pipelines.cli.progress import progress, push_progress
 from pipelines.cli.views import read_lines, refresh_lines, took_lines
 from pipelines.home import home_of_user
@@ -78,14 +77,14 @@ def run_push(
     with push_progress() as watcher:
         outcome = _runs(keeps_history=keeps_history).run_push(settings, kind, path, resend=resend, watcher=watcher)
     for line in outcome.lines(most=most):
-        click.echo(line)
+        say(line)
     return INTERRUPTED if outcome.applied.interrupted else outcome.exit_code
 
 
 def report(outcome: RunReport) -> int:
     """Print what a run did; return its exit code."""
     for line in _lines(outcome):
-        click.echo(line)
+        say(line)
     return DONE_WITH_DOUBTS if _is_doubtful(outcome) else 0
 
 

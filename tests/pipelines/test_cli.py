@@ -26,6 +26,8 @@ from tests.processes import Command, Ended
 from wms_sandbox.app import Sandbox
 
 Run = Callable[..., Ended]
+COMMANDS = "gift\x1b]0;wrap\x07\x9b31m\u202e"
+"""A key that would rename a terminal, color it and turn the line around."""
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +209,7 @@ def test_values_that_do_not_fit_are_said_and_end_with_three(run, sandbox, tmp_pa
     def spoil(page):
         if page["collection"]:
             page["collection"][0]["is_international"] = {"perhaps": "not"}
-            page["collection"][0]["gift_wrap"] = "blue"
+            page["collection"][0][COMMANDS] = "blue"
         return page
 
     sandbox.sandbox.rewrite = spoil
@@ -221,7 +223,10 @@ def test_values_that_do_not_fit_are_said_and_end_with_three(run, sandbox, tmp_pa
     assert shipments(tmp_path) == 600
     assert {kind for kind, _, _ in spoiled} == {"Shipment"}
     assert [json.loads(text) for _, _, text in spoiled] == [{"perhaps": "not"}] * len(spoiled)
-    assert unknown == [("Shipment.gift_wrap", '"blue"')]
+    assert unknown == [(f"Shipment.{COMMANDS}", '"blue"')]
+    shown = run("inbox", "list").stdout
+    assert "Shipment.gift\\u001b]0;wrap\\u0007\\u009b31m\\u202e" in shown
+    assert not set(COMMANDS) & set(shown) - set("gift]0;wrap31m")
 
 
 def test_explain_traces_a_shipment_to_its_page(first, run, tmp_path):
