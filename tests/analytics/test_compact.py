@@ -11,7 +11,7 @@ import duckdb
 from tests.bloat import bloat
 from tests.test_sync import first_synced
 from wms_sync.analytics.compact import compact, is_bloated
-from wms_sync.analytics.database import relations_in
+from wms_sync.analytics.database import BLOCK, open_for_writing, relations_in
 from wms_sync.catalogue import quote
 from wms_sync.load.refresh import refresh
 
@@ -56,6 +56,21 @@ def test_a_load_compacts_a_bloated_file_which_keeps_everything(bench, sandbox, t
     with duckdb.connect(working) as connection:
         assert not is_bloated(connection, sum(refreshed.rows.values()) + sum(refreshed.ops_rows.values()))
     assert sorted(path.name for path in bench.run.turn.folder.iterdir()) == ["spill"]
+
+
+def test_a_file_of_an_earlier_release_has_smaller_blocks_once_it_is_compacted(tmp_path):
+    earlier, fresh = tmp_path / "earlier.duckdb", tmp_path / "fresh.duckdb"
+    with duckdb.connect(earlier) as connection:
+        connection.execute("create schema ops; create table ops.kept as from range(10)")
+    with open_for_writing(earlier, memory_limit="300MB") as connection:
+        assert block_of(connection) == 262_144
+    assert compact(earlier, fresh, memory_limit="300MB")
+    with open_for_writing(fresh, memory_limit="300MB") as connection:
+        assert block_of(connection) == int(BLOCK)
+
+
+def block_of(connection: duckdb.DuckDBPyConnection) -> int:
+    return int(connection.execute("select block_size from pragma_database_size()").fetchall()[0][0])
 
 
 def test_deleted_rows_are_free_space_too(tmp_path):

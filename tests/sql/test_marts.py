@@ -220,7 +220,7 @@ for mart in sys.argv[2:]:
 """
 
 
-@pytest.mark.parametrize("version", ["1.0.0", "1.4.4", duckdb.__version__])
+@pytest.mark.parametrize("version", ["1.1.3", "1.4.4", duckdb.__version__])
 def test_attached_beside_a_database_with_shipments_of_its_own_a_mart_reads_its_own_file(version, tmp_path):
     client = CLIENTS / f"duckdb-{version}"
     if version != duckdb.__version__ and not client.is_dir():
