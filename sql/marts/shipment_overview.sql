@@ -30,7 +30,8 @@ package_totals as (
         shipment_id,
         count(*) as packages,
         sum(billable_weight_value) as billable_weight_value,
-        case when count(distinct billable_weight_unit) = 1 then min(billable_weight_unit) end as billable_weight_unit,
+        min(billable_weight_unit) filter (where billable_weight_value is not null) as billable_weight_unit,
+        count(distinct coalesce(billable_weight_unit, '')) filter (where billable_weight_value is not null) as weight_units,
         list(tracking_ref order by position) filter (where tracking_ref is not null) as tracking_refs
     from main.packages
     group by shipment_id
@@ -116,8 +117,8 @@ select
     item_totals.qty_shipped, -- Quantity shipped over all items, in pieces
     goods.goods_types, -- Kinds of goods of its products, such as HAZMAT; ops.code_values says what each means; null if no product says
     coalesce(package_totals.packages, 0) as packages, -- Number of packages
-    package_totals.billable_weight_value, -- Weight that the carrier bills, over all packages, in billable_weight_unit
-    package_totals.billable_weight_unit, -- Unit of billable_weight_value; null if the packages have different units
+    case when package_totals.weight_units = 1 then package_totals.billable_weight_value end as billable_weight_value, -- Weight that the carrier bills, over all packages, in billable_weight_unit; null if they have different units: marts.package_costs converts them
+    case when package_totals.weight_units = 1 then package_totals.billable_weight_unit end as billable_weight_unit, -- Unit of billable_weight_value
     package_totals.tracking_refs -- Tracking numbers of the packages
 from shipment
 left join main.warehouses

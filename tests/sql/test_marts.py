@@ -58,6 +58,10 @@ def test_a_shipment_stands_beside_its_order_retailer_warehouse_and_totals(databa
         "billable_weight_value, billable_weight_unit, tracking_refs, is_open from marts.shipment_overview",
     ) == [("O-2", "ACME", "West", "Maker", 2, Decimal("3.5000"), 3, 7.5, "lb", ["1Z1", "1Z2"], True)]
 
+    insert(database, "packages", shipment_id=1, position=4, billable_weight_value=1000, billable_weight_unit="g")
+    query = "select packages, billable_weight_value, billable_weight_unit from marts.shipment_overview"
+    assert ask(database, query) == [(4, None, None)]
+
 
 def test_a_shipment_whose_order_is_not_there_is_still_shown(database):
     insert(database, "shipments", id=1, order_id=2)

@@ -149,7 +149,8 @@ def _coverage_items(found: Status) -> Iterator[Item]:
         )
     if found.lag_seconds is not None and found.lag_seconds > found.late_after_seconds:
         yield state(
-            "stale", f"The sync is {found.lag_seconds / 3600:.0f} hours behind: look at the last runs in Dagster."
+            "stale",
+            f"The sync is {found.lag_seconds / 3600:.0f} hours behind: see the last runs in `wms-sync status`.",
         )
     if landed := found.windows.get("landed"):
         yield item("landed", f"{landed} windows are on disk and not in the tables: run `wms-sync sync`.")
