@@ -24,8 +24,8 @@ DOCS = "\n".join(
     path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 )
 STEPS = [
-    "privacy", "state", "api", "extract", "flatten", "analytics", "audit", "upkeep", "load", "master_data", "reports",
-    "runs", "alerts",
+    "files", "privacy", "state", "api", "extract", "flatten", "analytics", "audit", "upkeep", "load", "master_data",
+    "reports", "runs", "alerts",
 ]  # fmt: skip
 """The packages of ``wms_sync``: each may import those before it and not those behind it."""
 PUSH_STEPS = ["file", "fields", "kinds", "check", "plan", "push"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 
-from wms_sync.flatten.page import read_raw
+from wms_sync.flatten.page import unpacked_page
 
 
 def files_holding(root: Path, *texts: bytes) -> set[str]:
@@ -23,7 +23,9 @@ def holds(path: Path, connection: duckdb.DuckDBPyConnection, texts: Collection[b
         return a_row_holds(connection, "read_parquet($file)", texts, file=str(path))
     if path.suffix == ".duckdb" and a_table_holds(path, texts):
         return True
-    content = read_raw(path) if path.name.startswith("page-") else path.read_bytes()
+    content = path.read_bytes()
+    if path.name.startswith("page-"):
+        content = unpacked_page(content, path)
     return any(text in content for text in texts)
 
 

@@ -126,7 +126,8 @@ def _entry_lines(one: InboxEntry, *, is_known: bool) -> Iterator[str]:
 
 def _finding_lines(layout: Layout, finding: Finding) -> Iterator[str]:
     page = layout.page(finding.window_id, finding.page)
-    where = str(page) if page is not None else f"page {finding.page} of {finding.window_id}, which is not kept any more"
+    gone = f"page {finding.page} of {finding.window_id}, which is not kept any more"
+    where = gone if page is None else layout.files.where(page)
     of = (
         f"{finding.object} {finding.object_id if finding.object_id is not None else '(no id)'}, "
         if finding.object

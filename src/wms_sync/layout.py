@@ -5,6 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from wms_sync.files.folder import FolderFiles
+from wms_sync.files.interface import Files
+
+RAW = "raw/shipments"
+PARQUET = "parquet"
+FLATTENED = f"{PARQUET}/_windows"
 MANIFEST = "manifest.json"
 """In a window's folder of raw pages: what the state store knows of the window, once it is complete."""
 PAGES_DROPPED = "pages-dropped.json"
@@ -19,52 +25,49 @@ class Layout:
 
     root: Path
 
+    @property
+    def files(self) -> Files:
+        """Raw pages and Parquet files, by key."""
+        return FolderFiles(self.root)
+
     # --- raw pages ---
 
     @property
     def raw(self) -> Path:
         """Raw pages, a folder a window; written once."""
-        return self.root / "raw" / "shipments"
+        return self.root / RAW
 
     def window(self, window_id: str) -> Path:
         """The folder of a window's raw pages."""
         return self.raw / window_id
 
-    def windows(self) -> list[Path]:
-        """The folders of all windows, in order."""
-        return sorted(self.raw.glob("*"))
+    def windows(self) -> list[str]:
+        """The windows that have a folder, in order."""
+        return self.files.names(RAW)
 
-    def pages(self, window_id: str) -> list[Path]:
-        """The raw pages of a window that are on disk, in order."""
-        return sorted(self.window(window_id).glob("page-*"))
+    def pages(self, window_id: str) -> list[str]:
+        """The names of the raw pages of a window that are there, in order."""
+        return [name for name in self.files.names(window_key(window_id)) if name.startswith("page-")]
 
-    def page(self, window_id: str, number: int) -> Path | None:
-        """One raw page, however it is compressed; None when it is not on disk."""
-        return next(iter(self.window(window_id).glob(f"page-{number:05d}.*")), None)
-
-    def manifests(self) -> list[Path]:
-        """The manifests of all windows that are complete on disk; each folder is named for its window."""
-        return sorted(self.raw.glob(f"*/{MANIFEST}"))
+    def page(self, window_id: str, number: int) -> str | None:
+        """The key of one raw page, however it is compressed; None when it is not there."""
+        pages = self.pages(window_id)
+        return next((raw_key(window_id, name) for name in pages if name.startswith(f"page-{number:05d}.")), None)
 
     # --- Parquet ---
 
     @property
     def parquet(self) -> Path:
         """Flattened batches, a folder a table; written once."""
-        return self.root / "parquet"
-
-    @property
-    def flattened_manifests(self) -> Path:
-        """Which Parquet files each window has, a file a window."""
-        return self.parquet / "_windows"
+        return self.root / PARQUET
 
     def flattened_manifest(self, window_id: str) -> Path:
         """Which Parquet files a window has, written after the last of them; without it the window is flattened."""
-        return self.flattened_manifests / f"{window_id}.json"
+        return self.root / flattened_key(window_id)
 
-    def parquet_files(self, slug: str) -> list[Path]:
-        """All files of a table, named by its ``slug``."""
-        return sorted((self.parquet / slug).glob("*.parquet"))
+    def parquet_files(self, slug: str) -> list[str]:
+        """The keys of all files of a table, named by its ``slug``."""
+        return [parquet_key(slug, name) for name in self.files.names(f"{PARQUET}/{slug}") if name.endswith(".parquet")]
 
     # --- the analytics database ---
 
@@ -199,6 +202,36 @@ class BackupLayout:
     def forgotten_orders(self) -> Path:
         """Ids of all orders that were forgotten at any of the backups."""
         return self.root / "forgotten-orders.json"
+
+
+def window_key(window_id: str) -> str:
+    """The key of the folder of a window's raw pages."""
+    return f"{RAW}/{window_id}"
+
+
+def raw_key(window_id: str, name: str) -> str:
+    """The key of a raw page or manifest of a window."""
+    return f"{RAW}/{window_id}/{name}"
+
+
+def parquet_key(slug: str, name: str) -> str:
+    """The key of a Parquet file of a table."""
+    return f"{PARQUET}/{slug}/{name}"
+
+
+def flattened_key(window_id: str) -> str:
+    """The key of the record of which Parquet files a window has."""
+    return f"{FLATTENED}/{window_id}.json"
+
+
+def name_of(key: str) -> str:
+    """The last part of a key."""
+    return key.rpartition("/")[2]
+
+
+def suffix_of(key: str) -> str:
+    """What a raw page is packed as: ``json.gz``."""
+    return name_of(key).partition(".")[2]
 
 
 def page_name(number: int, suffix: str) -> str:

@@ -119,7 +119,7 @@ def test_as_of_a_moment_history_holds_what_the_tables_held_then(life, lived):
 
 def drops_raw_pages(bench: Bench) -> None:
     for window in bench.store.windows():
-        assert drop_pages(bench.store.turn, bench.layout.window(window.id), datetime.now().astimezone()) > 0
+        assert drop_pages(bench.store.turn, bench.layout, window.id, datetime.now().astimezone()) > 0
     rebuild(bench.run)
 
 

@@ -143,7 +143,7 @@ def test_the_manifest_tells_what_a_window_was_not_asked_for(bench, sandbox):
     refuse(sandbox, *REFUSED)
     read(bench)
     [window, *_] = bench.store.windows("landed")
-    assert read_manifest(bench.layout.window(window.id) / "manifest.json").window.lost == LOST
+    assert read_manifest(bench.layout, window.id).window.lost == LOST
 
 
 def test_an_audit_asks_for_what_was_agreed_on(bench, sandbox):

@@ -66,7 +66,7 @@ def test_nothing_personal_lands_that_was_not_asked_for(bench, sandbox):
     assert sent == [(COUNTRY, None)], "of a whole address these are left"
     for window in bench.store.windows("loaded"):
         pages = bench.store.pages(window.id)
-        assert [damage(bench.layout.window(window.id), page) for page in pages] == [None] * len(pages)
+        assert [damage(bench.layout, page) for page in pages] == [None] * len(pages)
 
 
 def in_order(key: str, value: object) -> Callable[[dict[str, Any]], object]:

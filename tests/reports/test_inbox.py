@@ -71,7 +71,7 @@ def test_what_does_not_fit_is_an_entry_until_somebody_has_seen_it_and_again_with
     rows = findings(spoiled.settings, value, most=3)
     assert len(rows) == min(3, value.rows)
     assert rows[0].text == f'{{"perhaps": {rows[0].object_id}}}'
-    assert spoiled.layout.page(rows[0].window_id, rows[0].page).is_file()
+    assert spoiled.layout.files.size(spoiled.layout.page(rows[0].window_id, rows[0].page))
     assert findings(spoiled.settings, key, most=3)[0].text == '"blue"'
     assert known_keys(found.values()) == frozenset()
     with pytest.raises(UnknownEntry, match="value-000000"):
@@ -125,7 +125,7 @@ def test_a_replay_changes_only_what_the_pages_show_otherwise_and_names_windows_w
     assert entries(spoiled)[True].rows == value.rows
 
     for window in value.windows:
-        drop_pages(spoiled.run.turn, spoiled.layout.window(window), datetime.now(UTC))
+        drop_pages(spoiled.run.turn, spoiled.layout, window, datetime.now(UTC))
     done = replay(spoiled.run, value.windows)
     assert (done.windows, set(done.dropped)) == ((), set(value.windows))
 

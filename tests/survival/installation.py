@@ -147,12 +147,12 @@ class Installation:
         for window in store.windows("landed", "loaded"):
             if window.reason == "audit":
                 continue  # a part of the ids: it covers nothing
-            pages, folder = store.pages(window.id), self.layout.window(window.id)
+            pages = store.pages(window.id)
             assert [page.number for page in pages] == list(range(1, window.pages + 1))
             assert pages[-1].next_cursor is None
             assert sum(page.records for page in pages) == window.records == window.count_reported, window
-            assert not [reason for page in pages if (reason := damage(folder, page))]
-            assert read_manifest(folder / "manifest.json").pages == pages
+            assert not [reason for page in pages if (reason := damage(self.layout, page))]
+            assert read_manifest(self.layout, window.id).pages == pages
         store.close()
 
 

@@ -28,7 +28,7 @@ from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.errors import AnotherServiceError, RawPagesDamagedError
 from wms_sync.api.errors import ServiceFailed
 from wms_sync.extract.raw import damage
-from wms_sync.flatten.page import read_raw
+from wms_sync.flatten.page import unpacked_page
 from wms_sync.load.refresh import rebuild
 from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.retailers import RETAILERS
@@ -288,7 +288,7 @@ def test_each_kind_of_damage_is_found(harm, reason, bench):
     window, page = a_page(bench, "landed")
     if harm is not None:
         do_harm(harm, page)
-    found = damage(page.parent, bench.store.pages(window)[-1])
+    found = damage(bench.layout, bench.store.pages(window)[-1])
     assert found is None if reason is None else reason in str(found)
 
 
@@ -332,8 +332,8 @@ def test_an_order_is_forgotten_although_a_page_is_damaged_and_the_page_comes_bac
     for known in bench.store.windows("loaded"):
         for landed in bench.store.pages(known.id):
             path = bench.layout.window(known.id) / landed.file
-            assert damage(path.parent, landed) is None
-            assert without_orders(read_raw(path), row) is None
+            assert damage(bench.layout, landed) is None
+            assert without_orders(unpacked_page(path.read_bytes(), path), row) is None
     with duckdb.connect(bench.layout.published, read_only=True) as tables:
         assert tables.execute("from pii.order_addresses where order_id = ?", row).fetchall() == []
     assert night(bench) == []

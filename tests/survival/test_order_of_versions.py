@@ -157,7 +157,7 @@ def landed(layout: Layout, versions: Sequence[Version]) -> list[Window]:
             quarantined=0,
             drift=0,
         )
-        layout.flattened_manifests.mkdir(parents=True, exist_ok=True)
+        layout.flattened_manifest(name).parent.mkdir(parents=True, exist_ok=True)
         layout.flattened_manifest(name).write_bytes(msgspec.json.encode(flattened))
         windows.append(begun(name, of_window[0].reason))
     return windows

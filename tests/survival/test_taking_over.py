@@ -28,14 +28,14 @@ from wms_sync.state.store import StateStore
 ONE_AT_A_TIME = {"WMS_MAX_PARALLEL_REQUESTS": "1"}
 PUT = "Turn.put_in_place > put_in_place: before replace"
 MOMENTS = {
-    "a page is landed": ("sync", f"land > Turn.write_whole > {PUT}", 4),
-    "a page was landed": ("sync", f"land > Turn.write_whole > {PUT.replace('before', 'after')}", 4),
+    "a page is landed": ("sync", f"FolderFiles.put > Turn.write_whole > {PUT}", 4),
+    "a page was landed": ("sync", f"FolderFiles.put > Turn.write_whole > {PUT.replace('before', 'after')}", 4),
     "a page was recorded": (
         "sync",
         "WindowReader._read_on > WindowReader._land > StateStore.record_page > Guarded._transaction: after commit",
         4,
     ),
-    "a window is closed": ("sync", f"write_manifest > Turn.write_whole > {PUT}", 1),
+    "a window is closed": ("sync", f"FolderFiles.replace > Turn.write_whole > {PUT}", 1),
     "a table's file is put in place": (
         "sync",
         "write_tables > write_tables.<locals>.<dictcomp> > _write > put_in_place: before replace",

@@ -252,7 +252,7 @@ class Checking:
     def _changed_tables(self, connection: duckdb.DuckDBPyConnection, windows: Sequence[FlattenedWindow]) -> set[str]:
         """Fill the temporary table ``load_keys``; return the tables, if they have rows, that the windows may change."""
         files = {
-            one.name: [file for window in windows for file in window.files(self._layout.parquet, one.slug)]
+            one.name: [file for window in windows for file in window.files(self._layout, one.slug)]
             for one in tables()
             if one.is_root and one.schema != "ops"
         }

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import duckdb
 
@@ -143,8 +142,8 @@ class Keeper:
     def _files(self) -> list[str]:
         """Return the Parquet files of all merged windows, as far as they are kept: nothing else needs the old ones."""
         windows = merged_windows(self._connection, self._layout)
-        files = [file for window in windows for file in window.files(self._layout.parquet, self._root.slug)]
-        return [file for file in files if Path(file).exists()]
+        files, keys = self._layout.files, [key for window in windows for key in window.keys(self._root.slug)]
+        return files.local([key for key in keys if files.size(key) is not None])
 
     def _filled(self, column: str) -> str:
         """Return the expression for a tracked column as the version has it, for what a window did not bring."""

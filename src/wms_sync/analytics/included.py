@@ -8,7 +8,6 @@ the same window.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import duckdb
 
@@ -19,6 +18,7 @@ from wms_sync.analytics.merge import WindowGroup
 from wms_sync.api.selection import PREFIX, parameters
 from wms_sync.catalogue import literal, quote, table
 from wms_sync.flatten.window import are_alike
+from wms_sync.layout import Layout
 
 CHECK = "most_of_what_is_referred_to_came_with_the_latest_load"
 
@@ -55,7 +55,7 @@ KINDS = (
 )
 
 
-def count_included(connection: duckdb.DuckDBPyConnection, parquet: Path, pending: WindowGroup) -> None:
+def count_included(connection: duckdb.DuckDBPyConnection, layout: Layout, pending: WindowGroup) -> None:
     """Count for each window that is about to be merged; ``not_given`` derives from the counts how it is merged."""
     windows = [window.id for window, _ in pending]
     alike = are_alike(flattened for _, flattened in pending)
@@ -64,7 +64,7 @@ def count_included(connection: duckdb.DuckDBPyConnection, parquet: Path, pending
     values: dict[str, list[str]] = {}
     for kind in KINDS:
         asked = [one for one in pending if PREFIX + kind.path not in one[0].lost]
-        files, came = _files(asked, parquet, kind.referring), _files(asked, parquet, kind.table)
+        files, came = _files(asked, layout, kind.referring), _files(asked, layout, kind.table)
         if files:
             given = {f"windows_{kind.name}": [window.id for window, _ in asked], f"files_{kind.name}": files}
             values |= given | ({f"came_{kind.name}": came} if came else {})
@@ -94,8 +94,8 @@ def absent_kinds(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
     )
 
 
-def _files(group: WindowGroup, parquet: Path, slug: str) -> list[str]:
-    return [file for _, flattened in group for file in flattened.files(parquet, slug)]
+def _files(group: WindowGroup, layout: Layout, slug: str) -> list[str]:
+    return [file for _, flattened in group for file in flattened.files(layout, slug)]
 
 
 def _count(kind: _Kind, came: bool, *, alike: bool) -> str:

@@ -65,7 +65,6 @@ class Merger:
         self.voided: Counter[str] = Counter()
         self._connection = connection
         self._layout = layout
-        self._parquet = layout.parquet
         self._run_id = run_id
         self._narrow = narrow
         self._stored = stored = [table for table in tables() if include_addresses or table.schema != PERSONAL]
@@ -129,7 +128,7 @@ class Merger:
         alike = alike and are_alike(earlier)
         rows = {}
         for table in family:
-            back = [file for window in earlier for file in window.files(self._parquet, table.slug)]
+            back = [file for window in earlier for file in window.files(self._layout, table.slug)]
             rows[table.slug] = self._replace(table, [*files[table.slug], *back], alike=alike)
         filling.fill_winners()
         filling.fill_from_late(files, narrowing(self._narrow.get(group[0][0].id, ())))
@@ -141,7 +140,7 @@ class Merger:
         return rows
 
     def _files(self, table: Table, group: WindowGroup) -> list[str]:
-        return [file for _, flattened in group for file in flattened.files(self._parquet, table.slug)]
+        return [file for _, flattened in group for file in flattened.files(self._layout, table.slug)]
 
     def _find_winners(
         self, root: Table, outcome: _Outcome, group: WindowGroup
@@ -156,7 +155,7 @@ class Merger:
             return outcome.winners, ()
         self.voided[root.slug] += outcome.went_back
         merged = merged_windows(self._connection, self._layout)
-        seen = [file for window in merged for file in window.files(self._parquet, root.slug)]
+        seen = [file for window in merged for file in window.files(self._layout, root.slug)]
         settled = self._connection.execute(_about(root, "settled"), {"files": seen, "first_read": outcome.first_read})
         return outcome.winners + _changed(settled), self._earlier_windows(group)
 

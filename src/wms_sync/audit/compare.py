@@ -12,7 +12,6 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 from types import SimpleNamespace
 
 import duckdb
@@ -25,6 +24,7 @@ from wms_sync.analytics.narrowing import Narrowing, narrowing
 from wms_sync.analytics.target import Target, target_of
 from wms_sync.catalogue import Table, literal, quote, table, tables
 from wms_sync.flatten.window import FlattenedWindow
+from wms_sync.layout import Layout
 from wms_sync.privacy.fields import SHIP_TO
 from wms_sync.settings import Settings
 from wms_sync.state.audits import Audit, AuditResult, Audits, MissingShipment
@@ -56,14 +56,14 @@ class Comparison:
     def __init__(
         self,
         connection: duckdb.DuckDBPyConnection,
-        parquet: Path,
+        layout: Layout,
         audit: Audit,
         flattened: FlattenedWindow,
         missing: Sequence[int],
         lacking: Narrowing,
     ) -> None:
         self._connection = connection
-        self._parquet = parquet
+        self._layout = layout
         self._audit = audit
         self._flattened = flattened
         self._missing = missing
@@ -130,7 +130,7 @@ class Comparison:
         return [row[0] for row in self._connection.execute(statement).fetchall()]
 
     def _incoming(self, of: Table) -> str:
-        files = self._flattened.files(self._parquet, of.slug)
+        files = self._flattened.files(self._layout, of.slug)
         if not files:
             return f"(from {of.qualified} limit 0)"
         return f"read_parquet([{', '.join(map(literal, files))}])"
@@ -144,7 +144,7 @@ class Comparison:
 
 def compare(
     connection: duckdb.DuckDBPyConnection,
-    parquet: Path,
+    layout: Layout,
     audits: Audits,
     group: WindowGroup,
     narrow: Mapping[str, tuple[str, ...]],
@@ -159,7 +159,7 @@ def compare(
     for window, flattened in group:
         if window.id in due:
             lacking = narrowing(narrow.get(window.id, ()))
-            comparison = Comparison(connection, parquet, due[window.id], flattened, list(audits.missing()), lacking)
+            comparison = Comparison(connection, layout, due[window.id], flattened, list(audits.missing()), lacking)
             audits.complete(window.id, comparison.result(start))
 
 

@@ -8,24 +8,23 @@ shipment was ever proven missing, nothing is searched and no table is changed.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import replace_rows
 from wms_sync.analytics.merge import WindowGroup
+from wms_sync.layout import Layout
 from wms_sync.state.audits import Audits
 
 
-def record_returned(connection: duckdb.DuckDBPyConnection, parquet: Path, audits: Audits, group: WindowGroup) -> None:
+def record_returned(connection: duckdb.DuckDBPyConnection, layout: Layout, audits: Audits, group: WindowGroup) -> None:
     """Record in the state store which missing shipments a later page of a group shows.
 
     Call this before the group is merged: after a kill in between, the group is merged and searched again, but a group
     that was merged is never searched again.
     """
     missing = audits.missing()
-    files = [file for _, flattened in group for file in flattened.files(parquet, "shipments")]
+    files = [file for _, flattened in group for file in flattened.files(layout, "shipments")]
     if not missing or not files:
         return
     shown = connection.execute(sql_files.read("audit/shown.sql"), {"files": files, "ids": list(missing)}).fetchall()

@@ -11,7 +11,6 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from pathlib import Path
 
 from wms_sync.api.body import unpacked
 from wms_sync.api.envelope import Envelope, read_envelope
@@ -19,7 +18,8 @@ from wms_sync.api.errors import Rejected
 from wms_sync.api.shipments import IDS_PER_REQUEST, IdListing, Page
 from wms_sync.extract.counts import Counts
 from wms_sync.extract.errors import WindowIncomplete
-from wms_sync.extract.raw import damage
+from wms_sync.extract.raw import damage, key_of
+from wms_sync.layout import Layout, suffix_of
 from wms_sync.state.store import LandedPage, Window
 
 ADVICE = (
@@ -33,7 +33,7 @@ def agrees(window: Window, counted_last: int | None) -> bool:
 
 
 def not_landed(
-    window: Window, folder: Path, pages: Iterable[LandedPage], there: IdListing, counts: Counts
+    window: Window, layout: Layout, pages: Iterable[LandedPage], there: IdListing, counts: Counts
 ) -> list[int]:
     """Return the ids that the service lists but that are on no landed page.
 
@@ -46,7 +46,7 @@ def not_landed(
             f"Window {window.id}: the service counts {counted[-1]} records ({counted[0]} at first), but its pages had "
             f"{window.records}, and listing the ids again gave {held}. {ADVICE}"
         )
-    landed = array("q", sorted(chain.from_iterable(_landed(window, folder, pages))))
+    landed = array("q", sorted(chain.from_iterable(_landed(window, layout, pages))))
     return sorted({one for ids, _, _ in listed for one in ids if not _is_among(landed, one)})
 
 
@@ -86,12 +86,11 @@ def _numbered(envelopes: Iterable[Envelope]) -> Iterator[tuple[array[int], int, 
         yield array("q", envelope.ids), envelope.records, envelope.count
 
 
-def _landed(window: Window, folder: Path, pages: Iterable[LandedPage]) -> Iterator[Sequence[int]]:
+def _landed(window: Window, layout: Layout, pages: Iterable[LandedPage]) -> Iterator[Sequence[int]]:
     for page in pages:
-        if (reason := damage(folder, page)) is not None:
+        if (reason := damage(layout, page)) is not None:
             raise WindowIncomplete(f"Window {window.id}: page {page.file} is damaged ({reason}). It is read again.")
-        path = folder / page.file
-        envelope = read_envelope(unpacked(path.read_bytes(), path.name.partition(".")[2]))
+        envelope = read_envelope(unpacked(layout.files.get(key_of(page)), suffix_of(page.file)))
         yield envelope.ids
 
 

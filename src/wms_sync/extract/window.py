@@ -89,8 +89,7 @@ class WindowReader:
         read = self._store.window(window.id)
         seconds = monotonic() - started
         complete = replace(read, state="landed", landed_at=datetime.now(UTC), read_seconds=seconds)
-        folder = self._layout.window(window.id)
-        write_manifest(self._store.turn, folder, Manifest(complete, self._store.pages(window.id)))
+        write_manifest(self._store.turn, self._layout, Manifest(complete, self._store.pages(window.id)))
         self._store.mark_landed(window.id, read_seconds=seconds)
         self._tally.add(windows_done=1)
 
@@ -130,8 +129,7 @@ class WindowReader:
         return self._ahead.submit(self._at, window, next_cursor, counted=counted).result
 
     def _land(self, window: Window, number: int, page: Page, next_cursor: int | None) -> None:
-        folder = self._layout.window(window.id)
-        landed = land(self._store.turn, folder, number, self._cleaned(page), next_cursor)
+        landed = land(self._store.turn, self._layout, window.id, number, self._cleaned(page), next_cursor)
         self._store.record_page(landed)
         self._tally.add(pages=1, records=landed.records, bytes=landed.bytes)
 
@@ -139,8 +137,8 @@ class WindowReader:
         """Prove the window complete; land records that were left off as extra pages. Raises ``WindowIncomplete``."""
         if proof.agrees(window, counted_last):
             return
-        there, folder = self._listing.within(window.from_at, window.to_at), self._layout.window(window.id)
-        unlanded = proof.not_landed(window, folder, self._store.pages(window.id), there, self._counts)
+        there = self._listing.within(window.from_at, window.to_at)
+        unlanded = proof.not_landed(window, self._layout, self._store.pages(window.id), there, self._counts)
         for number, page in enumerate(proof.fetched(window, unlanded, there), start=window.pages + 1):
             self._land(window, number, page, None)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from wms_sync.compression import NO_LIMIT, DamagedStream, StreamTooLarge, decompress
 from wms_sync.flatten.errors import PageDamagedError
+from wms_sync.layout import suffix_of
 
 
 @dataclass(frozen=True)
@@ -24,13 +25,12 @@ class RawPage:
 
     def content(self) -> bytes:
         """Return the response, decompressed. Raises ``PageDamagedError``."""
-        return read_raw(self.path, self.uncompressed_bytes)
+        return unpacked_page(self.path.read_bytes(), self.path, self.uncompressed_bytes)
 
 
-def read_raw(path: Path, largest: int = NO_LIMIT) -> bytes:
-    """Return the response in a raw file, decompressed. Raises ``PageDamagedError``."""
-    stored = path.read_bytes()
-    suffix = path.name.partition(".")[2]
+def unpacked_page(stored: bytes, path: Path, largest: int = NO_LIMIT) -> bytes:
+    """Return the response in the content of a raw file of this name, decompressed. Raises ``PageDamagedError``."""
+    suffix = suffix_of(path.name)
     if suffix == "json":
         return stored
     try:

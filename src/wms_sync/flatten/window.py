@@ -14,14 +14,13 @@ from pathlib import Path
 import duckdb
 import msgspec
 
-from wms_sync.durable import make_private
-from wms_sync.extract.raw import damage
+from wms_sync.extract.raw import content_differs, damage, key_of, size_differs
 from wms_sync.flatten.batch import Flattened, Flattener
 from wms_sync.flatten.errors import PageDamagedError, PageUnreadableError
 from wms_sync.flatten.page import RawPage
 from wms_sync.flatten.write import columns_written
 from wms_sync.intervals import intersect
-from wms_sync.layout import MANIFEST, Layout
+from wms_sync.layout import FLATTENED, MANIFEST, PARQUET, Layout, flattened_key, name_of, parquet_key, raw_key
 from wms_sync.state.store import LandedPage, StateStore, Window
 from wms_sync.state.turns import Turn
 
@@ -49,19 +48,28 @@ class FlattenedWindow:
         """Return the number of shipments on the window's pages, or None if it is not known."""
         return None if self.records_removed is None else self.rows.get("shipments", 0) + self.records_removed
 
-    def files(self, parquet: Path, table: str) -> list[str]:
-        """Return the paths of a table's files, in page order."""
-        return [str(parquet / table / part) for part in self.parts.get(table, [])]
+    def keys(self, table: str) -> list[str]:
+        """Return the keys of a table's files, in page order."""
+        return [parquet_key(table, part) for part in self.parts.get(table, [])]
+
+    def files(self, layout: Layout, table: str) -> list[str]:
+        """Return the paths of a table's files, in page order, for DuckDB."""
+        return layout.files.local(self.keys(table))
 
 
 def is_flattened(layout: Layout, window_id: str) -> bool:
     """Return whether all Parquet files of the window have been written."""
-    return layout.flattened_manifest(window_id).exists()
+    return layout.files.size(flattened_key(window_id)) is not None
 
 
 def flattened_window(layout: Layout, window_id: str) -> FlattenedWindow:
-    """Return the record of a flattened window."""
-    return msgspec.json.decode(layout.flattened_manifest(window_id).read_bytes(), type=FlattenedWindow)
+    """Return the record of a flattened window. Raise ``FileNotFoundError``."""
+    return msgspec.json.decode(layout.files.get(flattened_key(window_id)), type=FlattenedWindow)
+
+
+def flatten_again(turn: Turn, layout: Layout, window_id: str) -> None:
+    """Delete the record of a window's Parquet files, so that the next load flattens the window again."""
+    layout.files.delete(turn, flattened_key(window_id))
 
 
 def are_alike(windows: Iterable[FlattenedWindow]) -> bool:
@@ -78,19 +86,28 @@ def flatten_window(
     """
     landed = store.pages(window_id)
     if len(landed) != store.window(window_id).pages:
-        raise PageDamagedError(layout.window(window_id) / MANIFEST, "it is missing with the pages that it lists")
-    refuse_damaged(layout, landed)
-    manifest = layout.flattened_manifest(window_id)
-    store.turn.take_away(manifest)
+        raise PageDamagedError(Path(raw_key(window_id, MANIFEST)), "it is missing with the pages that it lists")
+    try:
+        pages = [_page(page, path) for page, path in zip(landed, _at_hand(layout, landed), strict=True)]
+        flatten_again(store.turn, layout, window_id)
+        flattened = _flatten_all(layout, store, flattener, window_id, deque(_batches(pages, batch_bytes)))
+    finally:
+        layout.files.release([key_of(page) for page in landed])
+    write_flattened(store.turn, layout, window_id, flattened)
+
+
+def _flatten_all(
+    layout: Layout, store: StateStore, flattener: Flattener, window_id: str, left: deque[list[RawPage]]
+) -> FlattenedWindow:
+    """Flatten the batches that are left, one after the other."""
     rows: dict[str, int] = {}
     parts: dict[str, list[str]] = {}
     quarantined = drift = removed = 0
-    left = deque(_batches(landed, batch_bytes))
     part = 1
     while left:
         batch = left.popleft()
         try:
-            done = _flatten(layout, store, flattener, [_page(layout, page) for page in batch], window_id, part)
+            done = _flatten(layout, store, flattener, batch, window_id, part)
         except duckdb.OutOfMemoryException:
             if len(batch) == 1:
                 raise
@@ -100,14 +117,12 @@ def flatten_window(
         part += 1
         for table, count in done.rows.items():
             rows[table] = rows.get(table, 0) + count
-        for table, file in done.files.items():
-            parts.setdefault(table, []).append(file.name)
+        for table, name in zip(done.files, _kept(layout, store, done), strict=True):
+            parts.setdefault(table, []).append(name)
         quarantined += done.quarantined
         drift += done.drift
         removed += done.records_removed
-    make_private(manifest.parent)
-    flattened = FlattenedWindow(rows, parts, quarantined, drift, removed, columns_written())
-    write_flattened(store.turn, layout, window_id, flattened)
+    return FlattenedWindow(rows, parts, quarantined, drift, removed, columns_written())
 
 
 def _flatten(
@@ -117,15 +132,16 @@ def _flatten(
 
     The window is then read again. If the page is still unreadable, its records go to quarantine one by one.
     """
+    made_in = layout.files.workplace(store.turn) / PARQUET
     try:
-        return flattener.flatten(pages, window_id=window_id, part=part, parquet_dir=layout.parquet)
+        return flattener.flatten(pages, window_id=window_id, part=part, parquet_dir=made_in)
     except PageUnreadableError as error:
         window = store.window(window_id)
         if not any(_was_unreadable(store, before) for before in store.windows("abandoned") if _share(before, window)):
             store.observe(f"{_UNREADABLE} {window_id}", 1, error.path.name)
             raise
     again = [replace(page, sent_again=True) for page in pages]
-    return flattener.flatten(again, window_id=window_id, part=part, parquet_dir=layout.parquet)
+    return flattener.flatten(again, window_id=window_id, part=part, parquet_dir=made_in)
 
 
 def _was_unreadable(store: StateStore, window: Window) -> bool:
@@ -138,42 +154,63 @@ def _share(left: Window, right: Window) -> bool:
 
 def write_flattened(turn: Turn, layout: Layout, window_id: str, flattened: FlattenedWindow) -> None:
     """Record what a window's Parquet files hold, once all have been written."""
-    turn.write_whole(layout.flattened_manifest(window_id), msgspec.json.encode(flattened))
+    layout.files.replace(turn, flattened_key(window_id), msgspec.json.encode(flattened))
 
 
 def flattened_windows(layout: Layout) -> tuple[str, ...]:
     """Return the ids of all flattened windows, sorted."""
-    return tuple(sorted(path.stem for path in layout.flattened_manifests.glob("*.json")))
+    return tuple(name.removesuffix(".json") for name in layout.files.names(FLATTENED) if name.endswith(".json"))
 
 
 def refuse_damaged(layout: Layout, landed: Sequence[LandedPage]) -> None:
     """Raise ``PageDamagedError`` for the first page whose file differs from what was received."""
     for page in landed:
-        folder = layout.window(page.window_id)
-        if (reason := damage(folder, page)) is not None:
-            raise PageDamagedError(folder / page.file, reason)
+        if (reason := damage(layout, page)) is not None:
+            raise _damaged(page, reason)
 
 
-def _batches(pages: Sequence[LandedPage], most_bytes: int) -> Iterator[list[LandedPage]]:
+def _damaged(page: LandedPage, reason: str) -> PageDamagedError:
+    return PageDamagedError(Path(key_of(page)), reason)
+
+
+def _at_hand(layout: Layout, landed: Sequence[LandedPage]) -> list[str]:
+    """Return paths on this machine of pages as they were received. Raise ``PageDamagedError``."""
+    for page in landed:
+        if (reason := size_differs(layout, page)) is not None:
+            raise _damaged(page, reason)
+    paths = layout.files.local([key_of(page) for page in landed])
+    for page, path in zip(landed, paths, strict=True):
+        if (reason := content_differs(Path(path).read_bytes(), page)) is not None:
+            raise _damaged(page, reason)
+    return paths
+
+
+def _kept(layout: Layout, store: StateStore, done: Flattened) -> list[str]:
+    """Keep the Parquet files of a batch; return their names."""
+    made = [parquet_key(table, path.name) for table, path in done.files.items()]
+    return [name_of(key) for key in layout.files.keep(store.turn, made)]
+
+
+def _batches(pages: Sequence[RawPage], most_bytes: int) -> Iterator[list[RawPage]]:
     """Yield batches of about the same size, since a batch costs something for each table, however few its pages are."""
-    all_bytes = sum(page.content_bytes for page in pages)
+    all_bytes = sum(page.uncompressed_bytes for page in pages)
     number = max(-(-len(pages) // PAGES_PER_BATCH), -(-all_bytes // most_bytes))
     share = all_bytes / max(1, number)
-    batch: list[LandedPage] = []
+    batch: list[RawPage] = []
     held = 0
     for page in pages:
-        if batch and (held + page.content_bytes / 2 > share or len(batch) == PAGES_PER_BATCH):
+        if batch and (held + page.uncompressed_bytes / 2 > share or len(batch) == PAGES_PER_BATCH):
             yield batch
             batch, held = [], 0
         batch.append(page)
-        held += page.content_bytes
+        held += page.uncompressed_bytes
     if batch:
         yield batch
 
 
-def _page(layout: Layout, page: LandedPage) -> RawPage:
+def _page(page: LandedPage, path: str) -> RawPage:
     return RawPage(
-        path=layout.window(page.window_id) / page.file,
+        path=Path(path),
         number=page.number,
         records=page.records,
         extracted_at=page.served_at,

@@ -108,8 +108,8 @@ class PendingWindows:
         )
         for part in _groups(pending, narrow, alone=audits.uncompared()):
             group = [(window, flattened_window(self._layout, window.id)) for window in part]
-            record_returned(connection, self._layout.parquet, audits, group)
-            compare(connection, self._layout.parquet, audits, group, narrow, start=self._settings.start)
+            record_returned(connection, self._layout, audits, group)
+            compare(connection, self._layout, audits, group, narrow, start=self._settings.start)
             self._note(group, merger.merge(group))
             logger.info("merged %(merged)d of %(windows)d windows", {"merged": len(self.windows), "windows": total})
             if len(self.windows) < total and database.is_filled(connection, self._settings.memory_limit):
@@ -128,7 +128,7 @@ class PendingWindows:
         """Return by window what it did not ask for, or asked for and was not given."""
         uncounted = [window for window in pending if window.id not in self._counted]
         flattened = [(window, flattened_window(self._layout, window.id)) for window in uncounted]
-        count_included(connection, self._layout.parquet, flattened)
+        count_included(connection, self._layout, flattened)
         self._counted |= {window.id for window in uncounted}
         lacking = not_given(connection)
         lost = {window.id: {*window.lost, *lacking.get(window.id, ())} for window in windows}

@@ -138,7 +138,7 @@ class Refresh:
     def rebuild(self) -> RefreshReport:
         """Make every table again from the raw pages; what there is stays until the end."""
         self._flatten(again=True)
-        if not self._settings.include_addresses and any(self._layout.parquet.glob(f"{PERSONAL}_*/*.parquet")):
+        if not self._settings.include_addresses and self._holds_persons():
             logger.info(
                 "schema %(schema)s is left empty, because WMS_INCLUDE_ADDRESSES is off; raw pages and Parquet files "
                 "keep the personal data that they hold",
@@ -146,6 +146,9 @@ class Refresh:
             )
         self._loading.begin_anew()
         return self._finish()
+
+    def _holds_persons(self) -> bool:
+        return any(self._layout.parquet_files(one.slug) for one in tables() if one.schema == PERSONAL)
 
     def _flatten(self, *, again: bool) -> None:
         """Write Parquet for every window that has none; with ``again``, for every window that has raw pages.
@@ -177,7 +180,7 @@ class Refresh:
 
     def _is_kept(self, window: Window, *, again: bool) -> bool:
         """Return whether the window's Parquet files stay as they are: all; with ``again``, those without raw pages."""
-        return is_flattened(self._layout, window.id) and (not again or is_dropped(self._layout.window(window.id)))
+        return is_flattened(self._layout, window.id) and (not again or is_dropped(self._layout, window.id))
 
     def _unread(self, damaged: Mapping[str, PageDamagedError]) -> RawPagesDamagedError:
         """Give up the windows with damaged pages, so that they are read again; return the error to raise."""

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from wms_sync.extract.raw import is_dropped
+from wms_sync.flatten.window import flatten_again
 from wms_sync.load.refresh import RefreshReport, refresh
 from wms_sync.state.run import Run
 from wms_sync.state.store import COMPLETE_STATES
@@ -32,9 +33,9 @@ def replay(run: Run, window_ids: Collection[str]) -> Replayed:
     """Load these windows again, as far as their raw pages are kept. The caller holds the writer's lock."""
     layout = run.layout
     complete = sorted({window.id for window in run.store.windows(*COMPLETE_STATES)} & set(window_ids))
-    dropped = tuple(one for one in complete if is_dropped(layout.window(one)))
+    dropped = tuple(one for one in complete if is_dropped(layout, one))
     windows = tuple(one for one in complete if one not in dropped)
     logger.info("replaying %(windows)d windows from their raw pages", {"windows": len(windows)})
     for window in windows:
-        run.turn.take_away(layout.flattened_manifest(window))
+        flatten_again(run.turn, layout, window)
     return Replayed(windows, dropped, refresh(run, again=windows))

@@ -106,7 +106,7 @@ def _found(settings: Settings, store: StateStore, windows: Sequence[Window]) -> 
 def _files(layout: Layout, window_id: str) -> list[str]:
     if not is_flattened(layout, window_id):
         return []
-    return flattened_window(layout, window_id).files(layout.parquet, "shipments")
+    return flattened_window(layout, window_id).files(layout, "shipments")
 
 
 def _last(one: Interval) -> date:

@@ -149,7 +149,7 @@ class _Explaining:
         self._store = store
         self._layout = layout
         self._connection = connection
-        self._files = [str(path) for path in layout.parquet_files("shipments")]
+        self._files = layout.files.local(layout.parquet_files("shipments"))
         self._windows = {window.id: window for window in store.windows()}
 
     def explain(self, name: str) -> Explanation:
@@ -265,8 +265,7 @@ class _Explaining:
         return Origin(window_id, page, self._file(window_id, page), run_id, row["extracted_at"])
 
     def _file(self, window_id: str, number: int) -> str | None:
-        page = self._layout.page(window_id, number)
-        return None if page is None else str(page.relative_to(self._layout.root))
+        return self._layout.page(window_id, number)
 
     def _rows(self, query: str, **parameters: object) -> list[dict[str, Any]]:
         if parameters.get("files") == []:

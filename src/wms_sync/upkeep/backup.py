@@ -176,7 +176,7 @@ class _Taking:
         except (OSError, msgspec.MsgspecError) as error:
             damaged[self._place(manifest)] = str(error)
             return
-        parts = [Path(one) for slug in flattened.parts for one in flattened.files(self._layout.parquet, slug)]
+        parts = [self._layout.root / key for slug in flattened.parts for key in flattened.keys(slug)]
         missing = {self._place(path): reason for path in parts if (reason := self._try(path, files)) is not None}
         damaged |= missing
         if not missing:

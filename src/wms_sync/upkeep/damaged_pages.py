@@ -12,7 +12,7 @@ DAMAGED = "%(file)s of window %(window)s is damaged (%(reason)s): the window wil
 
 def give_up_window(layout: Layout, store: StateStore, window_id: str) -> None:
     """Abandon a window with damaged pages, in the state store and on disk: its interval is no longer covered."""
-    open_again(store.turn, layout.window(window_id))
+    open_again(store.turn, layout, window_id)
     store.abandon(window_id)
 
 
@@ -24,11 +24,10 @@ def damaged_pages(layout: Layout, store: StateStore) -> dict[str, str]:
     """
     found = {}
     for window in store.windows("reading", *COMPLETE_STATES):
-        folder = layout.window(window.id)
-        if is_dropped(folder):
+        if is_dropped(layout, window.id):
             continue
         look = size_differs if is_flattened(layout, window.id) else damage
         for page in store.pages(window.id):
-            if (reason := look(folder, page)) is not None:
+            if (reason := look(layout, page)) is not None:
                 found[f"{window.id}/{page.file}"] = reason
     return found

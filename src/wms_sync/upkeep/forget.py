@@ -28,9 +28,9 @@ from wms_sync.catalogue import Table, literal, quote, stored_tables, tables
 from wms_sync.durable import sync_file
 from wms_sync.extract.raw import damage, rewrite_manifest
 from wms_sync.flatten.errors import PageDamagedError
-from wms_sync.flatten.page import read_raw
+from wms_sync.flatten.page import unpacked_page
 from wms_sync.flatten.window import flattened_window, flattened_windows, write_flattened
-from wms_sync.layout import Layout, spill
+from wms_sync.layout import Layout, name_of, raw_key, spill, suffix_of
 from wms_sync.privacy.fields import COMPANYS_OWN, SHIP_TO
 from wms_sync.privacy.scrub import scrubbed, without_orders
 from wms_sync.settings import Settings
@@ -106,47 +106,55 @@ def _emptied(table: Table) -> list[str]:
 def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int], asked: Collection[int]) -> int:
     """Clean the windows that name one of the orders asked for, and all that may name any order. Return the pages."""
     rewritten = 0
-    folders = suspects(layout, store, asked).all
-    for number, folder in enumerate(folders, start=1):
-        landed = {page.file: page for page in store.pages(folder.name)}
-        for path in layout.pages(folder.name):
+    suspected = suspects(layout, store, asked).all
+    for number, window_id in enumerate(suspected, start=1):
+        landed = {page.file: page for page in store.pages(window_id)}
+        for name in layout.pages(window_id):
+            key = raw_key(window_id, name)
             try:
-                rewritten += _clean_page(store, path, landed.get(path.name), order_ids)
+                rewritten += _clean_page(layout, store, key, landed.get(name), order_ids)
             except PageDamagedError as error:  # it may be about these orders: delete it and read its window again
-                give_up_window(layout, store, folder.name)
-                store.turn.take_away(path)
-                logger.warning(DAMAGED, {"file": path.name, "window": folder.name, "reason": error.reason})
+                give_up_window(layout, store, window_id)
+                layout.files.delete(store.turn, key)
+                logger.warning(DAMAGED, {"file": name, "window": window_id, "reason": error.reason})
         if landed:
-            rewrite_manifest(store.turn, folder, store.window(folder.name), store.pages(folder.name))
+            rewrite_manifest(store.turn, layout, store.window(window_id), store.pages(window_id))
         logger.info(
             "searched %(searched)d of %(windows)d windows that may name the orders, rewrote %(pages)d pages",
-            {"searched": number, "windows": len(folders), "pages": rewritten},
+            {"searched": number, "windows": len(suspected), "pages": rewritten},
         )
     return rewritten
 
 
-def _clean_page(store: StateStore, path: Path, recorded: LandedPage | None, order_ids: Collection[int]) -> bool:
+def _clean_page(
+    layout: Layout, store: StateStore, key: str, recorded: LandedPage | None, order_ids: Collection[int]
+) -> bool:
     """Rewrite a page without these orders; return whether it had any.
 
     Raise ``PageDamagedError``, and change nothing, if the page is not as it was received. The exception is a page whose
     rewrite was recorded but interrupted: it is rewritten now.
     """
-    harm = None if recorded is None else damage(path.parent, recorded)
+    harm = None if recorded is None else damage(layout, recorded)
     try:
-        content = without_orders(read_raw(path), order_ids)
+        content = without_orders(_content(layout, key), order_ids)
     except ValueError:
-        raise PageDamagedError(path, harm or "it is no JSON") from None
-    body = None if content is None else packed(content, path.name.partition(".")[2])
+        raise PageDamagedError(Path(key), harm or "it is no JSON") from None
+    body = None if content is None else packed(content, suffix_of(key))
     sha256 = None if body is None else hashlib.sha256(body.landed).hexdigest()
     if recorded is not None and harm is not None and sha256 != recorded.sha256:
-        raise PageDamagedError(path, harm)
+        raise PageDamagedError(Path(key), harm)
     if content is None or body is None or sha256 is None:
         return False
     if recorded is not None and harm is None:  # record before writing, so that a repetition writes the recorded file
         size = len(body.landed)
         store.rewrite_page(replace(recorded, bytes=size, content_bytes=len(content), sha256=sha256))
-    store.turn.write_whole(path, body.landed)
+    layout.files.put(store.turn, key, body.landed)
     return True
+
+
+def _content(layout: Layout, key: str) -> bytes:
+    """Return the response in a raw page. Raise ``PageDamagedError``."""
+    return unpacked_page(layout.files.get(key), Path(key))
 
 
 def _prepare(connection: duckdb.DuckDBPyConnection, order_ids: Collection[int]) -> None:
@@ -159,8 +167,8 @@ def _clean_parquet(turn: Turn, layout: Layout, connection: duckdb.DuckDBPyConnec
     counted: dict[str, dict[str, int]] = {}
     for table in _concerned():
         holding = _holding(layout, connection, table)
-        for file in holding:
-            _clean_file(turn, connection, table, Path(file))
+        for key in holding:
+            _clean_file(turn, layout, connection, table, key)
         rewritten += len(holding)
         if _is_personal(table):
             left = _files(layout, table)
@@ -172,14 +180,15 @@ def _clean_parquet(turn: Turn, layout: Layout, connection: duckdb.DuckDBPyConnec
 
 
 def _holding(layout: Layout, connection: duckdb.DuckDBPyConnection, table: Table) -> list[str]:
-    """Return the Parquet files of a table that hold personal data of the forgotten orders."""
-    files = _files(layout, table)
+    """Return the keys of the Parquet files of a table that hold personal data of the forgotten orders."""
+    keys = dict(zip(_files(layout, table), layout.parquet_files(table.slug), strict=True))
+    files = list(keys)
     if not files:
         return []
     query = sql_files.read("forget/holding.sql").format(
         key=quote(table.root_key), personal=_persons(table, _columns_of(connection, files))
     )
-    return [file for (file,) in connection.execute(query, {"files": files}).fetchall()]
+    return [keys[file] for (file,) in connection.execute(query, {"files": files}).fetchall()]
 
 
 def _columns_of(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> set[str]:
@@ -216,19 +225,20 @@ def _cleaned(table: Table, column: str) -> str:
 
 
 def _files(layout: Layout, table: Table) -> list[str]:
-    return [str(path) for path in layout.parquet_files(table.slug)]
+    return layout.files.local(layout.parquet_files(table.slug))
 
 
-def _clean_file(turn: Turn, connection: duckdb.DuckDBPyConnection, table: Table, path: Path) -> None:
-    temporary = turn.temporary(path.name)
-    kept = _kept(table, _columns_of(connection, [str(path)]), f"read_parquet({literal(str(path))})")
+def _clean_file(turn: Turn, layout: Layout, connection: duckdb.DuckDBPyConnection, table: Table, key: str) -> None:
+    temporary = turn.temporary(name_of(key))
+    held = layout.files.local([key])
+    kept = _kept(table, _columns_of(connection, held), f"read_parquet({literal(held[0])})")
     copied = connection.execute(f"copy ({kept}) to $temporary (format parquet)", {"temporary": str(temporary)})
     row = copied.fetchone()
     if row is not None and row[0]:
         sync_file(temporary)
-        turn.put_in_place(temporary, path)
+        layout.files.put_file(turn, key, temporary)
     else:
-        turn.take_away(path)
+        layout.files.delete(turn, key)
 
 
 def _recount(turn: Turn, layout: Layout, window_id: str, counted: dict[str, dict[str, int]]) -> None:
@@ -312,14 +322,15 @@ def held_files(layout: Layout, order_ids: Collection[int]) -> int:
 
 def held_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) -> int:
     """Return how many raw pages hold personal data of these orders; a damaged page counts as one."""
-    folders = suspects(layout, store, order_ids).all
-    return sum(holds(path, order_ids) for folder in folders for path in layout.pages(folder.name))
+    windows = suspects(layout, store, order_ids).all
+    pages = (raw_key(window_id, name) for window_id in windows for name in layout.pages(window_id))
+    return sum(holds(layout, key, order_ids) for key in pages)
 
 
-def holds(path: Path, order_ids: Collection[int]) -> bool:
+def holds(layout: Layout, key: str, order_ids: Collection[int]) -> bool:
     """Return whether a raw page holds personal data of these orders, as a damaged page may."""
     try:
-        return without_orders(read_raw(path), order_ids) is not None
+        return without_orders(_content(layout, key), order_ids) is not None
     except ValueError:
         return True
 

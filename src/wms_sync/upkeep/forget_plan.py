@@ -12,7 +12,7 @@ from wms_sync import sql_files
 from wms_sync.analytics import database
 from wms_sync.analytics.errors import UnknownOrderError
 from wms_sync.catalogue import table
-from wms_sync.layout import Layout
+from wms_sync.layout import Layout, raw_key
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.forget import held_files, held_pages, held_rows, holds
 from wms_sync.upkeep.forget_search import suspects
@@ -97,7 +97,7 @@ def _database(layout: Layout) -> Path | None:
 
 def _in_parquet(layout: Layout, order_ids: Collection[int]) -> set[int]:
     """Return those orders that a Parquet file has: of windows that are not merged yet."""
-    files = [str(path) for path in layout.parquet_files(table("orders").slug)]
+    files = layout.files.local(layout.parquet_files(table("orders").slug))
     if not files or not order_ids:
         return set()
     query = sql_files.read("forget/in_files.sql")
@@ -109,8 +109,8 @@ def _in_parquet(layout: Layout, order_ids: Collection[int]) -> set[int]:
 def _on_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) -> set[int]:
     """Return those orders of which a raw page holds personal data: of windows that are not flattened yet, say."""
     left = set(order_ids)
-    for folder in suspects(layout, store, left).all if left else ():
-        for path in layout.pages(folder.name):
-            if left and holds(path, left):
-                left -= {one for one in left if holds(path, {one})}
+    for window in suspects(layout, store, left).all if left else ():
+        for page in layout.pages(window):
+            if left and holds(layout, raw_key(window, page), left):
+                left -= {one for one in left if holds(layout, raw_key(window, page), {one})}
     return set(order_ids) - left

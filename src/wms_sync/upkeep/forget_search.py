@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import duckdb
 
@@ -28,31 +27,31 @@ _NAMING = {"shipments": "order_id", "orders": "id"}
 
 @dataclass(frozen=True)
 class Suspects:
-    """The folders of raw pages to be searched: ``unsure`` may name any order, ``naming`` name one of some orders."""
+    """The windows whose pages are to be searched: ``unsure`` may name any order, ``naming`` name one of some orders."""
 
-    unsure: tuple[Path, ...]
-    naming: tuple[Path, ...]
+    unsure: tuple[str, ...]
+    naming: tuple[str, ...]
 
     @property
-    def all(self) -> tuple[Path, ...]:
+    def all(self) -> tuple[str, ...]:
         """Return all of them, in order."""
         return tuple(sorted((*self.unsure, *self.naming)))
 
 
 def suspects(layout: Layout, store: StateStore, order_ids: Collection[int]) -> Suspects:
-    """Return the folders of raw pages that may name one of these orders."""
+    """Return the windows whose raw pages may name one of these orders."""
     with duckdb.connect() as connection:
         rows = {slug: _rows(connection, layout, slug, order_ids) for slug in _NAMING}
         cast = _with_other_forms(connection, layout)
     windows = {window.id: window for window in store.windows(*COMPLETE_STATES) if window.id not in cast}
     unsure, naming = [], []
-    for folder in layout.windows():
-        found = {slug: rows[slug].get(folder.name, (0, False)) for slug in _NAMING}
+    for window_id in layout.windows():
+        found = {slug: rows[slug].get(window_id, (0, False)) for slug in _NAMING}
         counted = {slug: count for slug, (count, _) in found.items()}
-        if not _is_sure(layout, store, windows.get(folder.name), counted):
-            unsure.append(folder)
+        if not _is_sure(layout, store, windows.get(window_id), counted):
+            unsure.append(window_id)
         elif any(is_named for _, is_named in found.values()):
-            naming.append(folder)
+            naming.append(window_id)
     return Suspects(tuple(unsure), tuple(naming))
 
 
@@ -60,7 +59,7 @@ def _rows(
     connection: duckdb.DuckDBPyConnection, layout: Layout, slug: str, order_ids: Collection[int]
 ) -> Mapping[str, tuple[int, bool]]:
     """Return by window the rows of a table, and whether one names one of these orders."""
-    files = [str(path) for path in layout.parquet_files(slug)]
+    files = layout.files.local(layout.parquet_files(slug))
     if not files:
         return {}
     query = sql_files.read("forget/named.sql").format(key=quote(_NAMING[slug]))
@@ -70,7 +69,7 @@ def _rows(
 
 def _with_other_forms(connection: duckdb.DuckDBPyConnection, layout: Layout) -> frozenset[str]:
     """Return the windows in which values had another form than their type."""
-    files = [str(path) for path in layout.parquet_files("ops_schema_drift")]
+    files = layout.files.local(layout.parquet_files("ops_schema_drift"))
     if not files:
         return frozenset()
     query = sql_files.read("forget/other_forms.sql")
@@ -84,11 +83,10 @@ def _is_sure(layout: Layout, store: StateStore, window: Window | None, counted: 
         return False
     flattened = flattened_window(layout, window.id)
     pages = {page.file: page for page in store.pages(window.id)}
-    folder = layout.window(window.id)
     return (
         flattened.quarantined == 0
         and flattened.records == sum(page.records for page in pages.values())
         and all(flattened.rows.get(slug, 0) == count for slug, count in counted.items())
-        and pages.keys() == {path.name for path in layout.pages(window.id)}
-        and not any(size_differs(folder, page) for page in pages.values())
+        and pages.keys() == set(layout.pages(window.id))
+        and not any(size_differs(layout, page) for page in pages.values())
     )

@@ -58,7 +58,7 @@ def _lost(layout: Layout, window: Window, flattened: FlattenedWindow) -> int:
     short = window.records - flattened.rows.get("shipments", 0)
     if flattened.records_removed is not None or short <= 0:
         return 0
-    files = flattened.files(layout.parquet, "ops_quarantine")
+    files = flattened.files(layout, "ops_quarantine")
     if not files:
         return short
     with duckdb.connect() as connection:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from uuid import uuid4
 
 from wms_sync import sql_files
@@ -25,10 +24,10 @@ from wms_sync.analytics.target import Target, target_of
 from wms_sync.audit.compare import restore_audits
 from wms_sync.errors import OutOfMemory
 from wms_sync.extract import clocks
-from wms_sync.extract.raw import read_manifest
+from wms_sync.extract.raw import is_complete, read_manifest
 from wms_sync.flatten.errors import PageDamagedError
-from wms_sync.flatten.window import is_flattened, refuse_damaged
-from wms_sync.layout import Layout
+from wms_sync.flatten.window import flatten_again, is_flattened, refuse_damaged
+from wms_sync.layout import Layout, window_key
 from wms_sync.settings import Settings, is_same_service
 from wms_sync.state.audits import Audits
 from wms_sync.state.ledger import PushLedger
@@ -79,7 +78,7 @@ def recover(run: Run) -> None:
         restored = restore_push_ledger(target.newest(), ledger)
     if restored:
         logger.info("restored %(creates)d creates in the ledger from the tables", {"creates": restored})
-    found = _from_manifests(store, unknown)
+    found = _from_manifests(layout, store, unknown)
     if not known:
         found += _from_receipts(target, store)
     if found:
@@ -114,17 +113,17 @@ def is_behind(settings: Settings, store: StateStore) -> bool:
     return _is_behind(target_of(settings), known, _unknown_manifests(settings.layout, known))
 
 
-def _is_behind(target: Target, known: set[str], unknown: Sequence[Path]) -> bool:
+def _is_behind(target: Target, known: set[str], unknown: Sequence[str]) -> bool:
     return bool(unknown) or (not known and target.is_published)
 
 
-def _unknown_manifests(layout: Layout, known: set[str]) -> list[Path]:
-    return sorted(path for path in layout.manifests() if path.parent.name not in known)
+def _unknown_manifests(layout: Layout, known: set[str]) -> list[str]:
+    return [window for window in layout.windows() if window not in known and is_complete(layout, window)]
 
 
-def _from_manifests(store: StateStore, unknown: Sequence[Path]) -> int:
-    for path in unknown:
-        manifest = read_manifest(path)
+def _from_manifests(layout: Layout, store: StateStore, unknown: Sequence[str]) -> int:
+    for window_id in unknown:
+        manifest = read_manifest(layout, window_id)
         store.adopt(manifest.window, manifest.pages)
     return len(unknown)
 
@@ -151,9 +150,9 @@ def _delete_half_read(layout: Layout, store: StateStore) -> int:
     No run could continue such a window.
     """
     known = {window.id for window in store.windows()}
-    left = [folder for folder in layout.windows() if folder.name not in known and layout.pages(folder.name)]
-    for folder in left:
-        store.turn.take_away(folder)
+    left = [window for window in layout.windows() if window not in known and layout.pages(window)]
+    for window in left:
+        layout.files.delete(store.turn, window_key(window))
     return len(left)
 
 
@@ -162,7 +161,7 @@ def _find_lost_records(layout: Layout, store: StateStore) -> None:
     for window, lost in tuple(lossy_windows(layout, store)):
         found = {"window": window.id, "lost": lost}
         if layout.pages(window.id):
-            store.turn.take_away(layout.flattened_manifest(window.id))
+            flatten_again(store.turn, layout, window.id)
             logger.warning(LOSSY + ": it is merged again from its raw pages", found)
         elif window.reason != "audit":  # an audit covers no time: the sync has read what it found
             give_up_window(layout, store, window.id)

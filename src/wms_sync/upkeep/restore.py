@@ -26,7 +26,7 @@ from wms_sync.analytics.errors import AnotherServiceError
 from wms_sync.analytics.publish import publish
 from wms_sync.durable import accessing, make_private, sync, write_whole
 from wms_sync.errors import SettingsError
-from wms_sync.layout import Layout, spill
+from wms_sync.layout import PARQUET, Layout, flattened_key, name_of, spill
 from wms_sync.settings import Settings, is_same_service
 from wms_sync.state.errors import StateError, StateUrlError
 from wms_sync.state.ledger import LEDGER_LACKS, Entry
@@ -252,9 +252,8 @@ def _to_put(layout: Layout, backup: Backup, left_out: dict[str, str]) -> Iterato
     Without its record of Parquet files a window is flattened again from its raw pages.
     """
     of_list = layout.forgotten_orders.relative_to(layout.root).as_posix()
-    broken = {Path(place).name.rsplit("-", 1)[0] for place in left_out if place.startswith("parquet/")}
+    parts = [name_of(place) for place in left_out if place.startswith(f"{PARQUET}/")]
+    broken = {flattened_key(part.rsplit("-", 1)[0]) for part in parts}
     for place, one in sorted(backup.files.items()):
-        flattened = layout.root / place
-        is_record = flattened.parent == layout.flattened_manifests and flattened.stem in broken
-        if place not in left_out and place != of_list and not is_record:
+        if place not in left_out and place != of_list and place not in broken:
             yield place, one

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from wms_sync.extract.raw import drop_pages, is_dropped
 from wms_sync.flatten.window import is_flattened
-from wms_sync.layout import Layout
+from wms_sync.layout import Layout, window_key
 from wms_sync.settings import Settings
 from wms_sync.state.run import Run
 from wms_sync.state.store import StateStore, Window
@@ -27,11 +27,10 @@ def drop_old_pages(run: Run) -> None:
     """Drop the pages that are due. The caller holds the writer's lock and has published the tables."""
     settings, store, layout, now = run.settings, run.store, run.layout, datetime.now(UTC)
     for window in store.windows("abandoned"):
-        folder = layout.window(window.id)
-        if now - window.started_at > ABANDONED_FOR and folder.exists():
-            store.turn.take_away(folder)
+        if now - window.started_at > ABANDONED_FOR and layout.files.names(window_key(window.id)):
+            layout.files.delete(store.turn, window_key(window.id))
     due = list(_due(settings, store, layout, now))
-    dropped = sum(drop_pages(store.turn, layout.window(window.id), now) for window in due)
+    dropped = sum(drop_pages(store.turn, layout, window.id, now) for window in due)
     if due:
         logger.info(
             "dropped the raw pages of %(windows)d windows (%(megabytes).1f MB), landed more than %(days)d days ago; "
@@ -42,7 +41,7 @@ def drop_old_pages(run: Run) -> None:
 
 def dropped_windows(layout: Layout, store: StateStore) -> tuple[str, ...]:
     """Return the windows in the tables whose raw pages were dropped."""
-    return tuple(window.id for window in store.windows("loaded") if is_dropped(layout.window(window.id)))
+    return tuple(window.id for window in store.windows("loaded") if is_dropped(layout, window.id))
 
 
 def _due(settings: Settings, store: StateStore, layout: Layout, now: datetime) -> Iterator[Window]:

@@ -18,9 +18,9 @@ import msgspec
 from wms_sync import sql_files
 from wms_sync.analytics.errors import DatabaseOpenError
 from wms_sync.analytics.target import target_of
-from wms_sync.extract.raw import damage, is_dropped, read_manifest
+from wms_sync.extract.raw import damage, is_dropped, key_of, read_manifest
 from wms_sync.flatten.window import FlattenedWindow, flattened_window, is_flattened
-from wms_sync.layout import MANIFEST
+from wms_sync.layout import MANIFEST, flattened_key, raw_key
 from wms_sync.settings import Settings
 from wms_sync.state.queue import hold_lock
 from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
@@ -117,20 +117,19 @@ class _Examination:
                 yield from self._parquet(window)
 
     def _pages(self, window: Window) -> Iterator[Damage]:
-        folder = self._layout.window(window.id)
         landed = self._store.pages(window.id)
         if not landed:
             return  # known by its receipt alone
-        if window.state in COMPLETE_STATES and (reason := self._manifest(folder, window)) is not None:
-            yield Damage(self._place(folder / MANIFEST), reason, READ_AGAIN)
-        for page in () if is_dropped(folder) else landed:
+        if window.state in COMPLETE_STATES and (reason := self._manifest(window)) is not None:
+            yield Damage(raw_key(window.id, MANIFEST), reason, READ_AGAIN)
+        for page in () if is_dropped(self._layout, window.id) else landed:
             self._looked_at["pages"] += 1
-            if (reason := damage(folder, page)) is not None:
-                yield Damage(self._place(folder / page.file), reason, READ_AGAIN)
+            if (reason := damage(self._layout, page)) is not None:
+                yield Damage(key_of(page), reason, READ_AGAIN)
 
-    def _manifest(self, folder: Path, window: Window) -> str | None:
+    def _manifest(self, window: Window) -> str | None:
         try:
-            listed = read_manifest(folder / MANIFEST).pages
+            listed = read_manifest(self._layout, window.id).pages
         except FileNotFoundError:
             return "it is missing"
         except msgspec.MsgspecError:
@@ -138,11 +137,10 @@ class _Examination:
         return None if listed == self._store.pages(window.id) else "it lists other pages than the state store"
 
     def _parquet(self, window: Window) -> Iterator[Damage]:
-        record = self._layout.flattened_manifest(window.id)
         try:
             flattened = flattened_window(self._layout, window.id)
         except msgspec.MsgspecError:
-            yield Damage(self._place(record), "it is damaged", FLATTENED_AGAIN)
+            yield Damage(flattened_key(window.id), "it is damaged", FLATTENED_AGAIN)
             return
         with duckdb.connect() as connection:
             for slug in flattened.parts:
@@ -150,17 +148,17 @@ class _Examination:
 
     def _table(self, connection: duckdb.DuckDBPyConnection, flattened: FlattenedWindow, slug: str) -> Iterator[Damage]:
         counted = 0
-        for file in flattened.files(self._layout.parquet, slug):
+        for key, file in zip(flattened.keys(slug), flattened.files(self._layout, slug), strict=True):
             self._looked_at["Parquet files"] += 1
             try:
                 row = connection.execute(sql_files.read("queries/rows_in_parquet_file.sql"), {"file": file}).fetchone()
                 counted += int(row[0]) if row else 0
             except duckdb.Error as error:
-                reason = str(error).splitlines()[0] if Path(file).exists() else "it is missing"
-                yield Damage(self._place(Path(file)), reason, FLATTENED_AGAIN)
+                reason = str(error).splitlines()[0] if self._layout.files.size(key) is not None else "it is missing"
+                yield Damage(key, reason, FLATTENED_AGAIN)
                 return
         if counted != flattened.rows.get(slug, 0):
-            place = self._place(Path(flattened.files(self._layout.parquet, slug)[0]))
+            place = flattened.keys(slug)[0]
             yield Damage(place, f"{counted} rows of {flattened.rows.get(slug, 0)}", FLATTENED_AGAIN)
 
     def _receipts(self) -> Iterator[Damage]:
@@ -185,8 +183,5 @@ class _Examination:
     def _receipt(self, window_id: str, merged: int, *, has_forgotten: bool) -> Iterator[Damage]:
         held = sum(flattened_window(self._layout, window_id).rows.values())
         if held != merged and not (has_forgotten and held < merged):
-            place = self._place(self._layout.flattened_manifest(window_id))
-            yield Damage(place, f"{held} rows, and its receipt says {merged}", "run `wms-sync rebuild`")
-
-    def _place(self, path: Path) -> str:
-        return path.relative_to(self._layout.root).as_posix()
+            reason = f"{held} rows, and its receipt says {merged}"
+            yield Damage(flattened_key(window_id), reason, "run `wms-sync rebuild`")

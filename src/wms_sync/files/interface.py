@@ -1,0 +1,70 @@
+"""What the rest of the library knows of files: their keys, and who may change them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+
+class Writer(Protocol):
+    """The right to write: a turn. Its methods raise ``TakenOver`` once another writer has it."""
+
+    def temporary(self, name: str) -> Path:
+        """Return a unique path in the turn's folder."""
+
+    def write_whole(self, path: Path, content: bytes) -> None:
+        """Write a file atomically."""
+
+    def put_in_place(self, temporary: Path, path: Path) -> None:
+        """Rename a synced file of the turn's folder."""
+
+    def take_away(self, path: Path) -> None:
+        """Delete a file, or a folder with its content."""
+
+
+class Files(Protocol):
+    """Files by key. A file that is put is durable when the method returns, and exists either whole or not at all.
+
+    Where a file is put again, the place may give it another key, which is returned: whoever names files, as the state
+    store and the manifests do, names the key that was returned.
+    """
+
+    def put(self, writer: Writer, key: str, content: bytes) -> str:
+        """Put a file that is never changed. Return its key."""
+
+    def put_file(self, writer: Writer, key: str, made: Path) -> str:
+        """Do the same with a synced file of the turn's folder, which is gone then."""
+
+    def workplace(self, writer: Writer) -> Path:
+        """Return the folder below which files may be made durably under their keys, for ``keep``."""
+
+    def keep(self, writer: Writer, keys: Sequence[str]) -> list[str]:
+        """Put files that were made in the workplace. Return their keys."""
+
+    def replace(self, writer: Writer, key: str, content: bytes) -> None:
+        """Put a record, in place of the one that the key has."""
+
+    def delete(self, writer: Writer, key: str) -> None:
+        """Delete a file, or a folder with its content; do nothing if it does not exist."""
+
+    def get(self, key: str) -> bytes:
+        """Return the content of a file. Raise ``FileNotFoundError``."""
+
+    def size(self, key: str) -> int | None:
+        """Return the size of a file in bytes; None if it does not exist."""
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names of the files and folders in a folder, in order; none if it does not exist."""
+
+    def local(self, keys: Sequence[str]) -> list[str]:
+        """Return paths on this machine with the content of these files, for DuckDB.
+
+        A file that does not exist may have a path all the same.
+        """
+
+    def release(self, keys: Sequence[str]) -> None:
+        """Note that nobody reads the paths that ``local`` gave for these files any more."""
+
+    def where(self, key: str) -> str:
+        """Return where a file lies, for a person who looks for it."""
