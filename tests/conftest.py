@@ -16,6 +16,7 @@ import pytest
 
 from pipelines.logs import Lines, handling
 from tests.beginnings import BEGINNINGS
+from tests.postgres import postgres_where_installed
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.server import SandboxServer
@@ -75,6 +76,12 @@ def sandbox(server: SandboxServer) -> SandboxServer:
     """A sandbox of the test's own."""
     server.sandbox = Sandbox(CONFIG)
     return server
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    with postgres_where_installed() as url:
+        yield url
 
 
 @pytest.fixture

@@ -80,6 +80,7 @@ def _settings(data_dir: Path, base_url: str) -> Settings:
         start_date=(datetime.now(UTC) - timedelta(days=DAYS + 1)).date(),
         clock_tolerance_seconds=TOLERANCE_SECONDS,
         state_url=None,
+        analytics="file",
     )
 
 

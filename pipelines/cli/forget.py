@@ -16,7 +16,7 @@ from wms_sync.runs.recording import SUCCEEDED, Counts, Recording
 from wms_sync.runs.report_page import remake_report
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
-from wms_sync.upkeep.forget import Forgotten, forget
+from wms_sync.upkeep.forget import Forgotten, forget, refuse_on_a_lake
 from wms_sync.upkeep.forget_plan import ForgetPlan, NamedOrder, orders_named, plan_forget, refuse_unseen
 from wms_sync.upkeep.forgotten_orders import take_off_list
 from wms_sync.upkeep.recovery import begin
@@ -33,6 +33,7 @@ def forget_orders(settings: Settings, names: Sequence[str], *, yes: bool, dry_ru
 
     Unless ``yes``, show what would be removed and ask; with ``dry_run`` only show it.
     """
+    refuse_on_a_lake(settings)
     if not names and not _unfinished(settings):
         raise SettingsError("Name the orders to forget, by id, unique_id or order_ref.")
     orders = _named(settings, names)

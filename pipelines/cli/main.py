@@ -292,6 +292,15 @@ def tracking(number: str, as_json: bool) -> None:
 
 
 @main.command()
+@exits_with_code
+def reader() -> None:
+    """Show how an analyst opens the tables in DuckDB's shell, Python and DBeaver."""
+    from wms_sync.reports.reader import reader_lines
+
+    _print(reader_lines(Settings.load()))
+
+
+@main.command()
 @click.option("--to", type=FILE, help="The file to write; default: report.html in the data folder.")
 @exits_with_code
 def report(to: Path | None) -> None:

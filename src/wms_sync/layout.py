@@ -95,6 +95,11 @@ class Layout:
         """DuckDB's log beside the working file; a kill leaves one."""
         return log_of(self.working_database)
 
+    @property
+    def lake(self) -> Path:
+        """The files of a lake, which only its catalogue names."""
+        return self.root / "lake"
+
     # --- the writer's own ---
 
     @property

@@ -48,6 +48,7 @@ class Settings(BaseModel):
     merchant_api_key_file: Path | None = None
     merchant_login: Literal["basic", "session"] = "basic"
     data_dir: Path = Path("data")
+    analytics: Literal["file", "ducklake"] = "file"
     instance: str | None = Field(default=None, pattern=r"^[a-z][a-z0-9_]*$")
     state_url: SecretStr | None = None
     state_url_file: Path | None = None
@@ -86,6 +87,15 @@ class Settings(BaseModel):
         """Take each secret from its file, where one is named: ``x`` from the file of ``x_file``."""
         read = {name: _secret_in(given, name) for name in secrets() if given.get(f"{name}_file")}
         return {**given, **read}
+
+    @model_validator(mode="after")
+    def _lake_has_a_catalogue(self) -> Self:
+        if self.analytics == "ducklake" and not self.database_url.startswith("postgresql"):
+            raise ValueError(
+                "WMS_ANALYTICS=ducklake keeps the lake's catalogue in the PostgreSQL of WMS_STATE_URL: set "
+                "WMS_STATE_URL=postgresql+psycopg://user:password@host/database"
+            )
+        return self
 
     @field_validator("base_url")
     @classmethod

@@ -8,15 +8,8 @@ import pytest
 from sqlalchemy import text
 
 from tests.conftest import turn_at
-from tests.postgres import postgres_where_installed
 from wms_sync.state.engine import open_engine
 from wms_sync.state.turns import Turn
-
-
-@pytest.fixture(scope="session")
-def postgres_url() -> Iterator[str]:
-    with postgres_where_installed() as url:
-        yield url
 
 
 @pytest.fixture

@@ -10,14 +10,12 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-from collections.abc import Iterator
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import CONFIG
-from tests.postgres import postgres_where_installed
 from tests.survival.installation import Installation, wait_until
 from tests.survival.moments import Moment
 from wms_sandbox.app import Sandbox
@@ -125,12 +123,6 @@ def test_a_run_that_was_overtaken_writes_nothing_more(title, install, service, e
     take_over(installation, Moment(name, number, signal.SIGSTOP), command)
     installation.assert_coverage_is_true()
     assert_next_sync_is_clean(installation, expected)
-
-
-@pytest.fixture(scope="module")
-def postgres_url() -> Iterator[str]:
-    with postgres_where_installed() as url:
-        yield url
 
 
 def test_nor_with_its_state_in_postgresql(postgres_url, install, service, expected):

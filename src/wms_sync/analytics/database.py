@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,6 +26,7 @@ import duckdb
 from wms_sync import sql_files
 from wms_sync.analytics.errors import DatabaseOpenError, SchemaChangedError
 from wms_sync.analytics.foreign_log import set_aside_log
+from wms_sync.analytics.one_transaction import OneTransaction
 from wms_sync.catalogue import (
     Table,
     history_tables,
@@ -59,6 +61,7 @@ Relations = dict[tuple[str, str], PresentRelation]
 
 WIDENED = ("BIGINT", "DECIMAL(18,4)")
 """Release 0.1.0 stored quantities as whole numbers."""
+_VIEW = re.compile(r"^CREATE VIEW (\w+\.)?")
 SCHEMAS = ("main", "pii", "ops", "history", "marts")
 
 
@@ -106,7 +109,7 @@ def open_for_writing(
         ) from None
     try:
         connection.execute("set timezone = 'UTC'")
-        if not _is_as_defined(connection):
+        if not is_as_defined(connection):
             _complete(connection)
         yield connection
         connection.execute(f"set memory_limit = '{memory_bytes(memory_limit) + TO_CLOSE}B'")
@@ -120,8 +123,10 @@ def is_filled(connection: duckdb.DuckDBPyConnection, memory_limit: str, share: f
     """Return whether more than this share of the memory limit is in use or spilled, without what was only read.
 
     With what was only read, all but ``FULL`` may be in use. DuckDB frees the memory of changed rows only when the file
-    is closed, and the checkpoint then needs some as well.
+    is closed, and the checkpoint then needs some as well. What is one transaction cannot be closed half done.
     """
+    if isinstance(connection, OneTransaction):
+        return False
     ((changed, everything),) = connection.execute(sql_files.read("queries/memory_in_use.sql")).fetchall()
     limit = memory_bytes(memory_limit)
     return bool(changed > share * limit or everything > FULL * limit)
@@ -274,6 +279,12 @@ def _complete(connection: duckdb.DuckDBPyConnection) -> None:
     This is one transaction: hundreds of statements that each commit alone take ten times as long.
     """
     connection.begin()
+    complete(connection)
+    connection.commit()
+
+
+def complete(connection: duckdb.DuckDBPyConnection, *, comments_on_views: bool = True) -> None:
+    """Do the same in the caller's transaction; without ``comments_on_views``, not for comments on columns of views."""
     _create_schemas(connection)
     present, wanted = relations_in(connection), defined()
     for one in (*tables(), *ops_tables()):
@@ -292,9 +303,15 @@ def _complete(connection: duckdb.DuckDBPyConnection) -> None:
         if not _is_same_view(present.get(mart.place), wanted[mart.place]):
             connection.execute(mart.create)
             present.pop(mart.place, None)  # replacing a view deletes its comments
-    if changed := [*_changed_comments(present)]:
+    if changed := [*_changed_comments(present, on_views=comments_on_views)]:
         connection.execute(";\n".join(changed))
-    connection.commit()
+
+
+def drop_everything(connection: duckdb.DuckDBPyConnection) -> None:
+    """Drop every table and view, in the caller's transaction."""
+    for (schema, name), relation in relations_in(connection).items():
+        kind = "view" if relation.definition else "table"
+        connection.execute(f"drop {kind} {quote(schema)}.{quote(name)}")
 
 
 @cache
@@ -303,7 +320,7 @@ def definitions() -> str:
     return hashlib.sha256("".join(one.create for one in relations()).encode()).hexdigest()[:16]
 
 
-def _is_as_defined(connection: duckdb.DuckDBPyConnection) -> bool:
+def is_as_defined(connection: duckdb.DuckDBPyConnection) -> bool:
     """Return whether the last load had the definitions of this release: comparing everything takes 0.1 s."""
     try:
         return connection.execute("select definitions from ops.latest_load").fetchall() == [(definitions(),)]
@@ -334,11 +351,14 @@ def relations_in(connection: duckdb.DuckDBPyConnection) -> Relations:
 def _is_same_view(present: PresentRelation | None, wanted: PresentRelation) -> bool:
     """Return whether a view has the wanted query and the wanted columns and types.
 
-    Quotes are ignored: until the file is opened again, DuckDB quotes some names that it does not quote afterwards.
+    Quotes are ignored: until the file is opened again, DuckDB quotes some names that it does not quote afterwards. So
+    is the schema of the view, which DuckLake leaves out.
     """
     if present is None:
         return False
-    one, other = ((relation.definition.replace('"', ""), _types(relation)) for relation in (present, wanted))
+    one, other = (
+        (_VIEW.sub("", relation.definition.replace('"', "")), _types(relation)) for relation in (present, wanted)
+    )
     return one == other
 
 
@@ -361,14 +381,14 @@ def _adapt_columns(
             )
 
 
-def _changed_comments(present: Relations) -> Iterator[str]:
+def _changed_comments(present: Relations, *, on_views: bool) -> Iterator[str]:
     """Yield the statements that bring the comments of tables, marts and columns to those of the catalogue."""
     for kind, of_kind in (("table", stored_tables()), ("view", marts())):
         for relation in of_kind:
             there = present.get(relation.place, PresentRelation("", None, {}))
             if there.comment != relation.comment:
                 yield f"comment on {kind} {relation.qualified} is {literal(relation.comment)}"
-            for column in relation.columns:
+            for column in relation.columns if on_views or kind == "table" else ():
                 if there.columns.get(column.name, ("", None))[1] != column.comment:
                     name = f"{relation.qualified}.{quote(column.name)}"
                     yield f"comment on column {name} is {literal(column.comment)}"

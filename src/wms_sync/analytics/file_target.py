@@ -35,6 +35,11 @@ class FileTarget:
         return self._layout.published.name
 
     @property
+    def title(self) -> str:
+        """Return what messages call the published file."""
+        return "the published file"
+
+    @property
     def is_published(self) -> bool:
         """Return whether there is a published file."""
         return self._layout.published.exists()

@@ -49,11 +49,15 @@ class Loading(Protocol):
 
 
 class Target(Protocol):
-    """Where the tables are kept. ``name`` is what messages call it."""
+    """Where the tables are kept."""
 
     @property
     def name(self) -> str:
         """Return the name of what analysts open."""
+
+    @property
+    def title(self) -> str:
+        """Return what messages call it."""
 
     @property
     def is_published(self) -> bool:
@@ -92,6 +96,10 @@ class Target(Protocol):
 
 def target_of(settings: Settings) -> Target:
     """Return the target that the settings name."""
+    if settings.analytics == "ducklake":
+        from wms_sync.analytics.lake import Lake  # which needs the extra
+
+        return Lake(settings)
     from wms_sync.analytics.file_target import FileTarget
 
     return FileTarget(settings)

@@ -43,7 +43,7 @@ class RefreshReport:
 
     ``ops_rows`` counts those of schema ``ops``. ``data_as_of`` is the sync cursor of the tables. ``is_news`` is
     whether what is published has more than before. ``phases`` are seconds: flatten, merge, check, publish.
-    With ``warnings`` the exit code is 3.
+    With ``warnings`` the exit code is 3. ``target`` is what analysts open.
     """
 
     windows: tuple[str, ...]
@@ -60,6 +60,7 @@ class RefreshReport:
     data_as_of: datetime | None = None
     is_news: bool = True
     phases: Mapping[str, float] = field(default_factory=dict)
+    target: str = "analytics.duckdb"
 
     @property
     def refused_by(self) -> tuple[CheckResult, ...]:
@@ -73,7 +74,7 @@ class RefreshReport:
             f"- {result.check.name}: {result.offending} rows offend. {result.check.description}"
             for result in self.refused_by
         ]
-        heading = "Nothing was published: analytics.duckdb is as it was before. Blocking checks failed:"
+        heading = f"Nothing was published: {self.target} is as it was before. Blocking checks failed:"
         return "\n".join([heading, *lines])
 
     @property
@@ -98,7 +99,8 @@ class Refresh:
         self._settings = run.settings
         self._store = run.store
         self._layout = run.layout
-        self._loading = target_of(run.settings).load(run.turn)
+        self._target = target_of(run.settings)
+        self._loading = self._target.load(run.turn)
         self._started = monotonic()
         self._took: dict[str, float] = {}
         self._begin()
@@ -114,6 +116,8 @@ class Refresh:
 
     def merge_ahead(self, ready: Collection[str]) -> None:
         """Merge windows that are flattened, while others are still being read; nothing else may be flattened."""
+        if not self.merges_ahead:
+            return
         self._loading.begin()
         has_begun = False
         while not has_begun:
@@ -231,6 +235,7 @@ class Refresh:
             seconds=monotonic() - self._started,
             warnings=absent,
             phases=self._took,
+            target=self._target.name,
         )
 
     def _begins_checking(self, connection: duckdb.DuckDBPyConnection) -> bool:

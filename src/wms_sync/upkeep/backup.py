@@ -20,6 +20,7 @@ from pathlib import Path
 
 import msgspec
 
+from wms_sync.analytics.errors import NotOnALake
 from wms_sync.durable import make_private, write_whole
 from wms_sync.flatten.window import flattened_window, is_flattened
 from wms_sync.layout import MANIFEST, PAGES_DROPPED
@@ -51,6 +52,9 @@ class BackupReport:
 def backup(settings: Settings, folder: Path, *, most: int = KEPT_BACKUPS) -> BackupReport:
     """Make a backup in the folder, and delete all but the newest ``most``. It waits for another backup alone."""
     layout, kept = settings.layout, Backups.at(folder)
+    if settings.analytics == "ducklake":
+        instead = "Back up PostgreSQL (pg_dump), and after it the data folder."
+        raise NotOnALake("backup", instead)
     refuse_unfinished_restore(layout)
     if not holds_data(settings):
         raise BackupError(f"There is nothing to back up: {layout.root} holds no data. Set WMS_DATA_DIR.")

@@ -22,6 +22,7 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics import database
+from wms_sync.analytics.errors import NotOnALake
 from wms_sync.analytics.publish import publish
 from wms_sync.api.body import packed
 from wms_sync.catalogue import Table, literal, quote, stored_tables, tables
@@ -63,6 +64,7 @@ class Forgotten:
 def forget(run: Run, order_ids: Collection[int]) -> Forgotten:
     """Remove the personal data of these orders and of all that were forgotten before. Needs the writer's lock."""
     settings, store, layout = run.settings, run.store, run.layout
+    refuse_on_a_lake(settings)
     all_ids = add_to_list(layout, store, order_ids)
     _remove_leftovers(store.turn, layout)
     asked = frozenset(order_ids) | store.forgotten(unfinished=True) if order_ids else all_ids
@@ -75,6 +77,13 @@ def forget(run: Run, order_ids: Collection[int]) -> Forgotten:
     rows = _clean_databases(settings, store.turn, all_ids, anyway=new)
     store.mark_forgotten(all_ids)
     return Forgotten(tuple(sorted(order_ids)), pages, parquet_files, sum(map(bool, rows)), sum(rows))
+
+
+def refuse_on_a_lake(settings: Settings) -> None:
+    """Raise ``NotOnALake`` if the tables are in a lake, whose older snapshots would keep what is removed."""
+    if settings.analytics == "ducklake":
+        instead = "Set WMS_ANALYTICS=file, forget the orders there, and begin an empty lake."
+        raise NotOnALake("forget", instead)
 
 
 def _concerned() -> list[Table]:

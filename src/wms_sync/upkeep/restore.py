@@ -22,7 +22,7 @@ from uuid import uuid4
 
 from sqlalchemy.engine import make_url
 
-from wms_sync.analytics.errors import AnotherServiceError
+from wms_sync.analytics.errors import AnotherServiceError, NotOnALake
 from wms_sync.analytics.publish import publish
 from wms_sync.durable import accessing, make_private, sync, write_whole
 from wms_sync.errors import SettingsError
@@ -76,6 +76,9 @@ def restore(
     nothing was created since the backup that the ledger lacks. ``locks`` are those of the pushes.
     """
     layout = settings.layout
+    if settings.analytics == "ducklake":
+        instead = "Restore with WMS_ANALYTICS=file; a lake then begins empty, with `wms-sync rebuild`."
+        raise NotOnALake("restore", instead)
     kept, path, backup = _named(source)
     if backup.service and settings.base_url and not is_same_service(backup.service, settings.base_url):
         raise AnotherServiceError(backup.service, settings.base_url)

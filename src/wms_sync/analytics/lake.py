@@ -1,0 +1,270 @@
+"""The tables in a lake: DuckLake's catalogue in the PostgreSQL of the state store, Parquet files below the data path.
+
+A load is one transaction: what is merged, ``ops``, what the checks found and the message of the commit. Readers see
+nothing of it before its commit, and a load that is refused, fails or is killed leaves nothing but files that no
+snapshot names. The commit happens while the epoch is held, so a writer whose turn is over commits nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
+
+import duckdb
+from sqlalchemy import text
+from sqlalchemy.engine import make_url
+
+from wms_sync import sql_files
+from wms_sync.analytics import database
+from wms_sync.analytics.errors import DatabaseOpenError
+from wms_sync.analytics.extensions import NEVER_DOWNLOADED, load_extensions
+from wms_sync.analytics.one_transaction import OneTransaction
+from wms_sync.analytics.target import Opened
+from wms_sync.catalogue import literal, marts
+from wms_sync.durable import make_private
+from wms_sync.settings import Settings
+from wms_sync.state.engine import Opened as OpenedState
+from wms_sync.state.turns import Turn
+
+NAME = "lake"
+"""Of the attached database, and of the schema of its catalogue in PostgreSQL."""
+LEAST_THREADS = 4
+"""A thread waits for each request to a catalogue or a store that is far away."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The newest snapshot of the lake, and the bytes of the files that it names."""
+
+    id: int
+    at: datetime
+    size: int
+
+
+class Lake:
+    """The lake of an installation."""
+
+    name = title = "the lake"
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @property
+    def is_published(self) -> bool:
+        """Return whether a load was committed."""
+        return self._newest_snapshot() is not None
+
+    @property
+    def published_at(self) -> datetime:
+        """Return when the newest snapshot was committed."""
+        return self._published_snapshot().at
+
+    @property
+    def version(self) -> int:
+        """Return the number of the newest snapshot."""
+        return self._published_snapshot().id
+
+    @property
+    def size(self) -> int:
+        """Return the bytes of the files that the newest snapshot names."""
+        return self._published_snapshot().size
+
+    @contextmanager
+    def published(self, *, memory_limit: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Attach the lake for reading."""
+        config = self._config(memory_limit) if memory_limit else {}
+        with closing(self._attached(config, "read_only")) as connection:
+            try:
+                yield connection
+            except duckdb.IOException as error:  # the catalogue or a file is away
+                raise _unreadable(error) from None
+
+    def newest(self, *, memory_limit: str | None = None) -> Opened:
+        """Attach the lake for reading: a load continues from what is published."""
+        return self.published(memory_limit=memory_limit)
+
+    def examined(self) -> str:
+        """Compare the definitions that the newest load had with those of this release."""
+        if not self.is_published:
+            return "not made yet"
+        with self.published() as connection:
+            same = database.is_as_defined(connection)
+        return "the lake has the tables that sql/ defines" if same else "the next load brings the lake to this release"
+
+    def load(self, turn: Turn) -> LakeLoad:
+        """Return a load of the lake."""
+        return LakeLoad(self, turn)
+
+    def opened_for_writing(self) -> duckdb.DuckDBPyConnection:
+        """Attach the lake for writing, and make it if there is none. Raise ``DatabaseOpenError``."""
+        folder = make_private(self._settings.layout.lake)
+        config = self._config(self._settings.memory_limit)
+        return self._attached(config, "data_inlining_row_limit 0", data_path=f"{folder}/")
+
+    def _config(self, memory_limit: str) -> dict[str, str]:
+        threads = str(max(LEAST_THREADS, database.THREADS))
+        return {**database.settings_of(self._settings.layout.working_database, memory_limit), "threads": threads}
+
+    def _attached(
+        self, config: dict[str, str], options: str, *, data_path: str | None = None
+    ) -> duckdb.DuckDBPyConnection:
+        connection = duckdb.connect(config=config | NEVER_DOWNLOADED)  # type: ignore[arg-type]
+        try:
+            load_extensions(connection)
+            for statement in self._secrets(data_path):
+                connection.execute(statement)
+            connection.execute(f"attach 'ducklake:{NAME}' as {NAME} ({options})")
+            connection.execute(f"use {NAME}")
+            connection.execute("set timezone = 'UTC'")
+        except duckdb.Error as error:
+            connection.close()
+            raise _unreadable(error) from None
+        return connection
+
+    def _secrets(self, data_path: str | None) -> Iterator[str]:
+        """Yield what tells DuckDB where the lake is: DuckDB shows a password in a secret to nobody."""
+        given = _password(self._settings)
+        password = f", password {literal(given)}" if given else ""
+        yield f"create secret {NAME}_catalogue (type postgres{password})"
+        path = f", data_path {literal(data_path)}" if data_path else ""
+        yield (
+            f"create secret {NAME} (type ducklake, metadata_path {literal(parameters(self._settings))}, "
+            f"metadata_schema {literal(NAME)}{path}, "
+            f"metadata_parameters map {{'TYPE': 'postgres', 'SECRET': '{NAME}_catalogue'}})"
+        )
+
+    def _published_snapshot(self) -> Snapshot:
+        found = self._newest_snapshot()
+        assert found is not None, "nothing is published"  # noqa: S101 - callers look first
+        return found
+
+    def _newest_snapshot(self) -> Snapshot | None:
+        with _Catalogue(self._settings.database_url) as catalogue:
+            return catalogue.newest_snapshot()
+
+
+class _Catalogue(OpenedState):
+    """Reads the lake's catalogue from PostgreSQL, which takes no extension of DuckDB."""
+
+    def newest_snapshot(self) -> Snapshot | None:
+        """Return the newest snapshot; None before the first load, which the empty lake's own snapshot precedes."""
+        with self._engine.connect() as connection:
+            if connection.execute(text(sql_files.read("lake/exists.sql"))).scalar() is None:
+                return None
+            row = connection.execute(text(sql_files.read("lake/newest_snapshot.sql"))).one_or_none()
+        return None if row is None else Snapshot(row.id, row.at, int(row.size))
+
+
+class LakeLoad:
+    """One load of the lake: one transaction on one connection, however often it is opened."""
+
+    merges_ahead = False
+    keeps_refused = False
+
+    def __init__(self, lake: Lake, turn: Turn) -> None:
+        self._lake = lake
+        self._turn = turn
+        self._connection: OneTransaction | None = None
+        self._is_anew = False
+
+    def begin(self) -> None:
+        """Do nothing: there is no copy to be made."""
+
+    def begin_anew(self) -> None:
+        """Drop everything in the transaction, so that readers have it until its end."""
+        self._is_anew = True
+
+    @contextmanager
+    def open(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Yield the connection of the load, once. After an error nothing of the load is left.
+
+        Whoever opens it again lacked memory, and a transaction that lacked memory is aborted.
+        """
+        if self._connection is not None:
+            self.throw_away()
+            raise duckdb.OutOfMemoryException("a load of a lake is one transaction")
+        try:
+            yield cast("duckdb.DuckDBPyConnection", self._begun())
+        except BaseException:
+            self.throw_away()
+            raise
+
+    def measure(self, connection: duckdb.DuckDBPyConnection, rows: int) -> None:
+        """Do nothing: what a lake gathers is the matter of its maintenance."""
+
+    def finish(self, *, accepted: bool) -> int:
+        """Commit what is accepted, and forget everything else."""
+        connection = self._begun()
+        try:
+            if not accepted:
+                return 0
+            row = self._turn.epoch.row
+            message = f"call {NAME}.set_commit_message('wms-sync', {literal(f'{row.purpose} (run {row.run_id})')})"
+            connection.execute(message)
+            with self._turn.epoch.held():
+                connection.commit_all()
+        finally:
+            self.throw_away()
+        return self._lake.size
+
+    def throw_away(self) -> None:
+        """Close the connection, which rolls back what is not committed."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _begun(self) -> OneTransaction:
+        if self._connection is None:
+            connection = self._lake.opened_for_writing()
+            try:
+                is_as_defined = not self._is_anew and database.is_as_defined(connection)
+                self._connection = OneTransaction(connection)
+                if self._is_anew:
+                    database.drop_everything(connection)
+                if not is_as_defined:
+                    database.complete(connection, comments_on_views=False)
+                    _write_columns(connection)
+            except BaseException:
+                connection.close()
+                self._connection = None
+                raise
+        return self._connection
+
+
+def _write_columns(connection: duckdb.DuckDBPyConnection) -> None:
+    """Write ``ops.columns``: DuckLake keeps no comments on columns of views."""
+    connection.execute(sql_files.read("lake/columns.sql"))
+    connection.execute("delete from ops.columns")
+    rows = [(*mart.place, column.name, column.comment) for mart in marts() for column in mart.columns]
+    marks = ", ".join(["(?, ?, ?, ?)"] * len(rows))
+    connection.execute(f"insert into ops.columns values {marks}", [value for row in rows for value in row])
+
+
+def parameters(settings: Settings, *, user: str | None = None) -> str:
+    """Return where PostgreSQL is, as libpq writes it and without the password; for another ``user`` if one is named."""
+    url = make_url(settings.database_url)
+    named = {"host": url.host, "port": url.port, "dbname": url.database, "user": user or url.username, **url.query}
+    named.pop("password", None)
+    return " ".join(f"{name}={_quoted(value)}" for name, value in named.items() if value)
+
+
+def _password(settings: Settings) -> str | None:
+    url = make_url(settings.database_url)
+    given = url.password or url.query.get("password")
+    return str(given) if given else None
+
+
+def _quoted(value: object) -> str:
+    text_of = ",".join(value) if isinstance(value, tuple) else str(value)
+    escaped = text_of.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _unreadable(error: duckdb.Error) -> DatabaseOpenError:
+    return DatabaseOpenError(
+        f"The lake cannot be opened ({type(error).__name__}: {error}). Look whether PostgreSQL answers and the data "
+        "path is there: `wms-sync doctor`. Then run again; nothing was published."
+    )

@@ -1,0 +1,69 @@
+"""How an analyst opens the tables: the statements for DuckDB's own shell, Python and DBeaver. It shows no password."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import duckdb
+from sqlalchemy.engine import make_url
+
+from wms_sync.analytics.extensions import OF_LAKE, path_of
+from wms_sync.analytics.lake import NAME, parameters
+from wms_sync.catalogue import literal
+from wms_sync.settings import Settings
+
+ANALYST = "analyst"
+"""A role of PostgreSQL that only reads the catalogue."""
+
+
+def reader_lines(settings: Settings) -> Iterator[str]:
+    """Yield what an analyst needs, for a file or a lake."""
+    if settings.analytics == "file":
+        path = settings.layout.published
+        yield f"The tables are in the file {path}. Open it for reading only:"
+        yield ""
+        yield f"shell    duckdb -readonly {path}"
+        yield f'Python   duckdb.connect("{path}", read_only=True)'
+        yield f"DBeaver  a DuckDB connection to {path}, with the property duckdb.read_only = true"
+        return
+    yield f"The tables are in a lake. Whoever reads it needs DuckDB {duckdb.__version__}, its extensions"
+    yield f"{' and '.join(OF_LAKE)}, the right to read {settings.layout.lake}, and a role of PostgreSQL."
+    yield ""
+    yield "The role, made once by the owner of the database:"
+    yield from (f"  {statement};" for statement in role_statements(settings))
+    yield ""
+    yield "shell, where DuckDB may download extensions:"
+    yield "  install ducklake; install postgres;"
+    yield from (f"  {statement};" for statement in attach_statements(settings))
+    yield ""
+    yield "Python, with the extensions from PyPI, of which nothing is downloaded later:"
+    wheels = " ".join(f"duckdb-extension-{name.replace('_', '-')}=={duckdb.__version__}" for name in OF_LAKE)
+    yield f"  pip install duckdb=={duckdb.__version__} {wheels}"
+    yield "  connection = duckdb.connect()"
+    yield from (f'  connection.execute("load {literal(str(path_of(name)))}")' for name in OF_LAKE)
+    yield from (f'  connection.execute("{statement}")' for statement in attach_statements(settings))
+    yield ""
+    yield f"DBeaver: a DuckDB connection to :memory: whose driver has version {duckdb.__version__}, with the statements"
+    yield "of the shell as bootstrap queries (Connection settings, Initialization)."
+
+
+def attach_statements(settings: Settings) -> tuple[str, ...]:
+    """Return the statements that attach the lake for reading, once the extensions are loaded."""
+    where = parameters(settings, user=ANALYST)
+    return (
+        "create secret (type postgres, password '...')",
+        f"attach {literal(f'ducklake:postgres:{where}')} as {NAME} (read_only, metadata_schema {literal(NAME)})",
+        f"use {NAME}",
+        "set timezone = 'UTC'",
+    )
+
+
+def role_statements(settings: Settings) -> tuple[str, ...]:
+    """Return the statements for PostgreSQL that make a role which can read the lake's catalogue and nothing else."""
+    owner = make_url(settings.database_url).username or "the owner"
+    return (
+        f"create role {ANALYST} login password '...'",
+        f"grant usage on schema {NAME} to {ANALYST}",
+        f"grant select on all tables in schema {NAME} to {ANALYST}",
+        f'alter default privileges for role "{owner}" in schema {NAME} grant select on tables to {ANALYST}',
+    )

@@ -1,0 +1,262 @@
+"""The tables in a lake: catalogue in a real PostgreSQL, files in a folder. One lake lives through this module."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+from uuid import uuid4
+
+import duckdb
+import psycopg
+import pytest
+
+from tests.conftest import FEWER, Bench, opened_store
+from tests.test_sync import synced
+from wms_sandbox.app import Sandbox
+from wms_sandbox.server import SandboxServer
+from wms_sync.analytics.errors import DatabaseOpenError, NotOnALake
+from wms_sync.analytics.extensions import load_extensions, path_of
+from wms_sync.analytics.lake import Lake
+from wms_sync.analytics.target import target_of
+from wms_sync.catalogue import marts, quote, stored_tables
+from wms_sync.errors import SettingsError
+from wms_sync.load.refresh import rebuild, refresh
+from wms_sync.reports.checks import found_in_whole_tables, found_last
+from wms_sync.reports.doctor import examine
+from wms_sync.reports.explain import explain
+from wms_sync.reports.export import export
+from wms_sync.reports.reader import attach_statements, reader_lines, role_statements
+from wms_sync.reports.report import make_report
+from wms_sync.reports.status import status
+from wms_sync.settings import Settings
+from wms_sync.state.epochs import Epoch
+from wms_sync.state.errors import TakenOver
+from wms_sync.state.queue import WRITER, Holder
+from wms_sync.upkeep.backup import backup
+from wms_sync.upkeep.forget import forget
+from wms_sync.upkeep.recovery import recover
+from wms_sync.upkeep.restore import restore
+from wms_sync.upkeep.verify import verify
+
+OF_THE_LOAD = {"loaded_at", "checked_at", "whole_at", "run_id", "load_run_id", "hours_behind"}
+"""When and by whom it was loaded."""
+HOUR = 3600
+ANOTHER = Holder("sync", 1, "another host", "now")
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[SandboxServer]:
+    with SandboxServer(Sandbox(FEWER)) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def lake_url(postgres_url: str) -> str:
+    """A database of this module's own."""
+    name = f"t{uuid4().hex}"
+    with psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True) as connection:
+        connection.execute(f"create database {name}")
+    return postgres_url.replace("/postgres?", f"/{name}?")
+
+
+@pytest.fixture(scope="module")
+def settings(service: SandboxServer, lake_url: str, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    return Settings.load(
+        _env_file=None,
+        base_url=service.base_url,
+        api_token=FEWER.token,
+        data_dir=tmp_path_factory.mktemp("lake"),
+        start_date=date(2026, 3, 1),
+        page_size=50,
+        analytics="ducklake",
+        state_url=lake_url,
+    )
+
+
+@pytest.fixture(scope="module")
+def synced_once(settings: Settings) -> None:
+    """After a first sync."""
+    with closing(opened_store(settings)) as store:
+        assert not target_of(settings).is_published
+        assert target_of(settings).examined() == "not made yet"
+        with pytest.raises(DatabaseOpenError), target_of(settings).newest():
+            pass
+        _, refreshed = synced(Bench(settings, store))
+        assert refreshed.published
+        store.turn.close()
+
+
+@pytest.fixture
+def lake(settings: Settings, synced_once: None) -> Iterator[Bench]:
+    with closing(opened_store(settings)) as store:
+        yield Bench(settings, store)
+        store.turn.close()
+
+
+@pytest.fixture
+def read_more(lake: Bench, service: SandboxServer) -> None:
+    """Something has changed, and is landed."""
+    service.sandbox.advance(seconds=2 * HOUR, changed=60, new=20, packages_added=15, packages_removed=15, orders=20)
+    service.sandbox.advance(seconds=10)
+    with lake.api() as api:
+        lake.reading(api).sync()
+
+
+def file_of(lake: Bench, folder: Path) -> Settings:
+    """The same pages, loaded into a file."""
+    settings = lake.settings.model_copy(update={"analytics": "file", "state_url": None, "data_dir": folder})
+    shutil.copytree(lake.layout.raw, settings.layout.raw)
+    settings.layout.forgotten_orders.write_text("[]")
+    with closing(opened_store(settings)) as store:
+        recover(Bench(settings, store).run)
+        refresh(Bench(settings, store).run)
+    return settings
+
+
+def everything(settings: Settings) -> dict[str, list[tuple[object, ...]]]:
+    """The rows of every table and mart, without the mirror of the state store, which saw one of them being read."""
+    found = {}
+    with target_of(settings).published() as connection:
+        for one in (*stored_tables(), *marts()):
+            columns = ", ".join(quote(name) for name in one.column_names if name not in OF_THE_LOAD)
+            rows = connection.execute(f"select {columns} from {one.qualified}").fetchall()
+            found[one.slug] = sorted(rows, key=repr)
+    del found["ops_windows"]
+    return found
+
+
+def assert_equal(one: Settings, other: Settings) -> None:
+    expected = everything(other)
+    for slug, rows in everything(one).items():
+        assert rows == expected[slug], slug
+
+
+def test_loads_and_a_rebuild_give_the_tables_history_and_marts_that_a_file_gets(lake, read_more, tmp_path):
+    before = target_of(lake.settings).version
+    loaded = refresh(lake.run)
+    assert loaded.published
+    assert target_of(lake.settings).version == before + 1, "one transaction is one snapshot"
+    of_file = file_of(lake, tmp_path / "file")
+    assert_equal(lake.settings, of_file)
+    rebuilt = rebuild(lake.run)
+    assert rebuilt.published
+    assert target_of(lake.settings).version == before + 2
+    with target_of(lake.settings).published() as connection:
+        message = connection.execute("select commit_message from lake.snapshots() order by snapshot_id").fetchall()
+        comments = connection.execute("select count(*) from ops.columns where comment <> ''").fetchall()
+    assert message[-1] == ("test (run None)",)
+    assert comments == [(sum(len(mart.columns) for mart in marts()),)]
+    assert rebuilt.rows == loaded.rows
+
+
+def test_a_load_that_is_refused_leaves_nothing_and_the_next_one_brings_all_to_this_release(lake, read_more):
+    target = Lake(lake.settings)
+    with closing(target.opened_for_writing()) as connection:
+        connection.execute("insert into orders select * from orders order by id limit 1")
+    before = target.version
+    refused = refresh(lake.run)
+    assert [result.check.name for result in refused.refused_by] == ["orders_have_unique_keys"]
+    assert refused.refusal.startswith("Nothing was published: the lake is as it was before.")
+    assert target.version == before
+    assert {window.state for window in lake.store.windows()} == {"landed", "loaded"}
+
+    with closing(target.opened_for_writing()) as connection:  # as another release left it
+        connection.execute("delete from orders where id = (select min(id) from orders)")
+        connection.execute("delete from ops.loads")  # so that the order comes again
+        connection.execute("alter table shipments drop column unique_id")
+        connection.execute("drop view marts.freshness")
+        connection.execute("update ops.latest_load set definitions = 'another'")
+    assert target.examined() == "the next load brings the lake to this release"
+    assert refresh(lake.run).published
+    assert target.examined() == "the lake has the tables that sql/ defines"
+    assert {window.state for window in lake.store.windows()} == {"loaded"}
+    with target.published() as connection:
+        assert connection.execute("select shipments, newest_change is not null from marts.freshness").fetchall() == [
+            (refused.rows["shipments"], True)
+        ]
+
+
+def test_a_writer_that_was_overtaken_commits_nothing(lake):
+    before = target_of(lake.settings).version
+    load = target_of(lake.settings).load(lake.store.turn)
+    load.begin()
+    with load.open() as connection:
+        connection.execute("delete from orders")
+    Epoch.begin(lake.settings.database_url, ANOTHER, what=WRITER, run_id=None).close()
+    with pytest.raises(TakenOver):
+        load.finish(accepted=True)
+    assert target_of(lake.settings).version == before
+
+
+def test_reports_read_the_lake(lake, tmp_path):
+    settings = lake.settings
+    found = status(settings, lake.store)
+    assert found.rows["shipments"] >= FEWER.shipments
+    assert found.published_at is not None
+    assert not found.state_is_behind
+    assert {one.subject: one.message for one in examine(settings) if one.subject in {"published", "tables"}} == {
+        "published": f"the lake opens; {found.rows['shipments']} shipments in it",
+        "tables": "the lake has the tables that sql/ defines",
+    }
+    assert {one.name: one.offending for one in found_last(settings)} == {
+        one.name: one.offending for one in found_in_whole_tables(settings)
+    }
+    with target_of(settings).published() as connection:
+        [shipment] = connection.execute("select min(id) from shipments").fetchone() or ()
+    assert explain(settings, lake.store, str(shipment)).versions
+    assert export(settings, "freshness", tmp_path / "freshness.csv").rows == 1
+    make_report(settings, tmp_path / "report.html")
+    assert verify(settings).damaged == ()
+
+
+def test_what_a_lake_cannot_do_yet_is_refused(lake, tmp_path):
+    with pytest.raises(NotOnALake, match="forget"):
+        forget(lake.run, [1])
+    with pytest.raises(NotOnALake, match="pg_dump"):
+        backup(lake.settings, tmp_path)
+    with pytest.raises(NotOnALake, match="restore"):
+        restore(lake.settings, tmp_path)
+    assert lake.store.forgotten() == frozenset()
+
+
+def test_an_analyst_reads_with_the_statements_that_are_shown_and_cannot_write(lake, lake_url):
+    with psycopg.connect(lake_url.replace("+psycopg", ""), autocommit=True) as owner:
+        for statement in role_statements(lake.settings):
+            owner.execute(statement)
+    shown = "\n".join(reader_lines(lake.settings))
+    with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
+        load_extensions(connection)
+        for statement in attach_statements(lake.settings):
+            assert statement in shown
+            connection.execute(statement)
+        assert connection.execute("select count(*) > 0 from shipments").fetchall() == [(True,)]
+        with pytest.raises(duckdb.Error, match="read-only"):
+            connection.execute("delete from shipments")
+        attach = attach_statements(lake.settings)[1]
+        connection.execute(attach.replace("as lake (read_only, ", "as other ("))
+        with pytest.raises(duckdb.Error, match="permission denied"):
+            connection.execute("delete from other.shipments")
+
+
+def test_extensions_come_from_the_installed_wheels(lake):
+    query = "select extension_name from duckdb_extensions() where loaded and install_mode <> 'STATICALLY_LINKED'"
+    with target_of(lake.settings).published() as connection:
+        assert set(connection.execute(query).fetchall()) == {("ducklake",), ("postgres_scanner",)}
+        downloads = "select value from duckdb_settings() where name like 'auto%_known_extensions'"
+        assert connection.execute(downloads).fetchall() == [("false",), ("false",)]
+    with pytest.raises(SettingsError, match=r"DuckDB's extension unheard_of .* Install wms-sync\[lake\]"):
+        path_of("unheard_of")
+
+
+def test_without_postgresql_there_is_an_error_that_shows_no_password():
+    away = Settings.load(
+        _env_file=None, analytics="ducklake", state_url="postgresql+psycopg://u:planted-secret@127.0.0.1:1/none"
+    )
+    with pytest.raises(DatabaseOpenError, match="lake cannot be opened") as error, target_of(away).newest():
+        pass
+    assert "planted-secret" not in str(error.value)
+    with pytest.raises(SettingsError, match="WMS_STATE_URL=postgresql"):
+        Settings.load(_env_file=None, analytics="ducklake")
