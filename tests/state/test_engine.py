@@ -37,6 +37,21 @@ def test_what_is_written_after_a_second_opening_is_there_for_others(tmp_path):
     turn.close()
 
 
+def test_a_process_opens_a_file_once_and_closes_it_with_its_last_user(tmp_path):
+    path = tmp_path / "state.db"
+    log = path.with_name("state.db-wal")
+    with StateStore(f"sqlite:///{path}") as first:
+        with StateStore(f"sqlite:///{path}") as second:
+            assert second._engine is first._engine
+        assert first.windows() == ()
+        assert log.exists()
+        path.rename(path.with_name("lost.db"))
+        with StateStore(f"sqlite:///{path}") as anew:
+            assert anew._engine is not first._engine
+            assert anew.windows() == ()
+    assert not log.exists()
+
+
 @pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
 def test_a_state_store_that_would_forget_everything_is_refused(url):
     with pytest.raises(StateUrlError, match="names no file"):

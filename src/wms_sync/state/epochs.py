@@ -17,7 +17,7 @@ from typing import Any, Self
 from sqlalchemy import Connection, Engine, Select, select
 from sqlalchemy.exc import DBAPIError
 
-from wms_sync.state.engine import insert_of, open_engine, refuse_read_only
+from wms_sync.state.engine import close_engine, insert_of, open_engine, refuse_read_only
 from wms_sync.state.errors import StateError, TakenOver
 from wms_sync.state.queue import WRITER, Holder
 from wms_sync.state.schema import turns
@@ -60,6 +60,7 @@ class Epoch:
         try:
             return cls(engine, _count_up(engine, what, me, run_id))
         except DBAPIError as error:
+            close_engine(engine)
             refuse_read_only(engine, error)
             raise StateError(
                 f"The turn to write cannot be taken ({error.orig}). Most likely another process, suspended or on "
@@ -69,7 +70,7 @@ class Epoch:
 
     def close(self) -> None:
         """Close the database connections."""
-        self._engine.dispose()
+        close_engine(self._engine)
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -113,7 +114,7 @@ def newest_turn(url: str, what: str = WRITER) -> TurnRow | None:
     engine = open_engine(url)
     with engine.connect() as connection:
         row = connection.execute(_query(what)).one_or_none()
-    engine.dispose()
+    close_engine(engine)
     return None if row is None else TurnRow(**row._mapping)
 
 

@@ -15,7 +15,7 @@ import msgspec
 from sqlalchemy import Connection, Table, select
 from sqlalchemy.exc import DBAPIError
 
-from wms_sync.state.engine import open_engine
+from wms_sync.state.engine import close_engine, open_engine
 from wms_sync.state.errors import MigrationsUnknown, StateError
 from wms_sync.state.schema import METADATA, MIGRATIONS, UtcDateTime, migrate, migrations_table, turns
 
@@ -50,7 +50,7 @@ def read_snapshot(url: str) -> Snapshot:
     except DBAPIError as error:
         raise StateError(f"The state store could not be read: {error.orig}") from None
     finally:
-        engine.dispose()
+        close_engine(engine)
 
 
 def put_back(url: str, snapshot: Snapshot) -> None:
@@ -77,7 +77,7 @@ def put_back(url: str, snapshot: Snapshot) -> None:
     except DBAPIError as error:
         raise StateError(f"The state store could not be written: {error.orig}") from None
     finally:
-        engine.dispose()
+        close_engine(engine)
 
 
 def encoded(snapshot: Snapshot) -> bytes:
