@@ -3,7 +3,7 @@ PYTHON ?= python3.11
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: install demo test soak wheel lint ui browser pictures bench lock clean
+.PHONY: install demo test soak wheel lint ui browser pictures dbt bench lock clean
 
 install: $(STAMP)
 
@@ -54,6 +54,15 @@ browser: .browser/.installed
 pictures: LOOKS = --pictures docs/images
 pictures: browser
 
+# dbt has an environment of its own; make test leaves its tests out, which take a minute
+.venv-dbt/.installed: .requirements/dbt.txt
+	$(PYTHON) -m venv .venv-dbt
+	.venv-dbt/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r .requirements/dbt.txt
+	@touch $@
+
+dbt: $(STAMP) .venv-dbt/.installed
+	DBT=$(CURDIR)/.venv-dbt/bin/dbt $(BIN)/python -m pytest tests/load/test_dbt.py tests/reports/test_dictionary.py -k dbt
+
 # an environment of its own, so that the competitors' dependencies touch nothing else
 .venv-bench/.installed: $(STAMP) .requirements/bench.txt
 	$(PYTHON) -m venv .venv-bench
@@ -72,4 +81,4 @@ lock:
 
 # not data: that is what an operator has
 clean:
-	rm -rf .venv .venv-bench .browser bench-data .soak .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-bench .venv-dbt .browser bench-data .soak .mypy_cache .ruff_cache .pytest_cache

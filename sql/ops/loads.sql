@@ -15,5 +15,6 @@ create table ops.loads (
     rows_flattened bigint not null, -- Number of rows that the pages were flattened into, over all tables.
     loaded_at timestamptz not null, -- When the window was merged (UTC, by this machine's clock).
     checked_at timestamptz, -- When the checks had been asked about its rows, and none blocked (UTC); null before.
-    in_history boolean -- Whether schema history has the versions of the window; null in a receipt of a release without history.
+    in_history boolean, -- Whether schema history has the versions of the window; null in a receipt of a release without history.
+    listed_at timestamptz -- Which list of batches below parquet/_loads names the window (UTC), for a data warehouse that loads the Parquet files; null in a receipt of a release without lists.
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from wms_sync.files.folder import FolderFiles
@@ -11,6 +12,8 @@ from wms_sync.files.interface import Files
 RAW = "raw/shipments"
 PARQUET = "parquet"
 FLATTENED = f"{PARQUET}/_windows"
+LOADS = f"{PARQUET}/_loads"
+"""Which Parquet files each load brought, for data warehouses that load them, a file a load."""
 MANIFEST = "manifest.json"
 """In a window's folder of raw pages: what the state store knows of the window, once it is complete."""
 PAGES_DROPPED = "pages-dropped.json"
@@ -227,6 +230,11 @@ def parquet_key(slug: str, name: str) -> str:
 def flattened_key(window_id: str) -> str:
     """The key of the record of which Parquet files a window has."""
     return f"{FLATTENED}/{window_id}.json"
+
+
+def load_list_key(listed_at: datetime) -> str:
+    """The key of the list of a load; they sort by time."""
+    return f"{LOADS}/{listed_at.astimezone(UTC):%Y%m%dT%H%M%S%fZ}.json"
 
 
 def name_of(key: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,12 +12,12 @@ import yaml
 from click.testing import CliRunner
 
 from pipelines.cli.main import main
+from tests.dbt import dbt_where_installed
 from tests.test_sync import first_synced
 from wms_sync import sql_files
 from wms_sync.catalogue import history_tables, marts, ops_tables, tables
 
 RELATIONS = (*tables(), *ops_tables(), *history_tables(), *marts())
-DBT = ("dbt-core<1.11", "dbt-duckdb<1.10", "duckdb==1.5.5")
 PROFILE = """
 demo:
   target: dev
@@ -101,13 +100,9 @@ def test_the_sources_have_every_table_and_test_keys_and_references(made):
     assert referred["relationships"]["config"] == {"severity": "warn"}
 
 
-def test_a_dbt_project_builds_with_the_sources(made, bench, sandbox, tmp_path, request):
-    if not request.config.getoption("--soak"):
-        pytest.skip("installs dbt: `make soak` runs it")
+def test_a_dbt_project_builds_with_the_sources(made, bench, sandbox, tmp_path):
+    dbt = dbt_where_installed()
     first_synced(bench, sandbox)
-    environment = tmp_path / "dbt"
-    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
-    subprocess.run([environment / "bin" / "pip", "install", "--quiet", *DBT], check=True)
     project = tmp_path / "project"
     (project / "models").mkdir(parents=True)
     (project / "dbt_project.yml").write_text("{name: demo, version: '1.0', profile: demo}\n")
@@ -116,7 +111,7 @@ def test_a_dbt_project_builds_with_the_sources(made, bench, sandbox, tmp_path, r
     (project / "models" / "late.sql").write_text(
         "select * from {{ source('wms_marts', 'shipment_timeline') }} where verdict = 'late'"
     )
-    done = subprocess.run([environment / "bin" / "dbt", "build"], cwd=project, capture_output=True, text=True)
+    done = subprocess.run([dbt, "build"], cwd=project, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     assert re.search(r"Done\. PASS=\d{3} .* ERROR=0 SKIP=0", done.stdout), done.stdout
     assert "DeprecationsSummary" not in done.stdout

@@ -18,6 +18,7 @@ from wms_sync.analytics.receipts import receipts
 from wms_sync.audit.compare import compare, write_audits
 from wms_sync.audit.missing_shipments import mark_missing, record_returned
 from wms_sync.flatten.window import flattened_window
+from wms_sync.load.lists import LoadLists
 from wms_sync.state.audits import Audits
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.run import Run
@@ -35,7 +36,8 @@ class PendingWindows:
     """Merges the windows without a receipt and those to merge ``again``, and counts what it merged.
 
     Some can be merged ahead, while others are read. Then call ``merge_into`` until ``is_complete``, each time with the
-    file opened anew. Then ``landed`` are the windows that the state store may record as loaded.
+    file opened anew. Then ``landed`` are the windows that the state store may record as loaded, and ``lists`` are to be
+    written once the file is published.
     """
 
     def __init__(self, run: Run, again: Collection[str] = ()) -> None:
@@ -44,6 +46,7 @@ class PendingWindows:
         self.rows: dict[str, int] = {}
         self.quarantined = self.drift = 0
         self.landed: list[str] = []
+        self.lists = LoadLists(run)
         self._settings = run.settings
         self._layout = run.layout
         self._store = run.store
@@ -70,6 +73,7 @@ class PendingWindows:
                         write_audits(connection, audits)
                         mark_missing(connection, audits)
                         self._mirror(connection)
+                        self.lists.note(connection, self._lacking(connection, windows), audits)
                     self.is_complete = True
         except duckdb.OutOfMemoryException:
             if len(self.windows) == self._merged_when_full:
@@ -130,6 +134,9 @@ class PendingWindows:
         flattened = [(window, flattened_window(self._layout, window.id)) for window in uncounted]
         count_included(connection, self._layout, flattened)
         self._counted |= {window.id for window in uncounted}
+        return self._lacking(connection, windows)
+
+    def _lacking(self, connection: duckdb.DuckDBPyConnection, windows: Sequence[Window]) -> Narrow:
         lacking = not_given(connection)
         lost = {window.id: {*window.lost, *lacking.get(window.id, ())} for window in windows}
         return {window: tuple(sorted(names)) for window, names in lost.items() if names}

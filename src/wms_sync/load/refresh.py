@@ -218,6 +218,7 @@ class Refresh:
         if accepted or self._loading.keeps_refused:
             self._store.mark_loaded(merged.landed)
         if accepted:
+            merged.lists.write()
             note_proven(self._store)
             drop_old_pages(self._run)
         return RefreshReport(

@@ -31,7 +31,7 @@ from wms_sync.extract.raw import damage, rewrite_manifest
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.page import unpacked_page
 from wms_sync.flatten.window import flattened_window, flattened_windows, write_flattened
-from wms_sync.layout import Layout, name_of, raw_key, spill, suffix_of
+from wms_sync.layout import LOADS, Layout, name_of, raw_key, spill, suffix_of
 from wms_sync.privacy.fields import COMPANYS_OWN, SHIP_TO
 from wms_sync.privacy.scrub import scrubbed, without_orders
 from wms_sync.settings import Settings
@@ -176,6 +176,8 @@ def _clean_parquet(turn: Turn, layout: Layout, connection: duckdb.DuckDBPyConnec
     counted: dict[str, dict[str, int]] = {}
     for table in _concerned():
         holding = _holding(layout, connection, table)
+        if holding:  # before a file has other rows: the next load lists all files anew
+            layout.files.delete(turn, LOADS)
         for key in holding:
             _clean_file(turn, layout, connection, table, key)
         rewritten += len(holding)

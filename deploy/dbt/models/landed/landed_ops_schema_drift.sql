@@ -1,0 +1,1 @@
+{{ landed('ops_schema_drift') }}

@@ -1,0 +1,1 @@
+{{ landed('order_address_candidates') }}

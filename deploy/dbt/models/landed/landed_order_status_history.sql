@@ -1,0 +1,1 @@
+{{ landed('order_status_history') }}

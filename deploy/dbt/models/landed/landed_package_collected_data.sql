@@ -1,0 +1,1 @@
+{{ landed('package_collected_data') }}

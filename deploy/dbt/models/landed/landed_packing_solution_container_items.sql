@@ -1,0 +1,1 @@
+{{ landed('packing_solution_container_items') }}

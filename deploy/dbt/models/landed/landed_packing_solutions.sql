@@ -1,0 +1,1 @@
+{{ landed('packing_solutions') }}

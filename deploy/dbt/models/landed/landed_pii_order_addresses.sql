@@ -1,0 +1,1 @@
+{{ landed('pii_order_addresses') }}

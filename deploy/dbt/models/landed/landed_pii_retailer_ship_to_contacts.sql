@@ -1,0 +1,1 @@
+{{ landed('pii_retailer_ship_to_contacts') }}

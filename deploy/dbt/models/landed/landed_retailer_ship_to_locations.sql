@@ -1,0 +1,1 @@
+{{ landed('retailer_ship_to_locations') }}

@@ -1,0 +1,1 @@
+{{ landed('shipment_item_reservations') }}

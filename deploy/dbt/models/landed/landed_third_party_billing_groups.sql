@@ -1,0 +1,1 @@
+{{ landed('third_party_billing_groups') }}

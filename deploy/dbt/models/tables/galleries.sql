@@ -1,0 +1,1 @@
+{{ newer_wins('galleries', root='galleries') }}

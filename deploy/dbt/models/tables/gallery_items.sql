@@ -1,0 +1,1 @@
+{{ newer_wins('gallery_items', root='galleries') }}

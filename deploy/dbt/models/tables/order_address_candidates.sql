@@ -1,0 +1,1 @@
+{{ newer_wins('order_address_candidates', root='orders') }}

@@ -1,0 +1,1 @@
+{{ newer_wins('order_instructions', root='orders') }}

@@ -1,0 +1,1 @@
+{{ newer_wins('order_items', root='orders') }}

@@ -1,0 +1,1 @@
+{{ newer_wins('packing_solutions', root='shipments') }}

@@ -1,0 +1,1 @@
+{{ newer_wins('pii_order_addresses', root='orders') }}

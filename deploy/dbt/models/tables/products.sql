@@ -1,0 +1,1 @@
+{{ newer_wins('products', root='products') }}

@@ -1,0 +1,1 @@
+{{ newer_wins('retailer_ship_to_locations', root='retailer_ship_to_locations') }}

@@ -1,0 +1,1 @@
+{{ newer_wins('shipment_items', root='shipments') }}

@@ -1,0 +1,1 @@
+{{ newer_wins('third_party_billing_groups', root='third_party_billing_groups') }}

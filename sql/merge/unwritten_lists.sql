@@ -1,0 +1,15 @@
+-- grain: one row per window that a list names which is not written yet
+-- keys: window_id
+-- source: ops.loads
+-- notes: the oldest list of all begins anew, because every window in the tables is in it or in a later one
+select
+    window_id,
+    reason,
+    from_at,
+    to_at,
+    records,
+    listed_at,
+    listed_at = (select min(every_load.listed_at) from ops.loads as every_load) as begins_anew
+from ops.loads
+where $since is null or listed_at > $since
+order by listed_at, window_id
