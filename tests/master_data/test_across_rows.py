@@ -48,6 +48,19 @@ def test_a_circle_is_named_in_full_and_costs_its_descendants(tmp_path):
     ]
 
 
+def test_a_message_names_the_first_of_many(tmp_path):
+    """A key that filled a column of 40,000 rows made 10 GB of messages."""
+    same = checked(tmp_path, RETAILERS, "code,name", *["A,a"] * 4000)
+    lines = "3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 3,989 more"
+    assert offences(same)[0] == (2, "code", f"The same code stands on lines {lines}. Keep one of the rows.")
+    assert offences(same)[-1][2].startswith("The same code stands on lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and")
+    circle = family(tmp_path, *[(str(one), str((one + 1) % 2000)) for one in range(2000)])
+    assert offences(circle)[1995][2] == (
+        "Goes round in a circle: 1995 -> 1996 -> 1997 -> 1998 -> 1999 -> 0 -> 1 -> 2 -> 3 -> 4 -> ... -> 1995. "
+        "Leave one of these references out."
+    )
+
+
 def test_its_own_parent(tmp_path):
     result = family(tmp_path, ("A", "A"))
     assert offences(result) == [(2, "parent_retailer_code", "The retailer A names itself.")]

@@ -18,15 +18,20 @@ from wms_sync.master_data.kinds.kind import Kind
 if TYPE_CHECKING:
     import pandas as pd
 
+MOST_NAMED = 10
+"""A message names so many other rows: a key that fills a column of 40,000 rows made 10 GB of messages."""
+
 
 def duplicate_keys(kind: Kind, column: str, keys: pd.Series[str]) -> Iterator[Offence]:
     """Refuse rows whose key stands on another line too; ``keys`` by line, as the service would store them."""
     folded = keys.str.casefold()
     for _, same in keys[folded.duplicated(keep=False)].groupby(folded, sort=False):
-        for line, key in zip(same.index, same, strict=True):
-            others = same.drop(line)
-            where = f"line{'s' if len(others) > 1 else ''} {', '.join(map(str, others.index))}"
-            how = "" if (others == key).all() else ", but for upper and lower case,"
+        lines, how = list(same.index), "" if same.nunique() == 1 else ", but for upper and lower case,"
+        for line, key in zip(lines, same, strict=True):
+            others = [one for one in lines[: MOST_NAMED + 1] if one != line][:MOST_NAMED]
+            more = len(lines) - 1 - len(others)
+            where = f"line{'s' if len(lines) > 2 else ''} {', '.join(map(str, others))}"
+            where += f" and {more:,} more" if more else ""
             yield Offence(line, column, key, f"The same {kind.key}{how} stands on {where}. Keep one of the rows.")
 
 
@@ -84,11 +89,13 @@ def _walk(kind: Kind, by_key: Mapping[str, Record]) -> tuple[list[Record], dict[
 
 def _circle(kind: Kind, record: Record, members: Sequence[str]) -> Offence:
     start = members.index(record.key)
-    turned = [*members[start:], *members[:start]]
+    turned = [*members[start : start + MOST_NAMED], *members[: max(0, start + MOST_NAMED - len(members))]][
+        : len(members)
+    ]
     reference = next(one for key, one in _parents(kind, record) if key == turned[1 % len(turned)])
     if len(members) == 1:
         return Offence(record.line, reference.column, record.key, f"The {kind.one} {record.key} names itself.")
-    way = " -> ".join([*turned, record.key])
+    way = " -> ".join([*turned, *(["..."] if len(members) > len(turned) else []), record.key])
     return Offence(
         record.line, reference.column, turned[1], f"Goes round in a circle: {way}. Leave one of these references out."
     )
