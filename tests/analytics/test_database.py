@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 
+import duckdb
 import pytest
 
 from wms_sync.analytics.database import (
+    ROWS_PER_GROUP,
     Relations,
     defined,
     definitions,
+    make_room,
     open_for_writing,
     relations_in,
     replace_rows,
@@ -68,3 +71,44 @@ def test_rows_of_ops_are_written_only_where_they_differ(tmp_path):
         assert sorted(row[1:] for row in second) == [("a", "no"), ("b", "changed"), ("d", "new")]
         assert second[0] == first[0]
         assert kept() == []
+
+
+@pytest.mark.parametrize("folder", ["plain", "odd ?#%' name"])
+def test_a_file_that_is_opened_anew_under_its_connection_gives_memory_back_and_keeps_temporary_tables(tmp_path, folder):
+    def in_use() -> int:
+        ((used,),) = connection.execute("select sum(memory_usage_bytes) from duckdb_memory()").fetchall()
+        return int(used)
+
+    with open_for_writing(tmp_path / folder / "working.duckdb", memory_limit="300MB") as connection:
+        connection.execute("create temp table chosen as select 7 as key")
+        for number in range(2):
+            connection.execute("insert into main.brands (id) select ? + range from range(100_000)", [number * 100_000])
+            before = in_use()
+            make_room(connection, "300MB", share=0.9)
+            assert in_use() == before
+            make_room(connection, "300MB", share=0.0)
+            assert in_use() < before
+            assert connection.execute("from chosen").fetchall() == [(7,)]
+            assert connection.execute("select count(*) from brands").fetchall() == [((number + 1) * 100_000,)]
+            with connection.cursor() as other:
+                assert other.execute("select max(id) from main.brands").fetchall() == [(number * 100_000 + 99_999,)]
+        assert connection.execute("select current_setting('timezone')").fetchall() == [("UTC",)]
+
+
+def test_row_groups_are_put_together_where_there_is_memory_to_look_for_them(tmp_path):
+    path, groups = tmp_path / "working.duckdb", 8
+    with open_for_writing(path, memory_limit="300MB") as connection:
+        connection.execute("insert into main.brands (id) select range from range(?)", [groups * ROWS_PER_GROUP])
+
+    def row_groups_after(statement: str, memory_limit: str) -> int:
+        with open_for_writing(path, memory_limit=memory_limit) as connection:
+            connection.execute(statement)
+        query = "select count(distinct row_group_id) from pragma_storage_info('main.brands')"
+        with duckdb.connect(path, read_only=True) as connection:
+            return int(connection.execute(query).fetchall()[0][0])
+
+    assert row_groups_after("delete from main.brands where id % 8 <> 3", "20MB") == groups
+    assert row_groups_after("delete from main.brands where id = 3", "300MB") < groups
+    with duckdb.connect(path, read_only=True) as connection:
+        ids = connection.execute("select count(*), min(id), sum(id % 8 <> 3) from main.brands").fetchall()
+    assert ids == [(groups * ROWS_PER_GROUP // 8 - 1, 11, 0)]

@@ -7,7 +7,7 @@ import time
 import duckdb
 import pytest
 
-from tests.conftest import FEWER
+from tests.conftest import FEWER, logged
 from tests.test_sync import assert_equal
 from wms_sandbox.app import Sandbox
 from wms_sync.analytics.database import open_for_writing
@@ -18,6 +18,8 @@ from wms_sync.load.ahead import PAGES, MergingAhead
 from wms_sync.load.pending import PendingWindows
 from wms_sync.load.refresh import Refresh, refresh
 from wms_sync.runs.operation import Operation
+
+ONE_BY_ONE = "the memory is not enough to merge in one transaction: the tables are merged one by one"
 
 
 @pytest.fixture
@@ -79,22 +81,25 @@ def test_an_error_ahead_is_left_to_the_load_which_merges_everything(bench, sandb
     assert_equal(bench, sandbox)
 
 
-def test_a_merge_without_memory_is_tried_again_with_the_file_opened_anew_and_then_refused(bench, sandbox, landed):
-    merged = PendingWindows(bench.run)
+def test_once_memory_was_not_enough_for_one_transaction_the_tables_are_merged_one_by_one(bench, sandbox, landed):
     path = bench.layout.working_database
 
-    def merge(limit: str) -> None:
-        with open_for_writing(path, memory_limit="300MB") as connection:
+    def merge(merged: PendingWindows, limit: str) -> list[str]:
+        with open_for_writing(path, memory_limit="300MB") as connection, logged() as told:
             connection.execute(f"set memory_limit = '{limit}'")
             merged.merge_into(connection)
             connection.execute("set memory_limit = '300MB'")
+        return told
 
-    merge("2MB")
-    assert not merged.windows
+    refused, merged = PendingWindows(bench.run), PendingWindows(bench.run)
+    merge(refused, "2MB")
     with pytest.raises(duckdb.OutOfMemoryException):
-        merge("2MB")
-    merge("300MB")
+        merge(refused, "2MB")
+    merge(merged, "2MB")
+    assert not merged.windows
+    assert ONE_BY_ONE in merge(merged, "300MB")
     assert merged.is_complete
+    assert merged.rows["shipments"] == FEWER.shipments
     assert refresh(bench.run).published
     assert_equal(bench, sandbox)
 

@@ -27,7 +27,7 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics.checks import Check, checks, counted_rows, expressions, keys_check, release
-from wms_sync.analytics.database import is_filled, records, replace_rows, row_counts, transaction
+from wms_sync.analytics.database import FULL, is_filled, make_room, records, replace_rows, row_counts, transaction
 from wms_sync.analytics.errors import AnalyticsError
 from wms_sync.catalogue import Table, literal, ops_tables, quote, tables
 from wms_sync.flatten.window import FlattenedWindow, flattened_window, is_flattened
@@ -223,6 +223,7 @@ class Checking:
         self.results += _while_there_is_memory(connection, self._left(), self.rows, alone=alone)
         if len(self.results) == len(checks()):
             self.results.sort(key=lambda result: result.check.name)
+            make_room(connection, self._memory_limit, FULL)
             self._record(connection)
             self.is_complete = True
 

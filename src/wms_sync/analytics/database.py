@@ -15,7 +15,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -86,6 +86,12 @@ TO_CLOSE = 100 * 1000**2
 FULL = 0.9
 """Likewise, with what was only read. DuckDB does not tell what of it can go: where a few rows of many blocks were
 deleted, hardly any of it can."""
+ROOM = 0.3
+"""Likewise, where the next step is to have the memory for itself."""
+LOOKS = 1 / 3
+"""Likewise, which a checkpoint may take to look where rows are deleted."""
+ROWS_PER_GROUP, BYTES_PER_GROUP = 122_880, 1024**2
+"""What DuckDB keeps in memory of which rows of a row group are deleted, once it has looked, if each part has some."""
 
 
 @contextmanager
@@ -112,11 +118,53 @@ def open_for_writing(
         if not is_as_defined(connection):
             _complete(connection)
         yield connection
-        connection.execute(f"set memory_limit = '{memory_bytes(memory_limit) + TO_CLOSE}B'")
-        connection.execute(f"set disabled_compression_methods = '{COSTLY}'")
-        connection.execute("checkpoint")
+        _checkpoint(connection, memory_limit)
     finally:
         connection.close()
+
+
+def make_room(connection: duckdb.DuckDBPyConnection, memory_limit: str, share: float = ROOM) -> None:
+    """Close the file and open it again under the same connection if more than this share of the memory is in use.
+
+    Temporary tables stay. No transaction may be under way; a connection that is one transaction stays as it is.
+    """
+    if isinstance(connection, OneTransaction):
+        return
+    _, everything = _memory_in_use(connection)
+    if everything <= share * memory_bytes(memory_limit):
+        return
+    _checkpoint(connection, memory_limit)
+    query = "select database_name, path from duckdb_databases() where database_name = current_database()"
+    ((name, path),) = connection.execute(query).fetchall()
+    connection.execute(f"attach ':memory:' as aside; use aside; detach {quote(name)}")
+    connection.execute(f"attach {literal(path)} as {quote(name)}; use {quote(name)}; detach aside")
+    connection.execute(f"set memory_limit = '{memory_limit}'")
+
+
+def _checkpoint(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> None:
+    """Write what was changed into the file.
+
+    DuckDB then looks in all tables for row groups of which most rows are deleted, and puts them together, unless there
+    are too many to have in memory where rows are deleted. Compaction frees that space in the end.
+    """
+    limit = memory_bytes(memory_limit)
+    connection.execute(f"set memory_limit = '{limit + TO_CLOSE}B'")
+    query = "select sum(estimated_size) from duckdb_tables() where database_name = current_database()"
+    ((rows,),) = connection.execute(query).fetchall()
+    looks = rows / ROWS_PER_GROUP * BYTES_PER_GROUP <= LOOKS * limit
+    connection.execute(f"set disabled_compression_methods = '{COSTLY}'")
+    with nullcontext() if looks else _older_reader(connection):
+        connection.execute("checkpoint")
+
+
+@contextmanager
+def _older_reader(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Keep a reader of an earlier state open: as long as there is one, DuckDB leaves all rows where they are."""
+    with connection.cursor() as reader:
+        reader.begin()
+        reader.execute("from ops.loads limit 0")
+        connection.execute("delete from ops.loads where false")  # commits, or the reader's state would be the newest
+        yield
 
 
 def is_filled(connection: duckdb.DuckDBPyConnection, memory_limit: str, share: float = FILLED) -> bool:
@@ -127,9 +175,15 @@ def is_filled(connection: duckdb.DuckDBPyConnection, memory_limit: str, share: f
     """
     if isinstance(connection, OneTransaction):
         return False
-    ((changed, everything),) = connection.execute(sql_files.read("queries/memory_in_use.sql")).fetchall()
+    changed, everything = _memory_in_use(connection)
     limit = memory_bytes(memory_limit)
-    return bool(changed > share * limit or everything > FULL * limit)
+    return changed > share * limit or everything > FULL * limit
+
+
+def _memory_in_use(connection: duckdb.DuckDBPyConnection) -> tuple[int, int]:
+    """Return the bytes that changes take, and that everything takes."""
+    ((changed, everything),) = connection.execute(sql_files.read("queries/memory_in_use.sql")).fetchall()
+    return int(changed), int(everything)
 
 
 def settings_of(path: Path, memory_limit: str) -> dict[str, str]:
@@ -231,14 +285,17 @@ def _listed(names: Iterable[str]) -> str:
 
 @contextmanager
 def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Commit at the end, and roll back after an error."""
+    """Commit at the end, and roll back after an error. A commit fails only if there is too little memory for it."""
     connection.begin()
     try:
         yield
     except BaseException:
         connection.rollback()
         raise
-    connection.commit()
+    try:
+        connection.commit()
+    except duckdb.TransactionException as error:  # it is rolled back; nobody else writes, so there are no conflicts
+        raise duckdb.OutOfMemoryException(str(error)) from error
 
 
 def has_ops_table(connection: duckdb.DuckDBPyConnection, table: str) -> bool:

@@ -13,7 +13,8 @@ versions that lost before may win again: these few objects are looked up in the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -51,6 +52,9 @@ class Merger:
 
     ``narrow`` says by window what it lacks: what it did not ask for, or asked for and was not given. ``voided`` counts
     by table the objects that went back to an earlier ``updated_at``, because an audit or a backfill showed it.
+
+    With ``make_room`` each table has a transaction of its own, after which this is called. Whoever sees an error then
+    must throw the file away: it holds a part of the group.
     """
 
     def __init__(
@@ -61,12 +65,14 @@ class Merger:
         run_id: str,
         include_addresses: bool,
         narrow: Mapping[str, tuple[str, ...]],
+        make_room: Callable[[], None] | None = None,
     ) -> None:
         self.voided: Counter[str] = Counter()
         self._connection = connection
         self._layout = layout
         self._run_id = run_id
         self._narrow = narrow
+        self._make_room = make_room
         self._stored = stored = [table for table in tables() if include_addresses or table.schema != PERSONAL]
         self._families = [
             (root, [table for table in stored if table.root == root.name])
@@ -83,17 +89,33 @@ class Merger:
         of the group is merged.
         """
         rows: dict[str, int] = {}
-        with transaction(self._connection):
-            for window, flattened in group:  # receipts first: the queries below need to know why a window was read
-                _refuse_loss(window, flattened)
-                self._write_receipt(window, flattened)
-            self._count_parquet(group)
-            outcomes = self._contest(group)
+        with self._whole():
+            with self._part():
+                for window, flattened in group:  # receipts first: the queries below need to know why a window was read
+                    _refuse_loss(window, flattened)
+                    self._write_receipt(window, flattened)
+                self._count_parquet(group)
+                outcomes = self._contest(group)
             for root, family in self._families:
                 rows |= self._merge_family(root, family, group, outcomes.get(root.name))
-            for table in self._by_window:
-                rows[table.slug] = self._append(table, group)
+            with self._part():
+                for table in self._by_window:
+                    rows[table.slug] = self._append(table, group)
         return rows
+
+    def _whole(self) -> AbstractContextManager[None]:
+        """Return the transaction of a group, unless each part has one."""
+        return transaction(self._connection) if self._make_room is None else nullcontext()
+
+    @contextmanager
+    def _part(self) -> Iterator[None]:
+        """A part of a group; it may use temporary tables that the parts before have filled."""
+        if self._make_room is None:
+            yield
+            return
+        with transaction(self._connection):
+            yield
+        self._make_room()
 
     def _contest(self, group: WindowGroup) -> dict[str, _Outcome]:
         """Fill the temporary table ``contest`` with the best versions of this group; return the outcome by root."""
@@ -119,17 +141,20 @@ class Merger:
             if orphans:
                 raise CountsDisagreeError(f"Rows of {', '.join(orphans)} came without any row of {root.name}.")
             return {}
-        winners, earlier = self._find_winners(root, outcome, group)
-        filling = Filling(self._connection, root, family, self._narrow)
+        with self._part():
+            winners, earlier = self._find_winners(root, outcome, group)
+        filling = Filling(self._connection, root, family, self._narrow, self._part)
         filling.keep_stored()
         alike = are_alike(flattened for _, flattened in group)
         if root.name in self._keepers:
-            self._keepers[root.name].take_in(files[root.slug], alike=alike)
+            with self._part():
+                self._keepers[root.name].take_in(files[root.slug], alike=alike)
         alike = alike and are_alike(earlier)
         rows = {}
         for table in family:
             back = [file for window in earlier for file in window.files(self._layout, table.slug)]
-            rows[table.slug] = self._replace(table, [*files[table.slug], *back], alike=alike)
+            with self._part():
+                rows[table.slug] = self._replace(table, [*files[table.slug], *back], alike=alike)
         filling.fill_winners()
         filling.fill_from_late(files, narrowing(self._narrow.get(group[0][0].id, ())))
         if rows[root.slug] != winners:

@@ -10,7 +10,8 @@ names columns that must not contradict each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 
@@ -124,7 +125,8 @@ def _columns(of: Table, kind: Kind, fields: frozenset[str]) -> Iterator[str]:
 class Filling:
     """Fills what did not come for one root table and its children, from copies of rows.
 
-    Used inside the merge's transaction. ``narrow`` says by window what it lacks.
+    Used inside the merge's transaction, of which each ``part`` may be one of its own. ``narrow`` says by window what it
+    lacks.
     """
 
     def __init__(
@@ -133,10 +135,12 @@ class Filling:
         root: Table,
         family: Sequence[Table],
         narrow: Mapping[str, tuple[str, ...]],
+        part: Callable[[], AbstractContextManager[None]],
     ) -> None:
         self._connection = connection
         self._root = root
         self._family = family
+        self._part = part
         self._windows: dict[tuple[str, ...], list[str]] = {}
         for window, lost in narrow.items():
             if narrowing(lost).touches(family):
@@ -152,7 +156,8 @@ class Filling:
         self._won = [lost for lost, windows in self._windows.items() if not winning.isdisjoint(windows)]
         if self._won:
             for member in self._family:
-                self._execute("kept_rows", member)
+                with self._part():
+                    self._execute("kept_rows", member)
 
     def fill_winners(self) -> None:
         """Fill what the winners, which are stored by now, did not bring from the copied rows."""
@@ -198,27 +203,31 @@ class Filling:
     def _fill(self, lacking: Narrowing) -> None:
         """Fill columns and restore sets of children, parents before children."""
         for member in self._family:
-            columns = lacking.columns_of(member.slug)
-            if columns:
-                self._execute(
-                    "fill",
-                    member,
-                    columns=", ".join(
-                        f"{quote(name)} = coalesce(present.{quote(name)}, kept.{quote(name)})"
-                        for name in member.column_names
-                        if name in columns
-                    ),
-                    same=_same(member, "present", "kept"),
-                )
-            if member.slug in lacking.sets and not member.is_root:
-                self._execute(
-                    "stay",
-                    member,
-                    columns=", ".join(map(quote, member.column_names)),
-                    kept_columns=", ".join(f"kept.{quote(name)}" for name in member.column_names),
-                    set_keys=", ".join(map(quote, SETS.get(member.slug, (member.root_key,)))),
-                    below=_below(member),
-                )
+            with self._part():
+                self._fill_member(member, lacking)
+
+    def _fill_member(self, member: Table, lacking: Narrowing) -> None:
+        columns = lacking.columns_of(member.slug)
+        if columns:
+            self._execute(
+                "fill",
+                member,
+                columns=", ".join(
+                    f"{quote(name)} = coalesce(present.{quote(name)}, kept.{quote(name)})"
+                    for name in member.column_names
+                    if name in columns
+                ),
+                same=_same(member, "present", "kept"),
+            )
+        if member.slug in lacking.sets and not member.is_root:
+            self._execute(
+                "stay",
+                member,
+                columns=", ".join(map(quote, member.column_names)),
+                kept_columns=", ".join(f"kept.{quote(name)}" for name in member.column_names),
+                set_keys=", ".join(map(quote, SETS.get(member.slug, (member.root_key,)))),
+                below=_below(member),
+            )
 
     def _drop_kept(self) -> None:
         for member in self._family:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from types import SimpleNamespace
 
@@ -51,6 +51,7 @@ class Comparison:
     """Compares one slice with one open database.
 
     ``missing`` are the shipments known to be missing, ``lacking`` is what the slice's window did not bring.
+    ``make_room`` is called after each table.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Comparison:
         flattened: FlattenedWindow,
         missing: Sequence[int],
         lacking: Narrowing,
+        make_room: Callable[[], None],
     ) -> None:
         self._connection = connection
         self._layout = layout
@@ -68,6 +70,7 @@ class Comparison:
         self._flattened = flattened
         self._missing = missing
         self._lacking = lacking
+        self._make_room = make_room
 
     def result(self, start: datetime) -> AuditResult:
         """Return where the tables differ from the service, for shipments changed at ``start`` or later."""
@@ -118,6 +121,7 @@ class Comparison:
                     same=same,
                 )
                 found.update(row[0] for row in self._connection.execute(statement).fetchall())
+                self._make_room()
         return sorted(found)
 
     def _voided(self, root: Table) -> list[int]:
@@ -150,16 +154,19 @@ def compare(
     narrow: Mapping[str, tuple[str, ...]],
     *,
     start: datetime,
+    make_room: Callable[[], None],
 ) -> None:
     """Compare the slices in a group of windows, before it is merged, and record the results.
 
-    A slice that was compared before is skipped. ``narrow`` says by window what it lacks.
+    A slice that was compared before is skipped. ``narrow`` says by window what it lacks. ``make_room`` is called often.
     """
     due = audits.uncompared()
     for window, flattened in group:
         if window.id in due:
             lacking = narrowing(narrow.get(window.id, ()))
-            comparison = Comparison(connection, layout, due[window.id], flattened, list(audits.missing()), lacking)
+            comparison = Comparison(
+                connection, layout, due[window.id], flattened, list(audits.missing()), lacking, make_room
+            )
             audits.complete(window.id, comparison.result(start))
 
 

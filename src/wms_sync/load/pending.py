@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from functools import partial
 
 import duckdb
 
@@ -53,12 +54,13 @@ class PendingWindows:
         self._run_id = run.id
         self._again = frozenset(again)
         self._counted: set[str] = set()
-        self._merged_when_full: int | None = None
+        self._is_short_of_memory = False
 
     def merge_into(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Merge until nothing is left, or until DuckDB's memory is full; closing the file frees it.
 
-        Raise ``duckdb.OutOfMemoryException`` if the memory was not enough although the file was opened anew.
+        Once a group had not enough memory, each table gets all of it. Raise ``duckdb.OutOfMemoryException`` if one
+        table is too much.
         """
         try:
             known = receipts(connection)
@@ -76,9 +78,9 @@ class PendingWindows:
                         self.lists.note(connection, self._lacking(connection, windows), audits)
                     self.is_complete = True
         except duckdb.OutOfMemoryException:
-            if len(self.windows) == self._merged_when_full:
+            if self._is_short_of_memory:
                 raise
-            self._merged_when_full = len(self.windows)
+            self._is_short_of_memory = True
 
     def merge_ahead(self, connection: duckdb.DuckDBPyConnection, ready: Collection[str]) -> None:
         """Merge those of these windows that the tables lack, while others are still being read.
@@ -102,6 +104,9 @@ class PendingWindows:
         narrow = self._count_what_came(connection, windows, pending)
         if not make_missing(connection, self._layout, narrow, self._settings.memory_limit):
             return False
+        if self._is_short_of_memory:
+            logger.info("the memory is not enough to merge in one transaction: the tables are merged one by one")
+        make_room = partial(self._make_room, connection)
         total = len(self.windows) + len(pending)
         merger = Merger(
             connection,
@@ -109,11 +114,20 @@ class PendingWindows:
             run_id=self._run_id,
             include_addresses=self._settings.include_addresses,
             narrow=narrow,
+            make_room=make_room if self._is_short_of_memory else None,
         )
         for part in _groups(pending, narrow, alone=audits.uncompared()):
             group = [(window, flattened_window(self._layout, window.id)) for window in part]
             record_returned(connection, self._layout, audits, group)
-            compare(connection, self._layout, audits, group, narrow, start=self._settings.start)
+            compare(
+                connection,
+                self._layout,
+                audits,
+                group,
+                narrow,
+                start=self._settings.start,
+                make_room=make_room,
+            )
             self._note(group, merger.merge(group))
             logger.info("merged %(merged)d of %(windows)d windows", {"merged": len(self.windows), "windows": total})
             if len(self.windows) < total and database.is_filled(connection, self._settings.memory_limit):
@@ -125,6 +139,10 @@ class PendingWindows:
                 {"rows": count, "table": table},
             )
         return len(self.windows) == total
+
+    def _make_room(self, connection: duckdb.DuckDBPyConnection) -> None:
+        if self._is_short_of_memory:
+            database.make_room(connection, self._settings.memory_limit)
 
     def _count_what_came(
         self, connection: duckdb.DuckDBPyConnection, windows: Sequence[Window], pending: Sequence[Window]

@@ -208,8 +208,8 @@ class Refresh:
                 if merged.is_complete:
                     with self._phase("check"):
                         checking.ask(connection, alone=alone)
-                    absent = absent_kinds(connection) if merged.windows else ()
                 if checking.is_complete:
+                    absent = absent_kinds(connection) if merged.windows else ()
                     self._loading.measure(connection, sum(checking.rows.values()))
         accepted = checking.accepted
         with self._phase("publish"):
