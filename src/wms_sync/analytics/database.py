@@ -299,23 +299,32 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
 
 
 def has_ops_table(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
-    """Return whether the file has this table of ``ops``; the next load adds it to a file of an older release."""
-    query = "select 1 from duckdb_tables() where schema_name = 'ops' and table_name = ?"
-    return connection.execute(query, [table]).fetchone() is not None
+    """Return whether there is this table of ``ops``; the next load adds it to what an older release has made."""
+    try:
+        connection.execute(f"select 1 from ops.{quote(table)} limit 0")
+    except duckdb.CatalogException:
+        return False
+    return True
 
 
 def row_counts(connection: duckdb.DuckDBPyConnection, of: Iterable[Table] | None = None) -> dict[str, int]:
     """Return the number of rows of each table, by ``Table.slug``; by default of those that ``flatten`` fills.
 
-    A table that the file does not have yet, because no load was made since it was defined, has none. A file that has
-    none of them is not ours: then DuckDB's ``CatalogException`` is raised.
+    A table that there is not yet, because no load was made since it was defined, has none. Where there is none of them,
+    the database is not ours: then DuckDB's ``CatalogException`` is raised.
     """
     asked = tuple(of or tables())
-    present = set(connection.execute("select schema_name, table_name from duckdb_tables()").fetchall())
-    there = [one for one in asked if one.place in present] or asked
-    counts = (f"select {literal(one.slug)}, count(*) from {one.qualified}" for one in there)
-    counted = dict(connection.execute("\nunion all\n".join(counts)).fetchall())
+    try:
+        counted = _counted(connection, asked)
+    except duckdb.CatalogException:  # only now: to list the tables of a lake takes longer than to count them
+        present = set(connection.execute("select schema_name, table_name from duckdb_tables()").fetchall())
+        counted = _counted(connection, tuple(one for one in asked if one.place in present) or asked)
     return {one.slug: counted.get(one.slug, 0) for one in asked}
+
+
+def _counted(connection: duckdb.DuckDBPyConnection, of: Iterable[Table]) -> dict[str, int]:
+    counts = (f"select {literal(one.slug)}, count(*) from {one.qualified}" for one in of)
+    return dict(connection.execute("\nunion all\n".join(counts)).fetchall())
 
 
 def create_empty(connection: duckdb.DuckDBPyConnection) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import duckdb
 from sqlalchemy.engine import make_url
 
-from wms_sync.analytics.extensions import OF_LAKE, path_of
+from wms_sync.analytics.extensions import OF_LAKE
 from wms_sync.analytics.lake import NAME, parameters
 from wms_sync.catalogue import literal
 from wms_sync.settings import Settings
@@ -39,12 +39,20 @@ def reader_lines(settings: Settings) -> Iterator[str]:
     yield "Python, with the extensions from PyPI, of which nothing is downloaded later:"
     wheels = " ".join(f"duckdb-extension-{name.replace('_', '-')}=={duckdb.__version__}" for name in OF_LAKE)
     yield f"  pip install duckdb=={duckdb.__version__} {wheels}"
-    yield "  connection = duckdb.connect()"
-    yield from (f'  connection.execute("load {literal(str(path_of(name)))}")' for name in OF_LAKE)
-    yield from (f'  connection.execute("{statement}")' for statement in attach_statements(settings))
+    yield from (f"  {line}" for line in python_lines(settings))
     yield ""
     yield f"DBeaver: a DuckDB connection to :memory: whose driver has version {duckdb.__version__}, with the statements"
     yield "of the shell as bootstrap queries (Connection settings, Initialization)."
+
+
+def python_lines(settings: Settings) -> Iterator[str]:
+    """Yield the lines of Python that attach the lake, with the extensions wherever pip has put them."""
+    yield f"import duckdb, {', '.join(f'duckdb_extension_{name}' for name in OF_LAKE)}"
+    yield "connection = duckdb.connect()"
+    for name in OF_LAKE:
+        file = f"extensions/v{duckdb.__version__}/{name}.duckdb_extension"
+        yield f"connection.execute(f\"load '{{duckdb_extension_{name}.__path__[0]}}/{file}'\")"
+    yield from (f'connection.execute("{statement}")' for statement in attach_statements(settings))
 
 
 def attach_statements(settings: Settings) -> tuple[str, ...]:
