@@ -11,6 +11,7 @@ from tests.conftest import FEWER, logged
 from tests.test_sync import assert_equal
 from wms_sandbox.app import Sandbox
 from wms_sync.analytics.database import open_for_writing
+from wms_sync.extract.plan import data_as_of
 from wms_sync.extract.read import Reading
 from wms_sync.flatten.window import flattened_window
 from wms_sync.flatten.workers import Flattening
@@ -145,4 +146,25 @@ def test_a_run_reads_and_merges_a_service_that_takes_its_time(bench, sandbox):
     report = operation.report.refreshed
     assert report is not None
     assert report.merged["shipments"] == FEWER.shipments
+    assert_equal(bench, sandbox)
+
+
+def test_of_more_than_a_load_takes_the_first_windows_are_merged_and_the_data_reaches_as_far(bench, sandbox, landed):
+    half = FEWER.shipments // 2
+    merged = PendingWindows(bench.run, most=half)
+    with open_for_writing(bench.layout.working_database, memory_limit="300MB") as connection:
+        merged.merge_into(connection)
+        [(until,)] = connection.execute("select data_until from ops.latest_load").fetchall()
+        states = connection.execute("select state, sum(records) from ops.windows group by all order by all").fetchall()
+    assert merged.is_complete
+    assert set(merged.windows) | merged.later == set(landed)
+    assert until < bench.store.covered()[-1].end
+    assert [state for state, _ in states] == ["landed", "loaded"]
+    assert 0 < states[1][1] <= half
+    bench.store.mark_loaded(merged.landed)
+    assert until == data_as_of(bench.settings, bench.store)
+
+    report = refresh(bench.run)
+    assert set(report.windows) == merged.later
+    assert not report.has_more
     assert_equal(bench, sandbox)

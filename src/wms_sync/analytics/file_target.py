@@ -86,6 +86,7 @@ class WorkingFile:
 
     merges_ahead = True
     keeps_refused = True
+    most: int | None = None
 
     def __init__(self, memory_limit: str, turn: Turn) -> None:
         self._memory_limit = memory_limit

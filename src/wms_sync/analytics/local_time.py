@@ -5,6 +5,7 @@ Every load writes it anew, so a changed setting takes effect with the next load.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 from importlib.metadata import version
 from types import SimpleNamespace
@@ -29,10 +30,14 @@ def write_timezones(connection: duckdb.DuckDBPyConnection, zones: WarehouseTimez
 
 
 def write_latest_load(
-    connection: duckdb.DuckDBPyConnection, settings: Settings, store: StateStore, run_id: str
+    connection: duckdb.DuckDBPyConnection,
+    settings: Settings,
+    store: StateStore,
+    run_id: str,
+    later: Collection[str] = (),
 ) -> None:
-    """Replace ``ops.latest_load`` by what this load knows."""
-    covered = store.covered(tolerance=settings.clock_tolerance)
+    """Replace ``ops.latest_load`` by what this load knows; windows that are merged ``later`` cover nothing yet."""
+    covered = store.covered(tolerance=settings.clock_tolerance, without=later)
     row = SimpleNamespace(
         data_until=sync_cursor(settings.start, covered) if covered else None,
         loaded_at=datetime.now(UTC),

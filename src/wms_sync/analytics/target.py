@@ -23,11 +23,13 @@ class Loading(Protocol):
     """One load of the tables: open it as often as needed, then finish it. Analysts see nothing of it before the end.
 
     ``merges_ahead``: windows can be merged in transactions of their own before the load. ``keeps_refused``: what a
-    blocking check refuses is kept for the next load, so the windows count as loaded.
+    blocking check refuses is kept for the next load, so the windows count as loaded. ``most`` is how many shipments a
+    load takes at once, None if it frees its memory meanwhile.
     """
 
     merges_ahead: bool
     keeps_refused: bool
+    most: int | None
 
     def begin(self) -> None:
         """Continue from the tables that there are. Repeating it does nothing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from functools import partial
@@ -38,11 +39,14 @@ class PendingWindows:
 
     Some can be merged ahead, while others are read. Then call ``merge_into`` until ``is_complete``, each time with the
     file opened anew. Then ``landed`` are the windows that the state store may record as loaded, and ``lists`` are to be
-    written once the file is published.
+    written once the file is published. With ``most``, only the first windows with so many records are merged; ``later``
+    are those that are left.
     """
 
-    def __init__(self, run: Run, again: Collection[str] = ()) -> None:
+    def __init__(self, run: Run, again: Collection[str] = (), most: int | None = None) -> None:
         self.is_complete = False
+        self.later: frozenset[str] = frozenset()
+        self._most = most
         self.windows: list[str] = []
         self.rows: dict[str, int] = {}
         self.quarantined = self.drift = 0
@@ -68,6 +72,10 @@ class PendingWindows:
             known -= loaded_with_fewer(connection, self._layout, self._store, known)
             known -= self._again - set(self.windows)
             pending = [window for window in windows if window.id not in known]
+            if self._most is not None:
+                self.later = frozenset(window.id for window in _beyond(pending, self._most))
+                windows = tuple(window for window in windows if window.id not in self.later)
+                pending = [window for window in pending if window.id not in self.later]
             with Audits(self._settings.database_url, self._store.turn) as audits:
                 if self._merge(connection, audits, windows, pending):
                     self.landed = [window.id for window in windows if window.state == "landed"]
@@ -166,7 +174,7 @@ class PendingWindows:
             write_push_ledger(connection, ledger, self._settings.base_url)
         write_narrowed(connection, self._settings)
         write_timezones(connection, self._settings.timezones)
-        write_latest_load(connection, self._settings, self._store, self._run_id)
+        write_latest_load(connection, self._settings, self._store, self._run_id, self.later)
 
     def _note(self, group: WindowGroup, rows: Mapping[str, int]) -> None:
         for window, flattened in group:
@@ -175,6 +183,12 @@ class PendingWindows:
             self.drift += flattened.drift
         for table, count in rows.items():
             self.rows[table] = self.rows.get(table, 0) + count
+
+
+def _beyond(pending: Sequence[Window], most: int) -> Sequence[Window]:
+    """Return the windows after the first ones that have so many records; never all."""
+    counted = itertools.accumulate(window.records for window in pending)
+    return pending[max(1, sum(records <= most for records in counted)) :]
 
 
 def _groups(pending: Sequence[Window], narrow: Narrow, *, alone: Container[str]) -> Iterator[list[Window]]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import itertools
 import logging
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from time import monotonic
+from typing import Self
 
 import duckdb
 
@@ -44,6 +46,7 @@ class RefreshReport:
     ``ops_rows`` counts those of schema ``ops``. ``data_as_of`` is the sync cursor of the tables. ``is_news`` is
     whether what is published has more than before. ``phases`` are seconds: flatten, merge, check, publish.
     With ``warnings`` the exit code is 3. ``target`` is what analysts open.
+    ``has_more``: windows were left for another load, since there are so many.
     """
 
     windows: tuple[str, ...]
@@ -61,6 +64,7 @@ class RefreshReport:
     is_news: bool = True
     phases: Mapping[str, float] = field(default_factory=dict)
     target: str = "analytics.duckdb"
+    has_more: bool = False
 
     @property
     def refused_by(self) -> tuple[CheckResult, ...]:
@@ -76,6 +80,20 @@ class RefreshReport:
         ]
         heading = f"Nothing was published: {self.target} is as it was before. Blocking checks failed:"
         return "\n".join([heading, *lines])
+
+    def followed_by(self, last: Self) -> Self:
+        """Return what both loads did, the last of which says what is published now."""
+        return replace(
+            last,
+            windows=(*self.windows, *last.windows),
+            merged=Counter(self.merged) + Counter(last.merged),
+            quarantined=self.quarantined + last.quarantined,
+            drift=self.drift + last.drift,
+            seconds=self.seconds + last.seconds,
+            warnings=tuple(dict.fromkeys((*self.warnings, *last.warnings))),
+            is_news=self.is_news or last.is_news,
+            phases={name: seconds + last.phases.get(name, 0.0) for name, seconds in self.phases.items()},
+        )
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -106,7 +124,7 @@ class Refresh:
         self._begin()
 
     def _begin(self) -> None:
-        self._merged = PendingWindows(self._run, self._again)
+        self._merged = PendingWindows(self._run, self._again, self._loading.most)
         self._checking = Checking(self._layout, self._settings.memory_limit)
 
     @property
@@ -149,6 +167,7 @@ class Refresh:
                 {"schema": PERSONAL},
             )
         self._loading.begin_anew()
+        self._merged = PendingWindows(self._run, self._again)  # all at once: nobody should see a part of what there was
         return self._finish()
 
     def _holds_persons(self) -> bool:
@@ -237,6 +256,7 @@ class Refresh:
             warnings=absent,
             phases=self._took,
             target=self._target.name,
+            has_more=bool(merged.later),
         )
 
     def _begins_checking(self, connection: duckdb.DuckDBPyConnection) -> bool:
@@ -259,7 +279,11 @@ def refresh(run: Run, again: Collection[str] = (), begun: Refresh | None = None)
     """
     logger.info("refreshing the tables (run %(run)s)", {"run": run.id})
     with _analytics_errors():
-        return (begun or Refresh(run, again)).run()
+        report = (begun or Refresh(run, again)).run()
+        while report.published and report.has_more:
+            logger.info("published a part: more is still to be merged than one load takes")
+            report = report.followed_by(Refresh(run, set(again).difference(report.windows)).run())
+        return report
 
 
 def rebuild(run: Run) -> RefreshReport:

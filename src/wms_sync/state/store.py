@@ -6,7 +6,7 @@ one transaction, so a kill leaves either the old or the new state. Writing needs
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Self
@@ -164,9 +164,13 @@ class StateStore(Guarded):
             return tuple(LandedPage(**row._mapping) for row in connection.execute(query))
 
     def covered(
-        self, states: Sequence[str] = COMPLETE_STATES, *, tolerance: timedelta = TOLERANCE
+        self,
+        states: Sequence[str] = COMPLETE_STATES,
+        *,
+        tolerance: timedelta = TOLERANCE,
+        without: Collection[str] = (),
     ) -> tuple[Interval, ...]:
-        """Return what windows in these states cover, as disjoint intervals.
+        """Return what windows in these states cover, ``without`` some, as disjoint intervals.
 
         A window that ends later than ``tolerance`` after it began trusted a wrong clock: it covers nothing after the
         moment when it began. No window covers time whose coverage was withdrawn after the window began. A window that
@@ -175,11 +179,13 @@ class StateStore(Guarded):
         """
         withdrawn = self.observation(COVERAGE_WITHDRAWN)
         was_read = and_(windows.c.state == "abandoned", windows.c.landed_at.is_not(None))
-        query = select(windows.c.from_at, windows.c.to_at, windows.c.started_at, windows.c.state)
+        query = select(windows.c.id, windows.c.from_at, windows.c.to_at, windows.c.started_at, windows.c.state)
         query = query.where(or_(windows.c.state.in_(states), was_read), windows.c.reason != "audit")
         covered: list[Interval] = []
         with self._engine.connect() as connection:
-            for start, end, begun, state in connection.execute(query.order_by(windows.c.started_at, windows.c.id)):
+            for id_, start, end, begun, state in connection.execute(query.order_by(windows.c.started_at, windows.c.id)):
+                if id_ in without:
+                    continue
                 one = interval(start, _trusted_end(end, begun, tolerance, withdrawn))
                 covered = [*subtract(covered, one)] if state == "abandoned" else [*covered, *one]
         return union(covered)
