@@ -14,11 +14,11 @@ from pipelines.sources import COMMAND_LINE
 from pipelines.stopping import Stopping, sigterm_interrupts
 from wms_sync.extract.progress import Watcher
 from wms_sync.intervals import Interval, midnight
-from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.runs.operation import Operation, RunReport
 from wms_sync.settings import Settings
 
 if TYPE_CHECKING:
+    from wms_sync.master_data.kinds.kind import Kind
     from wms_sync.master_data.plan.steps import Plan
     from wms_sync.master_data.push.file import PushReport
     from wms_sync.master_data.push.outcomes import Watcher as PushWatcher

@@ -14,7 +14,7 @@ from pathlib import Path
 import dagster as dg
 from pydantic import Field
 
-from pipelines import metadata
+from pipelines import push_metadata
 from pipelines.asset_keys import asset_key
 from pipelines.logs import logging_to
 from pipelines.operation import Operation
@@ -242,18 +242,18 @@ def _refuse_another(plan: Plan, file: GivenFile) -> None:
 
 def _events(kind: Kind, config: PushConfig, handled: Sequence[Handled]) -> Iterator[Event]:
     for name, (severity, words, _) in CHECKS.items():
-        rows = metadata.rows_of(handled, words)
-        unasked = metadata.unasked(handled) if name == DOUBTFUL else {}
+        rows = push_metadata.rows_of(handled, words)
+        unasked = push_metadata.unasked(handled) if name == DOUBTFUL else {}
         yield dg.AssetCheckResult(
             check_name=name,
             asset_key=key(kind),
             passed=not rows and not unasked,
             severity=severity,
-            metadata={**metadata.of_rows(rows), **unasked},
+            metadata={**push_metadata.of_rows(rows), **unasked},
         )
     plans = [done.fingerprint for done in handled if isinstance(done, Plan) and done.sends]
     approval = run_config(kind, config.files, resend=config.resend, approve=plans) if plans else None
-    shown = metadata.of_handled(handled, push_name(kind), approval)
+    shown = push_metadata.of_handled(handled, push_name(kind), approval)
     yield dg.MaterializeResult(asset_key=key(kind), metadata=shown)
 
 

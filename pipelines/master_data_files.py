@@ -28,7 +28,7 @@ from wms_sync.master_data.file.csv_file import digest_of
 from wms_sync.master_data.kinds.folder import files_of, folder_of
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.table import KINDS
-from wms_sync.master_data.push.file import pusher
+from wms_sync.master_data.push.locks import pusher
 from wms_sync.settings import Settings
 from wms_sync.state.push_files import PushedFile, PushFiles
 from wms_sync.state.store import StateStore
@@ -173,7 +173,7 @@ class _Look:
         return max(loaded, default=datetime.min.replace(tzinfo=UTC))
 
     def _is_under_way(self) -> bool:
-        if pusher(self._settings, self._kind) is not None:
+        if pusher(self._settings, self._kind.name) is not None:
             return True
         since = datetime.now(UTC) - STARTS_WITHIN
         runs = dg.RunsFilter(

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import process_time
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
@@ -21,12 +22,14 @@ from pipelines.sources import COMMAND_LINE, source_of, tag_run
 from wms_sync.extract.progress import Watcher
 from wms_sync.extract.read import ReadReport
 from wms_sync.load.refresh import RefreshReport
-from wms_sync.master_data.plan.steps import Plan
-from wms_sync.master_data.push.file import PushReport
-from wms_sync.master_data.push.outcomes import Watcher as PushWatcher
 from wms_sync.runs import operation as library
 from wms_sync.runs.recording import Recording
 from wms_sync.settings import Settings
+
+if TYPE_CHECKING:  # long to import, and only pushes need it
+    from wms_sync.master_data.plan.steps import Plan
+    from wms_sync.master_data.push.file import PushReport
+    from wms_sync.master_data.push.outcomes import Watcher as PushWatcher
 
 NO_VALUES = {"io_manager": dg.mem_io_manager}
 """The resource for values that steps hand on: ours have none. Dagster's own makes folders, and takes long to import."""

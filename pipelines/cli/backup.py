@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pipelines.cli.printing import say
 from wms_sync.errors import SettingsError
-from wms_sync.master_data.kinds.table import KINDS
-from wms_sync.master_data.push.file import push_lock
+from wms_sync.master_data.kinds.names import NAMES
+from wms_sync.master_data.push.locks import push_lock
 from wms_sync.settings import Settings
 from wms_sync.upkeep.backup import BackupReport, backup
 from wms_sync.upkeep.restore import Restored, restore, trust_ledger
@@ -33,7 +33,7 @@ def put_back(settings: Settings, source: Path | None, *, over: Path | None, crea
         trust_ledger(settings)
         say("ledger    is taken as complete from now on")
         return 0
-    locks = tuple(push_lock(kind) for kind in KINDS)
+    locks = tuple(push_lock(kind) for kind in NAMES)
     restored = restore(settings, source, over=over, creates_are_known=creates_are_known, locks=locks)
     for line in _restored_lines(restored):
         say(line)

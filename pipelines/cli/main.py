@@ -7,7 +7,6 @@ commands, so that ``--help`` answers at once.
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import sys
@@ -20,11 +19,12 @@ from typing import Any, NoReturn
 
 import click
 
+from pipelines.cli import start as start  # first: it speeds up the imports
 from pipelines.cli.printing import say
 from pipelines.logs import Lines, handling, stamped
 from wms_sync.durable import keep_private
 from wms_sync.errors import SettingsError, WmsSyncError
-from wms_sync.master_data.kinds.table import KINDS, kind_named
+from wms_sync.master_data.kinds.names import NAMES
 from wms_sync.optional import PANDAS, without
 from wms_sync.settings import Settings
 
@@ -82,7 +82,6 @@ def main() -> None:
 
     Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 done but something needs attention, 130 interrupted.
     """
-    gc.set_threshold(100_000)  # looking for garbage among imported objects takes 0.1 to 0.2 s and finds none
     keep_private()
     console = Lines(lambda _, text: say(text if sys.stderr.isatty() else stamped(text), err=True))
     click.get_current_context().with_resource(handling(console))
@@ -114,7 +113,7 @@ def backfill(start: datetime, end: datetime) -> int:
 
 
 @main.command()
-@click.argument("kind", type=click.Choice([kind.name for kind in KINDS]))
+@click.argument("kind", type=click.Choice(NAMES))
 @click.argument("file", type=FILE, required=False)
 @click.option("--dry-run", is_flag=True, help="Print the plan; nothing is sent.")
 @click.option("--resend", is_flag=True, help="Send doubtful rows again: the service may then have them twice.")
@@ -124,6 +123,7 @@ def backfill(start: datetime, end: datetime) -> int:
 def push(kind: str, file: Path | None, dry_run: bool, resend: bool, every: bool, columns: bool) -> int:
     """Create in the service what a CSV file lists and the service is not known to have."""
     from pipelines.cli import push_views as views
+    from wms_sync.master_data.kinds.table import kind_named
     from wms_sync.master_data.plan.steps import SHOWN
 
     if columns:

@@ -9,7 +9,7 @@ import pytest
 from markdown_it import MarkdownIt
 from starlette.responses import JSONResponse
 
-from pipelines import definitions, master_data, metadata
+from pipelines import definitions, master_data, metadata, push_metadata
 from pipelines.master_data import CHANGED, DOUBTFUL, REJECTED, GivenFile
 from pipelines.running import run_push, run_sync
 from wms_sandbox.app import Sandbox
@@ -209,7 +209,7 @@ def test_materialising_assets_plans_and_each_shows_its_own_rows_and_checks(make_
 
 
 def test_tables_in_the_history_are_bounded_and_counts_are_complete(run, folder):
-    many = metadata.SHOWN_ROWS + 7
+    many = push_metadata.SHOWN_ROWS + 7
     notes = "n" * 5000
     write(folder, "retailers.csv", "code,name,routing_guide_notes", *(f"r{at},R,{notes}" for at in range(many)))
     run(push_enabled=True)
@@ -218,7 +218,7 @@ def test_tables_in_the_history_are_bounded_and_counts_are_complete(run, folder):
     assert materialised(result)["planned_changed"] == many
     [event] = [one.materialization for one in result.get_asset_materialization_events()]
     shown_rows = event.metadata["plan"].records
-    assert len(shown_rows) == metadata.SHOWN_ROWS + 1
+    assert len(shown_rows) == push_metadata.SHOWN_ROWS + 1
     assert shown_rows[-1].data["what"] == "and 7 rows more"
     assert max(len(str(row.data["why"])) for row in shown_rows) <= metadata.SHOWN_CHARACTERS + 3
 

@@ -21,7 +21,7 @@ from wms_sync.extract.nights import is_being_retried
 from wms_sync.extract.plan import data_as_of, late_after
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.table import KINDS
-from wms_sync.master_data.push.file import pusher
+from wms_sync.master_data.push.locks import pusher
 from wms_sync.master_data.push.unfinished import unfinished
 from wms_sync.reports.inbox import InboxEntry, open_entries
 from wms_sync.settings import Settings
@@ -122,7 +122,7 @@ def of_published_file(now: Now) -> Found:
 
 def of_pushes(now: Now) -> Found:
     """Yield what pushes left: rejected rows, creates without a known outcome, rows unsent or waiting."""
-    held = {kind for kind in KINDS if pusher(now.settings, kind) is not None}
+    held = {kind for kind in KINDS if pusher(now.settings, kind.name) is not None}
     files = unfinished(now.settings)
     with PushFiles(now.settings.database_url) as stored:
         pushed = (

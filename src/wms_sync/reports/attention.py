@@ -18,7 +18,6 @@ from wms_sync.analytics.foreign_log import log_notice
 from wms_sync.extract.clocks import what_is_off
 from wms_sync.extract.nights import is_being_retried
 from wms_sync.layout import Layout
-from wms_sync.master_data.kinds.table import kind_named
 from wms_sync.master_data.push.unfinished import needs
 from wms_sync.settings import Settings
 from wms_sync.state.acknowledgements import fingerprint
@@ -96,7 +95,7 @@ def items_of(found: Status, settings: Settings, store: StateStore, runs: Sequenc
         )
     for (kind, advice), count in sorted(Counter((doubt.kind, doubt.what_to_do) for doubt in found.doubts).items()):
         keys = sorted(doubt.key for doubt in found.doubts if (doubt.kind, doubt.what_to_do) == (kind, advice))
-        text = f"{count} {kind_named(kind).many} may or may not exist in the service. {advice}"
+        text = f"{count} {kind.replace('-', ' ')} may or may not exist in the service. {advice}"
         yield item("doubts", text, *keys, about=(kind, advice))
     yield from _restore_items(settings.layout, store)
     for file in found.unfinished:

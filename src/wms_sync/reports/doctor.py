@@ -28,7 +28,7 @@ from wms_sync.layout import Layout
 from wms_sync.master_data.kinds.folder import files_of, folder_of
 from wms_sync.master_data.kinds.table import KINDS, in_shipments
 from wms_sync.master_data.plan.lookup import METHODS, MerchantLookup
-from wms_sync.master_data.push.file import pusher
+from wms_sync.master_data.push.locks import pusher
 from wms_sync.master_data.push.unfinished import needs, unfinished
 from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
 from wms_sync.reports.findings import Finding
@@ -238,7 +238,7 @@ def _lock(settings: Settings) -> Iterator[Finding]:
     holder = lock_holder(settings.layout)
     yield Finding("lock", "ok", f"held by {holder}" if holder else "nobody writes")
     for kind in KINDS:
-        if (holder := pusher(settings, kind)) is not None:
+        if (holder := pusher(settings, kind.name)) is not None:
             yield Finding("lock", "ok", f"{kind.many} are being pushed: {holder}")
     if (newest := newest_turn(settings.database_url)) is not None:
         yield Finding("turn", "ok", f"the newest turn is number {newest.epoch}: {newest}")

@@ -18,9 +18,8 @@ from wms_sync.extract.plan import gaps_so_far, late_after, sync_cursor
 from wms_sync.extract.read import BEFORE_START
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
-from wms_sync.master_data.kinds.table import KINDS, in_shipments, kind_named
-from wms_sync.master_data.plan.steps import what_to_do
-from wms_sync.master_data.push.file import pusher
+from wms_sync.master_data.kinds.names import IN_SHIPMENTS, NAMES
+from wms_sync.master_data.push.locks import pusher
 from wms_sync.master_data.push.unfinished import unfinished
 from wms_sync.reports.attention import Item, items_of, marked
 from wms_sync.reports.inbox import InboxEntry, open_entries
@@ -231,7 +230,7 @@ class _Pushed:
     @classmethod
     def read(cls, settings: Settings) -> _Pushed:
         """Read the ledger. An intended create is no doubt while a process pushes its kind."""
-        held = {kind: holder for kind in KINDS if (holder := pusher(settings, kind)) is not None}
+        held = {kind: holder for kind in NAMES if (holder := pusher(settings, kind)) is not None}
         counts: dict[str, dict[str, int]] = {}
         with PushLedger(settings.database_url) as ledger:
             for (kind, state), count in sorted(ledger.counts().items()):
@@ -239,12 +238,15 @@ class _Pushed:
             doubts = tuple(
                 _doubt(entry)
                 for entry in ledger.unsure()
-                if entry.state is not State.INTENDED or kind_named(entry.kind) not in held
+                if entry.state is not State.INTENDED or entry.kind not in held
             )
-            return cls(counts, doubts, ledger.unseen(in_shipments()), tuple(map(str, held.values())))
+            return cls(counts, doubts, ledger.unseen(IN_SHIPMENTS), tuple(map(str, held.values())))
 
 
 def _doubt(entry: Entry) -> Doubt:
+    from wms_sync.master_data.kinds.table import kind_named  # long to import, and doubts are rare
+    from wms_sync.master_data.plan.steps import what_to_do
+
     advice = what_to_do(kind_named(entry.kind), entry.state)
     return Doubt(entry.kind, entry.key, entry.intended_at, entry.message, advice)
 

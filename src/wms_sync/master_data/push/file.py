@@ -29,12 +29,12 @@ from wms_sync.master_data.plan.lookup import MerchantLookup
 from wms_sync.master_data.plan.steps import NEEDS_A_HAND, SHOWN, WRONG_USAGE, Plan, make_plan
 from wms_sync.master_data.push.apply import Push
 from wms_sync.master_data.push.file_state import FileState
+from wms_sync.master_data.push.locks import push_lock
 from wms_sync.master_data.push.outcomes import GOOD, Applied, Outcome, Result, Watcher
 from wms_sync.master_data.push.rejects import write_rejects
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import LEDGER_LACKS, PushLedger
 from wms_sync.state.push_files import PushFiles
-from wms_sync.state.queue import Holder, lock_holder
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import taking_turn
 from wms_sync.upkeep.recovery import refuse_another_service
@@ -149,7 +149,7 @@ def push_file(
     _refuse_odd_name(path)
     url, layout = settings.database_url, settings.layout
     with (
-        taking_turn(url, layout, f"push of {path.name}", what=push_lock(kind), run_id=run_id) as turn,
+        taking_turn(url, layout, f"push of {path.name}", what=push_lock(kind.name), run_id=run_id) as turn,
         PushLedger(url, turn) as ledger,
         PushFiles(url, turn) as files,
         _lookup(settings, policy) as lookup,
@@ -187,16 +187,6 @@ def push_file(
         report = PushReport(plan, applied, write_rejects(layout, plan.checked, run_id, reasons))
         state.ended(applied, report.unsettled)
     return report
-
-
-def pusher(settings: Settings, kind: Kind) -> Holder | None:
-    """Return who is pushing this kind now."""
-    return lock_holder(settings.layout, what=push_lock(kind))
-
-
-def push_lock(kind: Kind) -> str:
-    """Return the name of the lock on pushing this kind."""
-    return f"push-{kind}"
 
 
 def _plan(

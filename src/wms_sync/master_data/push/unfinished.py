@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from wms_sync.master_data.kinds.table import KINDS
-from wms_sync.master_data.push.file import push_lock
+from wms_sync.master_data.kinds.names import NAMES
+from wms_sync.master_data.push.locks import push_lock
 from wms_sync.settings import Settings
 from wms_sync.state.push_files import PushedFile, PushFiles
 from wms_sync.state.queue import lock_holder
@@ -19,7 +19,7 @@ GONE_IS_TOLD_FOR = timedelta(days=7)
 def unfinished(settings: Settings) -> tuple[PushedFile, ...]:
     """Return those files that nobody is pushing now; removed files are left out after some days."""
     layout = settings.layout
-    idle = {kind.name for kind in KINDS if lock_holder(layout, what=push_lock(kind)) is None}
+    idle = {kind for kind in NAMES if lock_holder(layout, what=push_lock(kind)) is None}
     told_since = datetime.now(UTC) - GONE_IS_TOLD_FOR
     with PushFiles(settings.database_url) as files:
         return tuple(
