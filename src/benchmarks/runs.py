@@ -92,8 +92,13 @@ class Folder:
         shutil.rmtree(self.path)
 
     def environment(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Return the environment of its processes: nothing of the product's but what is given."""
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))}
+        """Return the environment of its processes: nothing of the product's but what is given.
+
+        Python keeps the byte code of what it imports, as where the product is installed: to compile the product's
+        modules anew takes a tenth of a night.
+        """
+        left_out = ("WMS_", "DAGSTER_", "PYTHONDONTWRITEBYTECODE")
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
         own = {"WMS_DATA_DIR": str(self.layout.root), "BENCH_SELECTION": str(self._selection)}
         return {**inherited, **self._service.settings, **own, **(more or {})}
 
