@@ -75,7 +75,7 @@ bench: $(STAMP) .venv-bench/.installed
 # the pinned lists again, from pyproject.toml
 lock:
 	$(PYTHON) -m venv .venv-lock
-	.venv-lock/bin/python -m pip install --quiet ".[alerts,lake,postgres,report,test]" hatchling editables
+	.venv-lock/bin/python -m pip install --quiet ".[alerts,files,lake,postgres,report,test]" hatchling editables
 	.venv-lock/bin/python -m pip freeze --exclude wms-sync > .requirements/dev.txt
 	rm -rf .venv-lock
 

@@ -92,6 +92,8 @@ def status_lines(found: Status, home: HomeState | None = None) -> Iterator[str]:
     yield f"next tick     {_next_text(found, home)}"
     states = ", ".join(f"{count} {state}" for state, count in sorted(found.windows.items()))
     yield f"windows       {states or 'none'}"
+    if "://" in found.files_in:
+        yield f"files         raw pages and Parquet in {found.files_in}"
     if found.raw_dropped:
         yield f"raw pages     of {found.raw_dropped:,} windows were dropped; a rebuild uses their Parquet files"
     yield f"writer        {found.writer or 'nobody'}"

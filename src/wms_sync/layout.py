@@ -8,6 +8,7 @@ from pathlib import Path
 
 from wms_sync.files.folder import FolderFiles
 from wms_sync.files.interface import Files
+from wms_sync.files.names import unmarked
 
 RAW = "raw/shipments"
 PARQUET = "parquet"
@@ -24,14 +25,16 @@ SET_ASIDE = ".of-an-earlier-file"
 
 @dataclass(frozen=True)
 class Layout:
-    """Paths below ``WMS_DATA_DIR``."""
+    """Paths below ``WMS_DATA_DIR``, and the files that may lie elsewhere."""
 
     root: Path
+    elsewhere: Files | None = None
+    """Raw pages and Parquet files, where they do not lie in the data folder."""
 
     @property
     def files(self) -> Files:
         """Raw pages and Parquet files, by key."""
-        return FolderFiles(self.root)
+        return self.elsewhere or FolderFiles(self.root)
 
     # --- raw pages ---
 
@@ -55,7 +58,9 @@ class Layout:
     def page(self, window_id: str, number: int) -> str | None:
         """The key of one raw page, however it is compressed; None when it is not there."""
         pages = self.pages(window_id)
-        return next((raw_key(window_id, name) for name in pages if name.startswith(f"page-{number:05d}.")), None)
+        return next(
+            (raw_key(window_id, name) for name in pages if unmarked(name).startswith(f"page-{number:05d}.")), None
+        )
 
     # --- Parquet ---
 
@@ -109,6 +114,11 @@ class Layout:
     def work(self) -> Path:
         """The writer's private files."""
         return self.root / "work"
+
+    @property
+    def copies(self) -> Path:
+        """Copies of files that lie elsewhere, for those who only read: a folder a process."""
+        return self.work / "copies"
 
     @property
     def turns(self) -> Path:

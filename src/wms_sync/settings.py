@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 
 from wms_sync.cron import checked_cron
 from wms_sync.errors import SettingsError
+from wms_sync.files.opened import bucket_files, checked_place
 from wms_sync.layout import Layout
 from wms_sync.setting_names import given, leave_to_env_file, misspelt, values_in
 from wms_sync.timezones import WarehouseTimezones, checked_zone, parse_warehouse_timezones
@@ -49,6 +50,8 @@ class Settings(BaseModel):
     merchant_login: Literal["basic", "session"] = "basic"
     data_dir: Path = Path("data")
     analytics: Literal["file", "ducklake"] = "file"
+    files_url: str | None = None
+    files_endpoint: str | None = None
     instance: str | None = Field(default=None, pattern=r"^[a-z][a-z0-9_]*$")
     state_url: SecretStr | None = None
     state_url_file: Path | None = None
@@ -115,6 +118,16 @@ class Settings(BaseModel):
         if value is not None and not all("://" in one for one in value.get_secret_value().split()):
             raise ValueError("must be URLs as apprise knows them, such as slack://..., separated by spaces")
         return value
+
+    @field_validator("files_url")
+    @classmethod
+    def _files_have_a_place(cls, value: str | None) -> str | None:
+        return None if value is None else checked_place(value)
+
+    @field_validator("files_endpoint")
+    @classmethod
+    def _endpoint_is_safe(cls, value: str | None) -> str | None:
+        return None if value is None else checked_base_url(value)
 
     @field_validator("ui_url")
     @classmethod
@@ -221,8 +234,11 @@ class Settings(BaseModel):
 
     @property
     def layout(self) -> Layout:
-        """Return the paths below the data folder."""
-        return Layout(self.data_dir)
+        """Return the paths below the data folder, and where raw pages and Parquet files lie."""
+        here = Layout(self.data_dir)
+        if self.files_url is None:
+            return here
+        return Layout(self.data_dir, bucket_files(self.files_url, self.files_endpoint, here.copies))
 
     @property
     def database_url(self) -> str:

@@ -8,6 +8,7 @@ the other.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
@@ -80,6 +81,14 @@ def write_manifest(turn: Turn, layout: Layout, manifest: Manifest) -> None:
 def read_manifest(layout: Layout, window_id: str) -> Manifest:
     """Read a manifest that ``write_manifest`` wrote. Raise ``FileNotFoundError``."""
     return msgspec.json.decode(layout.files.get(raw_key(window_id, MANIFEST)), type=Manifest)
+
+
+def delete_unrecorded(turn: Turn, layout: Layout, window_id: str, pages: Iterable[LandedPage]) -> None:
+    """Delete the pages of a window that a killed run wrote and did not record."""
+    recorded = {page.file for page in pages}
+    for name in layout.pages(window_id):
+        if name not in recorded:
+            layout.files.delete(turn, raw_key(window_id, name))
 
 
 def is_complete(layout: Layout, window_id: str) -> bool:

@@ -22,7 +22,7 @@ from wms_sync.extract import proof
 from wms_sync.extract.counts import Counts
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.progress import Tally
-from wms_sync.extract.raw import Manifest, land, write_manifest
+from wms_sync.extract.raw import Manifest, delete_unrecorded, land, write_manifest
 from wms_sync.layout import Layout
 from wms_sync.state.store import LandedPage, StateStore, Window
 
@@ -89,7 +89,9 @@ class WindowReader:
         read = self._store.window(window.id)
         seconds = monotonic() - started
         complete = replace(read, state="landed", landed_at=datetime.now(UTC), read_seconds=seconds)
-        write_manifest(self._store.turn, self._layout, Manifest(complete, self._store.pages(window.id)))
+        pages = self._store.pages(window.id)
+        delete_unrecorded(self._store.turn, self._layout, window.id, pages)
+        write_manifest(self._store.turn, self._layout, Manifest(complete, pages))
         self._store.mark_landed(window.id, read_seconds=seconds)
         self._tally.add(windows_done=1)
 

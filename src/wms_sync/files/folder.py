@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,14 @@ class FolderFiles:
     """``Files`` below a folder, whose names are what they were called; fenced by the turn's own folder."""
 
     root: Path
+
+    def in_turn(self, writer: Writer) -> AbstractContextManager[None]:
+        """Return an empty block: a folder is looked at each time."""
+        return nullcontext()
+
+    def named(self, key: str, content: bytes) -> str:
+        """Return the key."""
+        return key
 
     def put(self, writer: Writer, key: str, content: bytes) -> str:
         """Write a file."""
@@ -67,9 +75,15 @@ class FolderFiles:
         """Return the paths themselves."""
         return [f"{self.root}/{key}" for key in keys]
 
-    def release(self, keys: Sequence[str]) -> None:
+    def release(self, key: str) -> None:
         """Do nothing."""
+
+    def refuse_versions(self) -> None:
+        """Do nothing: what is deleted is gone."""
+
+    def examined(self) -> None:
+        """Do nothing: folders are looked at with the disk."""
 
     def where(self, key: str) -> str:
         """Return the path."""
-        return f"{self.root}/{key}"
+        return f"{self.root}/{key}".rstrip("/")

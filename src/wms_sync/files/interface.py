@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 
 class Writer(Protocol):
     """The right to write: a turn. Its methods raise ``TakenOver`` once another writer has it."""
+
+    folder: Path
+
+    def check(self) -> None:
+        """Look whether the turn is still ours."""
 
     def temporary(self, name: str) -> Path:
         """Return a unique path in the turn's folder."""
@@ -29,6 +35,12 @@ class Files(Protocol):
     Where a file is put again, the place may give it another key, which is returned: whoever names files, as the state
     store and the manifests do, names the key that was returned.
     """
+
+    def in_turn(self, writer: Writer) -> AbstractContextManager[None]:
+        """Return a block in which this process has the turn, and nobody else changes anything."""
+
+    def named(self, key: str, content: bytes) -> str:
+        """Return the key that ``put`` gives this content."""
 
     def put(self, writer: Writer, key: str, content: bytes) -> str:
         """Put a file that is never changed. Return its key."""
@@ -63,8 +75,14 @@ class Files(Protocol):
         A file that does not exist may have a path all the same.
         """
 
-    def release(self, keys: Sequence[str]) -> None:
-        """Note that nobody reads the paths that ``local`` gave for these files any more."""
+    def release(self, key: str) -> None:
+        """Note that nobody reads the paths any more that ``local`` gave for a file, or for all below a folder."""
+
+    def refuse_versions(self) -> None:
+        """Raise ``VersionsKept`` if what is deleted stays somewhere."""
+
+    def examined(self) -> tuple[Literal["ok", "warn", "fail"], str] | None:
+        """Try the place out, and say how it is; None if there is nothing to try. Raise ``FilesUnavailable``."""
 
     def where(self, key: str) -> str:
         """Return where a file lies, for a person who looks for it."""

@@ -20,7 +20,17 @@ from wms_sync.flatten.errors import PageDamagedError, PageUnreadableError
 from wms_sync.flatten.page import RawPage
 from wms_sync.flatten.write import columns_written
 from wms_sync.intervals import intersect
-from wms_sync.layout import FLATTENED, MANIFEST, PARQUET, Layout, flattened_key, name_of, parquet_key, raw_key
+from wms_sync.layout import (
+    FLATTENED,
+    MANIFEST,
+    PARQUET,
+    Layout,
+    flattened_key,
+    name_of,
+    parquet_key,
+    raw_key,
+    window_key,
+)
 from wms_sync.state.store import LandedPage, StateStore, Window
 from wms_sync.state.turns import Turn
 
@@ -89,11 +99,23 @@ def flatten_window(
         raise PageDamagedError(Path(raw_key(window_id, MANIFEST)), "it is missing with the pages that it lists")
     try:
         pages = [_page(page, path) for page, path in zip(landed, _at_hand(layout, landed), strict=True)]
+        earlier = _named(layout, window_id)
         flatten_again(store.turn, layout, window_id)
         flattened = _flatten_all(layout, store, flattener, window_id, deque(_batches(pages, batch_bytes)))
     finally:
-        layout.files.release([key_of(page) for page in landed])
+        layout.files.release(window_key(window_id))
     write_flattened(store.turn, layout, window_id, flattened)
+    for key in earlier - {key for table in flattened.parts for key in flattened.keys(table)}:
+        layout.files.delete(store.turn, key)
+
+
+def _named(layout: Layout, window_id: str) -> set[str]:
+    """Return the keys of the Parquet files that the window has by now; none if its record cannot be read."""
+    try:
+        before = flattened_window(layout, window_id)
+    except (FileNotFoundError, msgspec.MsgspecError):
+        return set()
+    return {key for table in before.parts for key in before.keys(table)}
 
 
 def _flatten_all(

@@ -20,6 +20,7 @@ from wms_sync.analytics.receipts import receipts
 from wms_sync.audit.compare import compare, write_audits
 from wms_sync.audit.missing_shipments import mark_missing, record_returned
 from wms_sync.flatten.window import flattened_window
+from wms_sync.layout import PARQUET
 from wms_sync.load.lists import LoadLists
 from wms_sync.state.audits import Audits
 from wms_sync.state.ledger import PushLedger
@@ -126,6 +127,7 @@ class PendingWindows:
         )
         for part in _groups(pending, narrow, alone=audits.uncompared()):
             group = [(window, flattened_window(self._layout, window.id)) for window in part]
+            self._layout.files.local([key for _, one in group for table in one.parts for key in one.keys(table)])
             record_returned(connection, self._layout, audits, group)
             compare(
                 connection,
@@ -137,6 +139,7 @@ class PendingWindows:
                 make_room=make_room,
             )
             self._note(group, merger.merge(group))
+            self._layout.files.release(PARQUET)
             logger.info("merged %(merged)d of %(windows)d windows", {"merged": len(self.windows), "windows": total})
             if len(self.windows) < total and database.is_filled(connection, self._settings.memory_limit):
                 break

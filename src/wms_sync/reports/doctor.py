@@ -63,6 +63,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
         ("connection", _connection),
         ("merchant", _merchant),
         ("disk", _disk),
+        ("files", _files),
         ("state", _state),
         ("service", _service),
         ("forgotten orders", _forgotten),
@@ -185,6 +186,13 @@ def _disk(settings: Settings) -> Iterator[Finding]:
     copy = target.size if target.is_published else 0
     enough = free >= LOW_DISK_BYTES + 2 * copy
     yield Finding("disk", "ok" if enough else "warn", f"{free / 1024**3:.1f} GB free in {folder}")
+
+
+def _files(settings: Settings) -> Iterator[Finding]:
+    """Try every kind of request on the place of raw pages and Parquet files, where it is not the data folder."""
+    found = settings.layout.files.examined()
+    if found is not None:
+        yield Finding("files", *found)
 
 
 def _state(settings: Settings) -> Iterator[Finding]:

@@ -82,6 +82,7 @@ class Status:
     ``absent_kinds`` are sentences on kinds that hardly came with the last load. ``refused_fields`` are names of field
     selection that the service refuses, with what is lost without them. ``last_runs`` are newest first. ``next_tick`` is
     when the schedule comes next, wherever it is switched on. ``inbox`` are the kinds of values and keys that are open.
+    ``files_in`` is where raw pages and Parquet files lie.
     ``items`` are all that there is to look at, ``needs_a_hand`` the texts of those that nobody has acknowledged.
     """
 
@@ -95,6 +96,7 @@ class Status:
     last_audit: LastAudit | None
     rows: dict[str, int]
     published_at: datetime | None
+    files_in: str
     raw_dropped: int
     records_before_start: int | None
     quarantined: int
@@ -164,6 +166,7 @@ def _collected(settings: Settings, store: StateStore, layout: Layout) -> Status:
         last_audit=published.last_audit,
         rows=published.rows,
         published_at=published.at,
+        files_in=layout.files.where(""),
         raw_dropped=len(dropped_windows(layout, store)),
         records_before_start=int(before.value) if before is not None else None,
         quarantined=published.quarantined,

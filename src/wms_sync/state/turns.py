@@ -50,6 +50,10 @@ class Turn:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.epoch.close()
 
+    def check(self) -> None:
+        """Raise ``TakenOver`` if another writer has the turn."""
+        self.epoch.check()
+
     def temporary(self, name: str) -> Path:
         """Return a unique path in the turn's folder."""
         return self.folder / f"{secrets.token_hex(4)}-{name}"

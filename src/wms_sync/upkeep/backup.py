@@ -30,7 +30,7 @@ from wms_sync.state.queue import hold_lock
 from wms_sync.state.schema import forgotten_orders, pages, windows
 from wms_sync.state.store import COMPLETE_STATES, StateStore
 from wms_sync.state.turns import refuse_unfinished_restore
-from wms_sync.upkeep.backups import Backup, BackupError, Backups, Kept
+from wms_sync.upkeep.backups import Backup, BackupError, Backups, Kept, refuse_object_storage
 from wms_sync.upkeep.forgotten_orders import orders_listed
 from wms_sync.upkeep.recovery import is_behind
 
@@ -52,6 +52,7 @@ class BackupReport:
 def backup(settings: Settings, folder: Path, *, most: int = KEPT_BACKUPS) -> BackupReport:
     """Make a backup in the folder, and delete all but the newest ``most``. It waits for another backup alone."""
     layout, kept = settings.layout, Backups.at(folder)
+    refuse_object_storage(settings)
     if settings.analytics == "ducklake":
         instead = "Back up PostgreSQL (pg_dump), and after it the data folder."
         raise NotOnALake("backup", instead)

@@ -20,13 +20,23 @@ import msgspec
 from wms_sync.durable import accessing, make_private, sync, sync_file, write_whole
 from wms_sync.errors import WmsSyncError
 from wms_sync.layout import BackupLayout
-from wms_sync.settings import is_same_service
+from wms_sync.settings import Settings, is_same_service
 
 FORMAT = 1
 
 
 class BackupError(WmsSyncError):
     """A backup cannot be made, read or restored."""
+
+
+def refuse_object_storage(settings: Settings) -> None:
+    """Raise ``BackupError`` if raw pages and Parquet files do not lie in the data folder."""
+    if settings.files_url is not None:
+        raise BackupError(
+            f"Raw pages and Parquet files lie in {settings.files_url}, so a backup of the data folder would not be "
+            "whole. Nothing was changed. Back up the state database by its own means and copy the bucket by its "
+            "provider's; the tables are made again from both by `wms-sync sync` in an empty data folder."
+        )
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import filecmp
 import hashlib
 import logging
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from wms_sync.api.body import packed
 from wms_sync.catalogue import Table, literal, quote, stored_tables, tables
 from wms_sync.durable import sync_file
 from wms_sync.extract.raw import damage, rewrite_manifest
+from wms_sync.files.names import unmarked
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.page import unpacked_page
 from wms_sync.flatten.window import flattened_window, flattened_windows, write_flattened
@@ -65,6 +66,7 @@ def forget(run: Run, order_ids: Collection[int]) -> Forgotten:
     """Remove the personal data of these orders and of all that were forgotten before. Needs the writer's lock."""
     settings, store, layout = run.settings, run.store, run.layout
     refuse_on_a_lake(settings)
+    layout.files.refuse_versions()
     all_ids = add_to_list(layout, store, order_ids)
     _remove_leftovers(store.turn, layout)
     asked = frozenset(order_ids) | store.forgotten(unfinished=True) if order_ids else all_ids
@@ -103,7 +105,7 @@ def _free_form(table: Table) -> list[str]:
 def _remove_leftovers(turn: Turn, layout: Layout) -> None:
     """Delete what a killed run left outside its turn's folder; no other process writes now, so nothing uses it."""
     others = [path for path in layout.work.glob("*.duckdb*") if path != layout.working_database]
-    for path in (*others, spill(layout.work), *layout.logs_set_aside()):
+    for path in (*others, spill(layout.work), layout.copies, *layout.logs_set_aside()):
         turn.take_away(path)
 
 
@@ -155,10 +157,16 @@ def _clean_page(
     if content is None or body is None or sha256 is None:
         return False
     if recorded is not None and harm is None:  # record before writing, so that a repetition writes the recorded file
-        size = len(body.landed)
-        store.rewrite_page(replace(recorded, bytes=size, content_bytes=len(content), sha256=sha256))
-    layout.files.put(store.turn, key, body.landed)
+        size, name = len(body.landed), name_of(layout.files.named(key, body.landed))
+        store.rewrite_page(replace(recorded, file=name, bytes=size, content_bytes=len(content), sha256=sha256))
+    _replaced(store.turn, layout, key, layout.files.put(store.turn, key, body.landed))
     return True
+
+
+def _replaced(turn: Turn, layout: Layout, key: str, put: str) -> None:
+    """Delete a file that was put anew under another key."""
+    if put != key:
+        layout.files.delete(turn, key)
 
 
 def _content(layout: Layout, key: str) -> bytes:
@@ -185,8 +193,9 @@ def _clean_parquet(turn: Turn, layout: Layout, connection: duckdb.DuckDBPyConnec
             left = _files(layout, table)
             query = sql_files.read("forget/counted.sql")
             counted[table.slug] = dict(connection.execute(query, {"files": left}).fetchall()) if left else {}
+    names = {table.slug: _names(layout, table) for table in _concerned()}
     for window_id in flattened_windows(layout):
-        _recount(turn, layout, window_id, counted)
+        _recount(turn, layout, window_id, counted, names)
     return rewritten
 
 
@@ -247,15 +256,29 @@ def _clean_file(turn: Turn, layout: Layout, connection: duckdb.DuckDBPyConnectio
     row = copied.fetchone()
     if row is not None and row[0]:
         sync_file(temporary)
-        layout.files.put_file(turn, key, temporary)
+        _replaced(turn, layout, key, layout.files.put_file(turn, key, temporary))
     else:
         layout.files.delete(turn, key)
 
 
-def _recount(turn: Turn, layout: Layout, window_id: str, counted: dict[str, dict[str, int]]) -> None:
-    """Update the manifest's row counts, which the merge verifies."""
+def _names(layout: Layout, table: Table) -> dict[str, str]:
+    """Return the names of a table's files, by themselves and by what they are without the mark of their content."""
+    names = [name_of(key) for key in layout.parquet_files(table.slug)]
+    return {unmarked(name): name for name in names} | {name: name for name in names}
+
+
+def _recount(
+    turn: Turn,
+    layout: Layout,
+    window_id: str,
+    counted: dict[str, dict[str, int]],
+    names: Mapping[str, Mapping[str, str]],
+) -> None:
+    """Update the manifest's row counts, which the merge verifies, and the names of files that were put anew."""
     before = flattened_window(layout, window_id)
     rows, parts = dict(before.rows), dict(before.parts)
+    for slug in names.keys() & parts.keys():
+        parts[slug] = [names[slug].get(part) or names[slug].get(unmarked(part), part) for part in parts[slug]]
     for slug, held in counted.items():
         left = [part for part in parts.pop(slug, []) if part in held]
         if left:

@@ -51,7 +51,12 @@ def begin(settings: Settings, purpose: str, run_id: str | None = None) -> Iterat
     ``purpose`` is for people who wait for the turn. A run that Dagster does not run gets an id of its own.
     """
     url, run_id = settings.database_url, run_id or str(uuid4())
-    with taking_turn(url, settings.layout, purpose, run_id=run_id) as turn, StateStore(url, turn) as store:
+    layout = settings.layout
+    with (
+        taking_turn(url, layout, purpose, run_id=run_id) as turn,
+        layout.files.in_turn(turn),
+        StateStore(url, turn) as store,
+    ):
         run = Run(settings, store, run_id)
         try:
             recover(run)

@@ -37,7 +37,16 @@ from wms_sync.state.schema import forgotten_orders, observations, push_ledger, w
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import Turn
 from wms_sync.upkeep.backup import LOCK, holds_data
-from wms_sync.upkeep.backups import Backup, BackupError, Backups, Kept, put_copy, put_link, read_backup
+from wms_sync.upkeep.backups import (
+    Backup,
+    BackupError,
+    Backups,
+    Kept,
+    put_copy,
+    put_link,
+    read_backup,
+    refuse_object_storage,
+)
 from wms_sync.upkeep.forgotten_orders import orders_listed
 from wms_sync.upkeep.recovery import begin, recover
 
@@ -75,6 +84,7 @@ def restore(
     ``over`` names the data folder whose data may be replaced. ``creates_are_known``: a person has made sure that
     nothing was created since the backup that the ledger lacks. ``locks`` are those of the pushes.
     """
+    refuse_object_storage(settings)
     layout = settings.layout
     if settings.analytics == "ducklake":
         instead = "Restore with WMS_ANALYTICS=file; a lake then begins empty, with `wms-sync rebuild`."

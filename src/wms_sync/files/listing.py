@@ -1,0 +1,97 @@
+"""What a store holds, as it was listed: a request for each thousand objects, instead of one for each question."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from time import monotonic
+
+FRESH_SECONDS = 10.0
+"""A process that only reads looks again after this time; the one that has the turn knows of every change."""
+_LEVELS = 2
+"""Folders are listed with all that is in them from this level on: ``raw/shipments``, ``parquet/orders``."""
+
+Listed = Iterable[tuple[str, int]]
+
+
+class Listing:
+    """The keys and sizes of a store, by folder. Thread-safe.
+
+    ``look`` lists what lies in a folder, at any depth.
+    """
+
+    def __init__(self, look: Callable[[str], Listed]) -> None:
+        self._look = look
+        self._lock = threading.RLock()
+        self._seen: dict[str, float] = {}
+        self._folders: dict[str, dict[str, int | None]] = {}
+        self.is_ours = False
+
+    def forget(self, *, is_ours: bool) -> None:
+        """Look at everything again when it is asked for. ``is_ours``: nobody else changes anything from now on."""
+        with self._lock:
+            self.is_ours = is_ours
+            self._seen.clear()
+            self._folders.clear()
+
+    def size(self, key: str) -> int | None:
+        """Return the size of an object; None if there is none."""
+        folder, _, name = key.rpartition("/")
+        return self._in(folder).get(name)
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names of what lies in a folder, in order."""
+        return sorted(self._in(folder))
+
+    def keys(self, key: str) -> list[str]:
+        """Return the key itself if it is an object, and the keys of all objects below it."""
+        with self._lock:
+            if self.size(key) is not None:
+                return [key]
+            return [one for name in self.names(key) for one in self.keys(f"{key}/{name}")]
+
+    def add(self, key: str, size: int) -> None:
+        """Note an object that was put."""
+        with self._lock:
+            if _root(key.rpartition("/")[0]) in self._seen:
+                self._add(key, size)
+
+    def remove(self, key: str) -> None:
+        """Note an object that was deleted, and that folders exist only as long as they hold something."""
+        with self._lock:
+            while key:
+                folder, _, name = key.rpartition("/")
+                there = self._folders.get(folder, {})
+                there.pop(name, None)
+                if there:
+                    break
+                self._folders.pop(folder, None)
+                key = folder
+
+    def _in(self, folder: str) -> dict[str, int | None]:
+        with self._lock:
+            root = _root(folder)
+            seen = self._seen.get(root)
+            if seen is None or not (self.is_ours or monotonic() - seen < FRESH_SECONDS):
+                self._list(root)
+            return self._folders.get(folder, {})
+
+    def _list(self, root: str) -> None:
+        for folder in [one for one in self._folders if one == root or one.startswith(f"{root}/")]:
+            del self._folders[folder]
+        for key, size in self._look(root):
+            self._add(key, size)
+        self._seen[root] = monotonic()
+
+    def _add(self, key: str, size: int | None) -> None:
+        while key:
+            folder, _, name = key.rpartition("/")
+            there = self._folders.setdefault(folder, {})
+            if name in there and size is None:
+                break
+            there[name] = size
+            key, size = folder, None
+
+
+def _root(folder: str) -> str:
+    return "/".join(folder.split("/")[:_LEVELS])

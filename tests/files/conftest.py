@@ -1,0 +1,121 @@
+"""An S3 server, which starts once in a process, a wire to it that can be cut, and places in its bucket."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import boto3
+import pytest
+from moto.server import ThreadedMotoServer
+
+KEYS = {"AWS_ACCESS_KEY_ID": "tests", "AWS_SECRET_ACCESS_KEY": "open-sesame", "AWS_REGION": "us-east-1"}
+
+
+class Wire:
+    """A port that leads to another one, unless it is ``cut``: then what is connected ends, and nothing is answered."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self.is_cut = False
+        self._to = (host, port)
+        self._open: list[socket.socket] = []
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+
+    def cut(self) -> None:
+        self.is_cut = True
+        for one in self._open:
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+
+    def mend(self) -> None:
+        self.is_cut = False
+
+    def close(self) -> None:
+        self.cut()
+        self._listening.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                near, _ = self._listening.accept()
+            except OSError:
+                return
+            if self.is_cut:
+                near.close()
+                continue
+            far = socket.create_connection(self._to)
+            self._open += (near, far)
+            for one, other in ((near, far), (far, near)):
+                threading.Thread(target=self._carry, args=(one, other), daemon=True).start()
+
+    def _carry(self, one: socket.socket, other: socket.socket) -> None:
+        with suppress(OSError):
+            while content := one.recv(65536):
+                other.sendall(content)
+        for side in (one, other):
+            with suppress(OSError):
+                side.shutdown(socket.SHUT_RDWR)
+            side.close()
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[Wire]:
+    """A wire to an S3 server that has the bucket ``wms``, and ``kept``, which keeps versions."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    wire = Wire(*server.get_host_and_port())
+    client = client_of(wire)
+    client.create_bucket(Bucket="wms")
+    client.create_bucket(Bucket="kept")
+    client.put_bucket_versioning(Bucket="kept", VersioningConfiguration={"Status": "Enabled"})
+    client.close()
+    yield wire
+    wire.close()
+    server.stop()
+
+
+def client_of(wire: Wire):
+    return boto3.client(
+        "s3",
+        endpoint_url=wire.address,
+        region_name=KEYS["AWS_REGION"],
+        aws_access_key_id=KEYS["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=KEYS["AWS_SECRET_ACCESS_KEY"],
+    )
+
+
+@pytest.fixture
+def in_bucket(s3: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+    """Settings of an installation whose pages and Parquet lie in a prefix of its own, its state beside its data."""
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+    s3.mend()
+    return {
+        "files_url": f"s3://wms/{secrets.token_hex(4)}",
+        "files_endpoint": s3.address,
+        "state_url": f"sqlite:///{tmp_path}/state.db",
+    }
+
+
+@pytest.fixture
+def objects(s3: Wire, in_bucket: dict[str, object]) -> Callable[[], dict[str, bytes]]:
+    """What lies below the prefix, by key."""
+    client, prefix = client_of(s3), str(in_bucket["files_url"]).removeprefix("s3://wms/")
+
+    def read() -> dict[str, bytes]:
+        pages = client.get_paginator("list_objects_v2").paginate(Bucket="wms", Prefix=f"{prefix}/")
+        keys = [one["Key"] for page in pages for one in page.get("Contents", ())]
+        return {key.removeprefix(f"{prefix}/"): client.get_object(Bucket="wms", Key=key)["Body"].read() for key in keys}
+
+    return read

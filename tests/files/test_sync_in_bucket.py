@@ -1,0 +1,165 @@
+"""A whole installation whose raw pages and Parquet files lie in object storage, on machines whose disks vanish."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from tests.beginnings import BEGINNINGS
+from tests.conftest import FEWER, asks_for_page
+from tests.files.conftest import KEYS, Wire
+from tests.survival.installation import Installation, Rows, rows
+from tests.survival.moments import Moment
+from tests.unpacked import files_holding
+from tests.upkeep.test_forget import MARK, marked_in_new_places
+from wms_sandbox.app import Sandbox
+from wms_sandbox.server import SandboxServer
+from wms_sync.files.errors import FilesUnavailable, VersionsKept
+from wms_sync.load.refresh import rebuild
+from wms_sync.runs.operation import Operation, RunReport
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+from wms_sync.upkeep.backup import backup
+from wms_sync.upkeep.backups import BackupError
+from wms_sync.upkeep.forget import forget
+from wms_sync.upkeep.recovery import begin
+from wms_sync.upkeep.restore import restore
+from wms_sync.upkeep.verify import verify
+
+SMALL: dict[str, object] = {"page_size": 20, "max_parallel_requests": 1}
+PAGES = FEWER.shipments / 20
+RECORDED = "WindowReader._read_on > WindowReader._land > StateStore.record_page > Guarded._transaction: before commit"
+
+
+@pytest.fixture
+def service(sandbox: SandboxServer) -> SandboxServer:
+    sandbox.sandbox = Sandbox(FEWER)
+    return sandbox
+
+
+@pytest.fixture
+def settings(service, settings_for, in_bucket):
+    return settings_for(service, **SMALL, **in_bucket)
+
+
+@pytest.fixture
+def expected(service, settings_for) -> Rows:
+    """The tables of an installation whose pages and Parquet lie in its data folder."""
+
+    def make(folder: Path) -> Rows:
+        beside = settings_for(service, **SMALL, data_dir=folder)
+        sync(beside)
+        service.sandbox.requests.clear()
+        return rows(beside.layout)
+
+    return BEGINNINGS.made(("beside", service.base_url, str(SMALL)), make)[1]
+
+
+def sync(settings: Settings) -> RunReport:
+    run = Operation(settings, source="test")
+    run.sync()
+    return run.report
+
+
+def pages_asked(service: SandboxServer) -> list[str]:
+    return [one.query for one in service.sandbox.requests if asks_for_page(one.query)]
+
+
+def recorded(settings: Settings) -> set[str]:
+    """The names of all pages that the state store has, each with its window."""
+    with StateStore(settings.database_url) as store:
+        return {f"raw/shipments/{one.id}/{page.file}" for one in store.windows() for page in store.pages(one.id)}
+
+
+def raw_pages(objects: Callable[[], dict[str, bytes]]) -> set[str]:
+    return {key for key in objects() if "/page-" in key}
+
+
+def test_another_machine_goes_on_where_an_outage_stopped_the_first(service, settings, expected, s3: Wire, objects):
+    def cut(_: Any) -> None:
+        if len(pages_asked(service)) >= 4:
+            s3.cut()
+
+    service.sandbox.intercept = cut
+    with pytest.raises(FilesUnavailable, match="goes on there"):
+        sync(settings)
+    service.sandbox.intercept = None
+    s3.mend()
+    landed = recorded(settings)
+    assert landed
+    shutil.rmtree(settings.data_dir)
+    service.sandbox.requests.clear()
+    done = sync(settings)
+    assert done.refreshed is not None
+    assert done.refreshed.published
+    assert landed < recorded(settings) == raw_pages(objects)
+    assert rows(settings.layout) == expected
+    assert not settings.layout.raw.exists()
+    assert not settings.layout.parquet.exists()
+
+    shutil.rmtree(settings.data_dir)
+    service.sandbox.requests.clear()
+    again = sync(settings)
+    assert again.refreshed is not None
+    assert set(done.refreshed.windows) < set(again.refreshed.windows), "merged again, from their Parquet files"
+    assert rows(settings.layout) == expected
+    assert len(pages_asked(service)) < PAGES / 2, "the overlap and a slice of an audit"
+    assert not verify(settings).damaged
+
+
+def test_a_machine_that_was_killed_before_it_recorded_a_page_leaves_nothing_behind(
+    service, settings, expected, in_bucket, objects
+):
+    named = {f"WMS_{name.upper()}": str(value) for name, value in {**SMALL, **in_bucket}.items()}
+    pod = Installation(settings.data_dir, service, {**named, **KEYS})
+    assert pod.run("sync", kill=Moment(RECORDED, 3)).exitcode == -9
+    assert len(raw_pages(objects) - recorded(settings)) >= 1
+    shutil.rmtree(settings.data_dir)
+    assert pod.run("sync").exitcode == 0, pod.log.read_text()
+    assert raw_pages(objects) == recorded(settings)
+    assert rows(settings.layout) == expected
+    assert KEYS["AWS_SECRET_ACCESS_KEY"] not in pod.log.read_text()
+
+
+def test_a_forgotten_order_is_in_no_object(service, settings, objects, tmp_path):
+    service.sandbox.rewrite = marked_in_new_places
+    settings = settings.model_copy(update={"include_addresses": True, "raw_retention_days": None})
+    sync(settings)
+    order, looked = an_order(settings), tmp_path / "looked"
+    assert holding(objects, looked, order)
+    with begin(settings, "forget") as run:
+        assert forget(run, [order]).pages > 0
+    assert holding(objects, looked, order) == set()
+    assert raw_pages(objects) == recorded(settings)
+    assert not verify(settings).damaged
+    with begin(settings, "rebuild") as run:
+        assert rebuild(run).published
+    assert holding(objects, looked, order) == set()
+    kept = settings.model_copy(update={"files_url": str(settings.files_url).replace("//wms/", "//kept/")})
+    with begin(kept, "forget") as run, pytest.raises(VersionsKept):
+        forget(run, [order + 1])
+    with pytest.raises(BackupError, match="whole"):
+        backup(settings, tmp_path / "backups")
+    with pytest.raises(BackupError, match="whole"):
+        restore(settings, tmp_path / "backups")
+
+
+def an_order(settings: Settings) -> int:
+    with duckdb.connect(settings.layout.published, read_only=True) as connection:
+        [(order,)] = connection.execute("select id from orders order by id limit 1 offset 3").fetchall()
+    return int(order)
+
+
+def holding(objects: Callable[[], dict[str, bytes]], folder: Path, order: int) -> set[str]:
+    """The objects that hold the mark of an order."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for key, content in objects().items():
+        path = folder / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return files_holding(folder, (MARK % order).encode())
