@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 
 from tests.beginnings import BEGINNINGS
 from tests.conftest import FEWER, asks_for_page
-from tests.files.conftest import KEYS, Wire
+from tests.files.conftest import KEYS, Wire, client_of
 from tests.survival.installation import Installation, Rows, rows
 from tests.survival.moments import Moment
 from tests.unpacked import files_holding
@@ -57,7 +57,16 @@ def expected(service, settings_for) -> Rows:
         service.sandbox.requests.clear()
         return rows(beside.layout)
 
-    return BEGINNINGS.made(("beside", service.base_url, str(SMALL)), make)[1]
+    return BEGINNINGS.made(kept_as(service), make)[1]
+
+
+def kept_as(service: SandboxServer) -> Hashable:
+    return "a sync beside a bucket", service.base_url
+
+
+def beside(service: SandboxServer) -> Path:
+    """The data folder of what is expected."""
+    return BEGINNINGS.made(kept_as(service), Path)[0]
 
 
 def sync(settings: Settings) -> RunReport:
@@ -124,6 +133,22 @@ def test_a_machine_that_was_killed_before_it_recorded_a_page_leaves_nothing_behi
     assert raw_pages(objects) == recorded(settings)
     assert rows(settings.layout) == expected
     assert KEYS["AWS_SECRET_ACCESS_KEY"] not in pod.log.read_text()
+
+
+def test_a_data_folder_is_moved_by_copying_it(service, settings_for, expected, in_bucket, s3, tmp_path):
+    assert expected
+    here = settings_for(service, **SMALL, data_dir=shutil.copytree(beside(service), tmp_path / "moved"))
+    prefix = str(in_bucket["files_url"]).removeprefix("s3://wms/")
+    client = client_of(s3)
+    for path in [*here.layout.raw.rglob("*.*"), *here.layout.parquet.rglob("*.*")]:
+        client.upload_file(str(path), "wms", f"{prefix}/{path.relative_to(here.data_dir)}")
+    shutil.rmtree(here.layout.raw)
+    shutil.rmtree(here.layout.parquet)
+    there = here.model_copy(update={name: in_bucket[name] for name in ("files_url", "files_endpoint")})
+    found = verify(there)
+    assert (found.damaged, found.looked_at["pages"] >= PAGES) == ((), True)
+    sync(there)
+    assert rows(there.layout) == expected
 
 
 def test_a_forgotten_order_is_in_no_object(service, settings, objects, tmp_path):
