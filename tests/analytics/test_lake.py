@@ -40,7 +40,7 @@ from wms_sync.upkeep.recovery import recover
 from wms_sync.upkeep.restore import restore
 from wms_sync.upkeep.verify import verify
 
-OF_THE_LOAD = {"loaded_at", "checked_at", "whole_at", "run_id", "load_run_id", "hours_behind"}
+OF_THE_LOAD = {"loaded_at", "checked_at", "whole_at", "run_id", "load_run_id", "hours_behind", "listed_at"}
 """When and by whom it was loaded."""
 HOUR = 3600
 ANOTHER = Holder("sync", 1, "another host", "now")
