@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -82,6 +83,17 @@ def sandbox(server: SandboxServer) -> SandboxServer:
 def postgres_url() -> Iterator[str]:
     with postgres_where_installed() as url:
         yield url
+
+
+@pytest.fixture(scope="module")
+def lake_url(postgres_url: str) -> str:
+    """A database of the module's own."""
+    name = f"t{uuid4().hex}"
+    import psycopg  # takes long, and few tests need it
+
+    with psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True) as connection:
+        connection.execute(f"create database {name}")
+    return postgres_url.replace("/postgres?", f"/{name}?")
 
 
 @pytest.fixture

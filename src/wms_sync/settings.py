@@ -98,6 +98,11 @@ class Settings(BaseModel):
                 "WMS_ANALYTICS=ducklake keeps the lake's catalogue in the PostgreSQL of WMS_STATE_URL: set "
                 "WMS_STATE_URL=postgresql+psycopg://user:password@host/database"
             )
+        if self.analytics == "ducklake" and self.files_url and not self.files_url.startswith(("s3:", "file:")):
+            raise ValueError(
+                "WMS_ANALYTICS=ducklake keeps its files in S3 or a folder yet, and WMS_FILES_URL names another store: "
+                "set WMS_ANALYTICS=file"
+            )
         return self
 
     @field_validator("base_url")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from wms_sync.catalogue import literal
 from wms_sync.errors import SettingsError
 
 OF_LAKE = ("ducklake", "postgres_scanner")
+OF_BUCKET = "httpfs"
+"""If its files are in S3."""
 NEVER_DOWNLOADED = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 """DuckDB's settings, by which an extension that is not loaded is an error."""
 
@@ -25,9 +28,9 @@ class ExtensionMissing(SettingsError):
         )
 
 
-def load_extensions(connection: duckdb.DuckDBPyConnection) -> None:
-    """Load what a lake needs. Raise ``ExtensionMissing``."""
-    for name in OF_LAKE:
+def load_extensions(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> None:
+    """Load extensions. Raise ``ExtensionMissing``."""
+    for name in names:
         connection.execute(f"load {literal(str(path_of(name)))}")
 
 

@@ -15,12 +15,13 @@ from typing import cast
 
 import duckdb
 from sqlalchemy import text
-from sqlalchemy.engine import make_url
 
 from wms_sync import sql_files
 from wms_sync.analytics import database
+from wms_sync.analytics import lake_place as place
 from wms_sync.analytics.errors import DatabaseOpenError
 from wms_sync.analytics.extensions import NEVER_DOWNLOADED, load_extensions
+from wms_sync.analytics.lake_place import NAME
 from wms_sync.analytics.one_transaction import OneTransaction
 from wms_sync.analytics.target import Opened
 from wms_sync.catalogue import literal, marts
@@ -29,8 +30,6 @@ from wms_sync.settings import Settings
 from wms_sync.state.engine import Opened as OpenedState
 from wms_sync.state.turns import Turn
 
-NAME = "lake"
-"""Of the attached database, and of the schema of its catalogue in PostgreSQL."""
 LEAST_THREADS = 4
 """A thread waits for each request to a catalogue or a store that is far away."""
 
@@ -100,21 +99,20 @@ class Lake:
 
     def opened_for_writing(self) -> duckdb.DuckDBPyConnection:
         """Attach the lake for writing, and make it if there is none. Raise ``DatabaseOpenError``."""
-        folder = make_private(self._settings.layout.lake)
+        if self._settings.files_url is None:
+            make_private(self._settings.layout.lake)
         config = self._config(self._settings.memory_limit)
-        return self._attached(config, "data_inlining_row_limit 0", data_path=f"{folder}/")
+        return self._attached(config, "data_inlining_row_limit 0", path=place.data_path(self._settings))
 
     def _config(self, memory_limit: str) -> dict[str, str]:
         threads = str(max(LEAST_THREADS, database.THREADS))
         return {**database.settings_of(self._settings.layout.working_database, memory_limit), "threads": threads}
 
-    def _attached(
-        self, config: dict[str, str], options: str, *, data_path: str | None = None
-    ) -> duckdb.DuckDBPyConnection:
+    def _attached(self, config: dict[str, str], options: str, *, path: str | None = None) -> duckdb.DuckDBPyConnection:
         connection = duckdb.connect(config=config | NEVER_DOWNLOADED)  # type: ignore[arg-type]
         try:
-            load_extensions(connection)
-            for statement in self._secrets(data_path):
+            load_extensions(connection, place.extensions(self._settings))
+            for statement in (*place.store_statements(self._settings), *self._secrets(path)):
                 connection.execute(statement)
             connection.execute(f"attach 'ducklake:{NAME}' as {NAME} ({options})")
             connection.execute(f"use {NAME}")
@@ -124,15 +122,15 @@ class Lake:
             raise _unreadable(error) from None
         return connection
 
-    def _secrets(self, data_path: str | None) -> Iterator[str]:
+    def _secrets(self, path: str | None) -> Iterator[str]:
         """Yield what tells DuckDB where the lake is: DuckDB shows a password in a secret to nobody."""
-        given = _password(self._settings)
+        given = place.password(self._settings)
         password = f", password {literal(given)}" if given else ""
         yield f"create secret {NAME}_catalogue (type postgres{password})"
-        path = f", data_path {literal(data_path)}" if data_path else ""
+        given_path = f", data_path {literal(path)}" if path else ""
         yield (
-            f"create secret {NAME} (type ducklake, metadata_path {literal(parameters(self._settings))}, "
-            f"metadata_schema {literal(NAME)}{path}, "
+            f"create secret {NAME} (type ducklake, metadata_path {literal(place.parameters(self._settings))}, "
+            f"metadata_schema {literal(NAME)}{given_path}, "
             f"metadata_parameters map {{'TYPE': 'postgres', 'SECRET': '{NAME}_catalogue'}})"
         )
 
@@ -242,26 +240,6 @@ def _write_columns(connection: duckdb.DuckDBPyConnection) -> None:
     rows = [(*mart.place, column.name, column.comment) for mart in marts() for column in mart.columns]
     marks = ", ".join(["(?, ?, ?, ?)"] * len(rows))
     connection.execute(f"insert into ops.columns values {marks}", [value for row in rows for value in row])
-
-
-def parameters(settings: Settings, *, user: str | None = None) -> str:
-    """Return where PostgreSQL is, as libpq writes it and without the password; for another ``user`` if one is named."""
-    url = make_url(settings.database_url)
-    named = {"host": url.host, "port": url.port, "dbname": url.database, "user": user or url.username, **url.query}
-    named.pop("password", None)
-    return " ".join(f"{name}={_quoted(value)}" for name, value in named.items() if value)
-
-
-def _password(settings: Settings) -> str | None:
-    url = make_url(settings.database_url)
-    given = url.password or url.query.get("password")
-    return str(given) if given else None
-
-
-def _quoted(value: object) -> str:
-    text_of = ",".join(value) if isinstance(value, tuple) else str(value)
-    escaped = text_of.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
 
 
 def _unreadable(error: duckdb.Error) -> DatabaseOpenError:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import duckdb
 from sqlalchemy.engine import make_url
 
-from wms_sync.analytics.extensions import OF_LAKE
-from wms_sync.analytics.lake import NAME, parameters
+from wms_sync.analytics.extensions import OF_BUCKET
+from wms_sync.analytics.lake_place import NAME, data_path, extensions, parameters, store_statements
 from wms_sync.catalogue import literal
 from wms_sync.settings import Settings
 
@@ -27,17 +27,20 @@ def reader_lines(settings: Settings) -> Iterator[str]:
         yield f"DBeaver  a DuckDB connection to {path}, with the property duckdb.read_only = true"
         return
     yield f"The tables are in a lake. Whoever reads it needs DuckDB {duckdb.__version__}, its extensions"
-    yield f"{' and '.join(OF_LAKE)}, the right to read {settings.layout.lake}, and a role of PostgreSQL."
+    yield f"{', '.join(extensions(settings))}, the right to read {data_path(settings)}, and a role of PostgreSQL."
+    if OF_BUCKET in extensions(settings):
+        yield "Keys and region of the bucket come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION."
     yield ""
     yield "The role, made once by the owner of the database:"
     yield from (f"  {statement};" for statement in role_statements(settings))
     yield ""
     yield "shell, where DuckDB may download extensions:"
-    yield "  install ducklake; install postgres;"
+    yield from (f"  install {name}; load {name};" for name in extensions(settings))
     yield from (f"  {statement};" for statement in attach_statements(settings))
     yield ""
     yield "Python, with the extensions from PyPI, of which nothing is downloaded later:"
-    wheels = " ".join(f"duckdb-extension-{name.replace('_', '-')}=={duckdb.__version__}" for name in OF_LAKE)
+    names = (name.replace("_", "-") for name in extensions(settings))
+    wheels = " ".join(f"duckdb-extension-{name}=={duckdb.__version__}" for name in names)
     yield f"  pip install duckdb=={duckdb.__version__} {wheels}"
     yield from (f"  {line}" for line in python_lines(settings))
     yield ""
@@ -47,9 +50,9 @@ def reader_lines(settings: Settings) -> Iterator[str]:
 
 def python_lines(settings: Settings) -> Iterator[str]:
     """Yield the lines of Python that attach the lake, with the extensions wherever pip has put them."""
-    yield f"import duckdb, {', '.join(f'duckdb_extension_{name}' for name in OF_LAKE)}"
+    yield f"import duckdb, {', '.join(f'duckdb_extension_{name}' for name in extensions(settings))}"
     yield "connection = duckdb.connect()"
-    for name in OF_LAKE:
+    for name in extensions(settings):
         file = f"extensions/v{duckdb.__version__}/{name}.duckdb_extension"
         yield f"connection.execute(f\"load '{{duckdb_extension_{name}.__path__[0]}}/{file}'\")"
     yield from (f'connection.execute("{statement}")' for statement in attach_statements(settings))
@@ -59,6 +62,7 @@ def attach_statements(settings: Settings) -> tuple[str, ...]:
     """Return the statements that attach the lake for reading, once the extensions are loaded."""
     where = parameters(settings, user=ANALYST)
     return (
+        *store_statements(settings),
         "create secret (type postgres, password '...')",
         f"attach {literal(f'ducklake:postgres:{where}')} as {NAME} (read_only, metadata_schema {literal(NAME)})",
         f"use {NAME}",

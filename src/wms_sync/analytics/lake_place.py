@@ -1,0 +1,63 @@
+"""Where a lake is: its catalogue in PostgreSQL, its files in a folder or a bucket, and how DuckDB gets there."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from sqlalchemy.engine import make_url
+
+from wms_sync.analytics.extensions import OF_BUCKET, OF_LAKE
+from wms_sync.catalogue import literal
+from wms_sync.settings import Settings
+
+NAME = "lake"
+"""Of the attached database, of the schema of its catalogue in PostgreSQL, and of the folder of its files."""
+
+
+def data_path(settings: Settings) -> str:
+    """Return where the files are, with a slash at its end, as DuckDB names it."""
+    if settings.files_url is None:
+        return f"{settings.layout.lake}/"
+    return f"{settings.files_url.removeprefix('file://')}/{NAME}/"
+
+
+def extensions(settings: Settings) -> tuple[str, ...]:
+    """Return the extensions that DuckDB needs."""
+    return (*OF_LAKE, OF_BUCKET) if _is_bucket(settings) else OF_LAKE
+
+
+def store_statements(settings: Settings) -> tuple[str, ...]:
+    """Return the settings of DuckDB for another provider of S3; keys and region it takes from the environment."""
+    if not _is_bucket(settings) or settings.files_endpoint is None:
+        return ()
+    endpoint = urlsplit(settings.files_endpoint)
+    return (
+        f"set s3_endpoint = {literal(endpoint.netloc)}",
+        f"set s3_use_ssl = {str(endpoint.scheme == 'https').lower()}",
+        "set s3_url_style = 'path'",
+    )
+
+
+def parameters(settings: Settings, *, user: str | None = None) -> str:
+    """Return where PostgreSQL is, as libpq writes it and without the password; for another ``user`` if one is named."""
+    url = make_url(settings.database_url)
+    named = {"host": url.host, "port": url.port, "dbname": url.database, "user": user or url.username, **url.query}
+    named.pop("password", None)
+    return " ".join(f"{name}={_quoted(value)}" for name, value in named.items() if value)
+
+
+def password(settings: Settings) -> str | None:
+    """Return the password of PostgreSQL, if there is one."""
+    url = make_url(settings.database_url)
+    given = url.password or url.query.get("password")
+    return str(given) if given else None
+
+
+def _is_bucket(settings: Settings) -> bool:
+    return settings.files_url is not None and settings.files_url.startswith("s3:")
+
+
+def _quoted(value: object) -> str:
+    text_of = ",".join(value) if isinstance(value, tuple) else str(value)
+    escaped = text_of.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

@@ -1,0 +1,47 @@
+"""A lake whose files lie in object storage, written by machines whose disks vanish."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from tests.conftest import FEWER
+from tests.oracle import differences, expected_tables
+from wms_sandbox.app import Sandbox
+from wms_sync.analytics.target import target_of
+from wms_sync.errors import SettingsError
+from wms_sync.reports.reader import python_lines
+from wms_sync.runs.operation import Operation
+from wms_sync.settings import Settings
+
+
+def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
+    sandbox, settings_for, in_bucket, objects, lake_url
+):
+    sandbox.sandbox = Sandbox(FEWER)
+    settings = settings_for(sandbox, **(in_bucket | {"analytics": "ducklake", "state_url": lake_url}))
+    for _ in range(2):
+        operation = Operation(settings, source="test")
+        operation.sync()
+        shutil.rmtree(settings.data_dir)
+        sandbox.sandbox.advance(seconds=7200, changed=60, new=20, packages_added=15, packages_removed=15, orders=20)
+    read = operation.report.read
+    assert read is not None
+    assert read.progress.records < FEWER.shipments, "only what changed"
+    sandbox.sandbox.advance(seconds=10)
+    Operation(settings, source="test").sync()
+
+    with target_of(settings).published() as connection:
+        assert differences(connection, expected_tables(sandbox)) == []
+    assert {key.split("/")[0] for key in objects()} == {"raw", "parquet", "lake"}
+    assert not settings.layout.lake.exists()
+    names: dict[str, object] = {}
+    lines = "\n".join(python_lines(settings)).replace("user=''analyst''", "user=''wms''")
+    exec(lines + "\nfound = connection.execute('select count(*) from shipments').fetchall()", names)
+    assert names["found"] == [(len(expected_tables(sandbox)["shipments"]),)]
+
+
+def test_another_store_is_refused():
+    with pytest.raises(SettingsError, match="keeps its files in S3 or a folder yet"):
+        Settings.load(_env_file=None, analytics="ducklake", files_url="gs://b/p", state_url="postgresql://u@h/d")
