@@ -73,6 +73,19 @@ def test_what_duckdb_would_take_silently_does_not_pass(gate, key, value):
     assert not gate.examine(page({"id": 1, key: value})).fits
 
 
+def test_each_decimal_is_checked_whatever_the_same_field_held_before(gate):
+    fit = [7, 0.1, 10**14 - 1, 7, "7.25", 12345678.1234, None]
+    unfit = [0.00001, 10**14, 1e14, "1e3", True]
+    orders = [{"id": 1, "items": [{"id": 5}]}, {"id": 2}]
+
+    def passes(value):
+        kinds = {"Order": orders, "OrderItem": [{"id": 5, "qty_ordered": 1}, {"id": 6, "qty_ordered": value}]}
+        return gate.examine(page({"id": 1, "carrier_shipping_cost": value}, included=kinds)).fits
+
+    for values, expected in ((fit, True), (unfit, False), (fit, True), (unfit, False)):
+        assert [passes(value) for value in values] == [expected] * len(values)
+
+
 @pytest.mark.parametrize(
     "content",
     [b"", b"<html>", b"[]", b"{}", b'{"collection": null}', b'{"collection": []} {}', b'{"collection": [NaN]}'],

@@ -13,64 +13,21 @@ field of the service costs that only once: later pages with only learned keys pa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta, Raw
+from msgspec import Raw
 
 from wms_sync.flatten.duplicates import Duplicates, id_of, kinds_repeat
 from wms_sync.flatten.findings import Drift
-from wms_sync.flatten.shape import COLLECTION, ENVELOPE, INCLUDED, ListNode, Node, ObjectNode, Shape, ValueNode
+from wms_sync.flatten.shape import COLLECTION, ENVELOPE, INCLUDED, Node, ObjectNode, Shape, ValueNode
 from wms_sync.flatten.split import ObjectBytes, Seen, lists_of
-from wms_sync.flatten.unknown_keys import ABSENT, Counted, UnknownKeys
-from wms_sync.flatten.values import DECIMAL_LIMIT, is_exact_decimal
-from wms_sync.whole_numbers import INT64
+from wms_sync.flatten.strict_types import Fractions, StrictTypes
+from wms_sync.flatten.unknown_keys import Counted, UnknownKeys
 
-# A date followed by midnight loses nothing when its time is cut off.
-_DATE = r"\A(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]00:00:00(?:\.0+)?(?:Z|\+00:?00)?)?\Z"
-_DOUBLE = r"\A-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?\Z"
-_INT64 = Meta(ge=INT64[0], le=INT64[-1])
-_DECIMAL_TEXT = re.compile(r"-?[0-9]{1,14}(?:\.[0-9]{1,4})?", re.ASCII)
-
-
-class _Decimal:
-    """Stands for a number that DECIMAL(18,4) holds exactly."""
-
-
-_FITS = _Decimal()
-
-
-def _decimal(_: type, value: object) -> _Decimal:
-    """Check one decimal. msgspec calls this 20,000 times for 500 shipments, which costs 2 ms."""
-    if value.__class__ is int:
-        fits = -DECIMAL_LIMIT < value < DECIMAL_LIMIT
-    elif isinstance(value, float):
-        fits = is_exact_decimal(value)
-    else:
-        fits = isinstance(value, str) and _DECIMAL_TEXT.fullmatch(value) is not None
-    if fits:
-        return _FITS
-    raise ValueError("no such decimal")
-
-
-_VALUES: dict[str, Any] = {
-    # PHP sometimes writes a number as text; a whole number loses nothing.
-    "BIGINT": Annotated[int, _INT64] | Annotated[str, Meta(pattern=r"\A-?[0-9]+\Z")],
-    "BOOLEAN": bool | Annotated[int, Meta(ge=0, le=1)],
-    "DECIMAL(18,4)": _Decimal,
-    "DOUBLE": Annotated[int, _INT64] | float | Annotated[str, Meta(pattern=_DOUBLE)],
-    "TIMESTAMP WITH TIME ZONE": datetime,
-    "DATE": Annotated[str, Meta(pattern=_DATE)],
-    "VARCHAR": str | Annotated[int, _INT64] | float | bool,
-    "JSON": Raw,
-}
-
-
-AT_ONCE = 64
+AT_ONCE = 16
 """How many objects are decoded at a time: their values then stay in the processor's cache, and take little memory."""
 
 
@@ -89,7 +46,7 @@ class Examined:
 
 
 class Gate:
-    """Checks pages against the types. ``examine`` is thread-safe; do not call ``learn`` while a thread examines."""
+    """Checks pages against the types; for one thread at a time, since it learns from pages."""
 
     def __init__(self, shape: Shape) -> None:
         self._included = included = ObjectNode(INCLUDED, keyed=False, fields=shape.included)
@@ -98,6 +55,7 @@ class Gate:
         self._unknown_keys = UnknownKeys(self._page)
         self._nodes = shape.kinds
         self._duplicates = {kind: Duplicates(node) for kind, node in self._nodes.items()}
+        self._fractions = Fractions()
         self._build()
 
     def examine(self, content: bytes, seen: Seen | None = None) -> Examined:
@@ -144,10 +102,10 @@ class Gate:
     def _ids(self, kind: str, objects: Sequence[Any], drift: Counted) -> list[Any]:
         """Return the ids of objects; raise ``ValueError`` or an error of msgspec if one does not fit."""
         path = (COLLECTION,) if kind == COLLECTION else (INCLUDED, kind)
-        duplicates, decode = self._duplicates[kind], self._decoder(kind).decode
+        duplicates = self._duplicates[kind]
         ids: list[Any] = []
         for at in range(0, len(objects), AT_ONCE):
-            decoded = decode(b"[" + b",".join(objects[at : at + AT_ONCE]) + b"]")
+            decoded = self._decoded(kind, b"[" + b",".join(objects[at : at + AT_ONCE]) + b"]")
             if duplicates.inside(decoded):
                 raise ValueError("a list contains an object twice")
             self._unknown_keys.count(decoded, *path, drift=drift)
@@ -159,47 +117,28 @@ class Gate:
         if self._unknown_keys.learn(drift):
             self._build()
 
-    def _build(self) -> None:
-        self._structs: dict[int, Any] = {}
-        self._decoders: dict[str, msgspec.json.Decoder[Any]] = {}
-        lists: Any = list[Raw] | None
-        included = self._struct(self._included, dict.fromkeys(self._nodes, (lists, None)))
-        page = self._struct(self._page, {COLLECTION: (lists, None), INCLUDED: (included | None, None)})
-        self._split: msgspec.json.Decoder[Any] = msgspec.json.Decoder(page)
-
-    def _decoder(self, kind: str) -> msgspec.json.Decoder[Any]:
+    def _decoded(self, kind: str, objects: bytes) -> list[Any]:
+        """Decode a list of objects; if it fails, once more with a question about every decimal."""
         if kind not in self._decoders:
-            listed: Any = list[self._type(self._nodes[kind])]  # type: ignore[misc]
-            self._decoders[kind] = msgspec.json.Decoder(listed, dec_hook=_decimal)
-        return self._decoders[kind]
+            self._decoders[kind] = StrictTypes(self._unknown_keys, self._fractions).decoder(self._nodes[kind])
+        try:
+            decoded: list[Any] = self._decoders[kind].decode(objects)
+        except msgspec.ValidationError:
+            decoded = self._asking(kind).decode(objects)
+            del self._decoders[kind]  # the next one asks about the fractions that were seen just now
+        return decoded
 
-    def _type(self, node: Node) -> Any:  # noqa: ANN401 - a type expression
-        if isinstance(node, ValueNode):
-            return _VALUES[node.type]
-        if isinstance(node, ListNode):
-            nullable = isinstance(node.element, ValueNode)
-            element = self._type(node.element)
-            return list[element | None] if nullable else list[element]  # type: ignore[valid-type]
-        if id(node) not in self._structs:
-            self._structs[id(node)] = self._struct(node)
-        return self._structs[id(node)]
+    def _asking(self, kind: str) -> msgspec.json.Decoder[Any]:
+        if kind not in self._asking_all:
+            types = StrictTypes(self._unknown_keys, self._fractions, asks_all=True)
+            self._asking_all[kind] = types.decoder(self._nodes[kind])
+        return self._asking_all[kind]
 
-    def _struct(self, thing: ObjectNode, other: Mapping[str, tuple[Any, Any]] | None = None) -> Any:  # noqa: ANN401
-        """Return the struct for an object, with the types in ``other`` for some of its fields."""
-        given = other or {}
-        fields: list[Any] = [
-            (name, _VALUES["BIGINT"])
-            if thing.keyed and name == "id"
-            else (name, *(given[name] if name in given else self._optional(node)))
-            for name, node in thing.fields.items()
-        ]
-        unknown = self._unknown_keys.of(thing)
-        fields += [(name, Raw, ABSENT) for name in unknown]
-        # in the order of sql/types, in which keys are found at once if the service writes them so
-        return msgspec.defstruct(
-            "ObjectNode", fields, rename=unknown, forbid_unknown_fields=True, gc=False, kw_only=True
-        )
-
-    def _optional(self, node: Node) -> tuple[Any, Any]:
-        built = self._type(node)
-        return (Raw, ABSENT) if built is Raw else (built | None, None)
+    def _build(self) -> None:
+        self._decoders: dict[str, msgspec.json.Decoder[Any]] = {}
+        self._asking_all: dict[str, msgspec.json.Decoder[Any]] = {}
+        types = StrictTypes(self._unknown_keys, self._fractions)
+        lists: Any = list[Raw] | None
+        included = types.struct(self._included, dict.fromkeys(self._nodes, (lists, None)))
+        page = types.struct(self._page, {COLLECTION: (lists, None), INCLUDED: (included | None, None)})
+        self._split: msgspec.json.Decoder[Any] = msgspec.json.Decoder(page)
