@@ -69,6 +69,9 @@ class Writer:
     def value(self, levels: int) -> str:
         if self.is_odd and self.chance(0.02):
             return self.pick(ODD)
+        if levels and self.chance(0.1):
+            numbered = [f'{self.blank}"{number}"{self.blank}:{self.object(levels - 1)}' for number in (5, 7, 12)]
+            return f"{{{','.join(numbered)}{self.blank}}}"
         if levels and self.chance(0.6):
             return self.object(levels - 1)
         if levels and self.chance(0.6):

@@ -9,7 +9,8 @@ contains an object twice, the first occurrence stays and the others become misfi
 Accepted without a finding, because nothing is lost: whole numbers and flags written as text, ``12.0``, numbers and
 booleans where text is expected, ``[]`` for an object (PHP's empty object), a date followed by midnight, and other ways
 to write null (an empty text where no text is expected, MySQL's day zero). Cast and counted as drift: a number without
-its unit, a time instead of a date, surplus decimals, and an object instead of a list of records (PHP, after gaps).
+its unit, a time instead of a date, surplus decimals, and an object instead of a list of records or of objects under
+``included`` (PHP, after gaps).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from wms_sync.flatten.findings import UNKNOWN_KEY, Drift, Misfit, shown, with_su
 from wms_sync.flatten.shape import ENVELOPE, PRODUCTS, ListNode, Node, ObjectNode, Shape, ValueNode
 from wms_sync.flatten.tolerant_json import Parsed
 from wms_sync.flatten.values import Cast, Unfit, converted, means_null
+from wms_sync.numbered import as_list
 from wms_sync.whole_numbers import whole
 
 
@@ -99,6 +101,9 @@ class _Walk:
             if node is None:
                 self._unknown("included", kind, objects)
             else:
+                if isinstance(objects, dict) and (listed := as_list(objects)) is not None:
+                    self._cast(f"included.{kind}", objects, _GAPS)
+                    objects = listed
                 self._put(repaired, kind, objects, node, _PAGE, path)
         return repaired
 

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from wms_sync.loose_json import loosely
+from wms_sync.numbered import as_list
 from wms_sync.privacy.detection import mentions_person
 from wms_sync.privacy.fields import (
     ADDRESS,
@@ -98,8 +99,8 @@ def scrub(value: Any, kind: str | None = None, table: Kept = KEPT) -> bool:  # n
     ``kind`` is the kind implied by the key of the value, used if the value does not state its own; ``table`` says by
     kind what stays.
     """
-    if isinstance(value, list):
-        found = [scrub(one, kind, table) for one in value]
+    if (listed := as_list(value)) is not None:
+        found = [scrub(one, kind, table) for one in listed]
         return any(found)
     if not isinstance(value, dict):
         return False
@@ -160,8 +161,8 @@ def _objects(value: Any, leaving: Collection[int] = ()) -> Iterator[tuple[str, d
     left = [("", value)]
     while left:
         key, value = left.pop()
-        if isinstance(value, list):
-            left += [(key, one) for one in value]
+        if (listed := as_list(value)) is not None:
+            left += [(key, one) for one in listed]
         elif isinstance(value, dict) and id(value) not in leaving:
             yield key, value
             left += [(name, one) for name, one in value.items() if name not in COMPANYS_OWN]

@@ -19,6 +19,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec import Raw
 
+from wms_sync.numbered import is_numbered
 from wms_sync.privacy.fields import COMPANYS_OWN, KEPT, KEPT_AS_TEXT, LOCATION, kept_fields, place_of
 from wms_sync.privacy.marks import is_marked, is_odd
 
@@ -91,15 +92,23 @@ def _cleaned(value: bytes, kind: str | None, depth: int) -> bytes | None:
 def _cleaned_object(text: bytes, kind: str | None, depth: int) -> bytes | None:
     *members, end = _members(text)
     deciding = {one.key: msgspec.json.decode(one.value) for one in members if one.key in _DECIDING}
-    kept = kept_fields({one.key: None for one in members} | deciding, kind)
-    staying = [one for one in members if kept is None or one.key in kept]
-    values = [_cleaned_member(one.key, one.value, depth + 1) for one in staying]
+    if members and all(_is_numbered(one) for one in members):  # a list
+        values = [_cleaned(one.value, kind, depth + 1) for one in members]
+        staying = members
+    else:
+        kept = kept_fields({one.key: None for one in members} | deciding, kind)
+        staying = [one for one in members if kept is None or one.key in kept]
+        values = [_cleaned_member(one.key, one.value, depth + 1) for one in staying]
     if len(staying) == len(members) and not any(values):
         return None
     pieces = [piece for one, clean in zip(staying, values, strict=True) for piece in (one.before, clean or one.value)]
     if staying and staying[0] is not members[0]:
         pieces[0] = _TO_COMMA.sub(b"", pieces[0], 1)
     return b"".join((b"{", *pieces, end.before))
+
+
+def _is_numbered(one: _Member) -> bool:
+    return is_numbered(one.key, {} if one.value.startswith(b"{") else None)
 
 
 def _members(text: bytes) -> Iterator[_Member]:
