@@ -32,7 +32,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from uuid import uuid4
 
 from dagster import DagsterEventType
@@ -46,7 +46,9 @@ from dagster._core.storage.event_log.schema import (
     SqlEventLogStorageTable,
 )
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME, SqliteEventLogStorage
-from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
+from dagster._core.storage.runs import SqliteRunStorage
+from dagster._core.storage.schedules import SqliteScheduleStorage
+from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS, create_db_conn_string
 from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
 from dagster._serdes import ConfigurableClassData
 from sqlalchemy import (
@@ -74,6 +76,7 @@ SHOWN = (DagsterEventType.ASSET_MATERIALIZATION, DagsterEventType.ASSET_OBSERVAT
 ASSETS = frozenset({*SHOWN, DagsterEventType.ASSET_MATERIALIZATION_PLANNED})
 CHECKED = DagsterEventType.ASSET_CHECK_EVALUATION
 Row = dict[str, Any]
+OfDagster = TypeVar("OfDagster", SqliteRunStorage, SqliteScheduleStorage)
 
 
 @dataclass(frozen=True)
@@ -221,13 +224,25 @@ class FastSqliteEventLogStorage(SqliteEventLogStorage):
         }
 
 
-def _is_made(path: Path) -> bool:
+def _is_made(path: Path, *tables: str) -> bool:
     """Return whether a file has Dagster's tables; their version is written last."""
     if not path.exists():
         return False
     with closing(sqlite3.connect(path)) as connection, suppress(sqlite3.OperationalError):
+        for table in tables:
+            connection.execute(f'select 1 from "{table}" limit 1')
         return connection.execute("select 1 from alembic_version").fetchone() is not None
     return False
+
+
+def _opened(storage: type[OfDagster], folder: Path, name: str, newest: str) -> OfDagster:
+    """Open a storage of Dagster's; ``newest`` is the newest of its tables.
+
+    Dagster reads its hundred migrations each time, only to see that there is nothing to do for a file that is made.
+    """
+    if _is_made(folder / f"{name}.db", newest):
+        return storage(create_db_conn_string(str(folder), name))
+    return storage.from_local(str(folder))
 
 
 def _copy(path: Path, to: Path) -> bool:
@@ -284,12 +299,36 @@ def _number(inserted: CursorResult[Any]) -> int:
     return int((inserted.inserted_primary_key or (0,))[0])
 
 
+class FastSqliteRunStorage(SqliteRunStorage):
+    """Keeps one engine, so that a statement is compiled once: Dagster's own makes one for each transaction."""
+
+    def __init__(self, conn_string: str, inst_data: ConfigurableClassData | None = None) -> None:
+        super().__init__(conn_string, inst_data)
+        self._engine = _engine(conn_string)
+
+    @contextmanager
+    def connect(self) -> Iterator[Connection]:
+        """Open a transaction."""
+        with self._engine.begin() as connection:
+            yield connection
+
+    def dispose(self) -> None:
+        """Close the file."""
+        self._engine.dispose()
+        super().dispose()
+
+
 class FastSqliteStorage(DagsterSqliteStorage):
     """Dagster's SQLite storage with the event log above; the `dagster.yaml` that `instance` writes names this class."""
 
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
-        super().__init__(base_dir, inst_data)
-        self._event_log_storage = FastSqliteEventLogStorage(str(Path(base_dir, "history", "runs", "")))
+        history, schedules = Path(base_dir, "history"), Path(base_dir, "schedules")
+        self.base_dir = base_dir
+        self._run_storage = _opened(FastSqliteRunStorage, history, "runs", "instance_info")
+        self._event_log_storage = FastSqliteEventLogStorage(str(history / "runs" / ""))
+        self._schedule_storage = _opened(SqliteScheduleStorage, schedules, "schedules", "instigators")
+        self._inst_data = inst_data
+        super(DagsterSqliteStorage, self).__init__()  # type: ignore[no-untyped-call]  # Dagster's own opens all three its way
         os.environ.setdefault(BATCH_VARIABLE, BATCH_SIZE)  # the only way to switch Dagster's batches on
 
     @classmethod

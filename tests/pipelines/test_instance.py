@@ -1,3 +1,4 @@
+from cProfile import Profile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -147,3 +148,15 @@ def test_more_runs_than_open_files(home):
         runs = [history_of_a_range(instance, "2026-01-03") for _ in range(OPEN_FILES)]
         assert [len(run.days) for run in runs] == [3] * OPEN_FILES
         assert len(list((home / "history" / "runs").glob("*.db"))) == OPEN_FILES + 1  # the index is one of them
+
+
+def test_a_home_that_is_made_is_opened_without_dagsters_migrations(home):
+    with dg.DagsterInstance.get() as instance:
+        assert instance.get_runs(limit=1) == []
+    profile = Profile()
+    with profile.runcall(dg.DagsterInstance.get) as instance:
+        assert instance.get_runs(limit=1) == []
+        assert list(instance.all_instigator_state()) == []
+    ran = {getattr(one.code, "co_filename", "") for one in profile.getstats()}
+    assert any("sqlalchemy" in file for file in ran)
+    assert [file for file in ran if "alembic" in file] == []
