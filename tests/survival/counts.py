@@ -10,13 +10,14 @@ orders of backfills and nights                              1    60
 orders of versions that the clocks belie                    5   500
 loads with damage, asked by themselves and as a whole        2   300
 sizes of a disk that gets full                              1    20
-sequences of everything, against a model                    4   300
+sequences of everything, against a model                   10   300
 mutated pages                                             100  3000
 publishings that readers go through                         2    50
 ======================================================  =====  ====
 
 Kills by name have no number here: in the suite each kind of run names its own few, and ``--soak`` takes every moment
-that the run comes through. ``make soak`` prints each seed and each kill.
+that the run comes through. In the suite every third sequence of everything ends in a rebuild, under ``--soak`` each.
+``make soak`` prints each seed and each kill.
 """
 
 from __future__ import annotations
@@ -52,6 +53,6 @@ ORDERS_OF_READS = Count(1, 60)
 ORDERS_OF_VERSIONS = Count(5, 500)
 LOADS_WITH_DAMAGE = Count(2, 300)
 FULL_DISKS = Count(1, 20)
-SEQUENCES = Count(4, 300)
+SEQUENCES = Count(10, 300)
 MUTATED_PAGES = Count(100, 3000)
 PUBLISHINGS = Count(2, 50)

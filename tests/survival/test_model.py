@@ -4,7 +4,7 @@ The model is small: which records the tables may have in another way than the se
 an audit or a backfill comes by (a change without ``updated_at``, one stamped by a clock that was set back unseen, an
 odd value that was corrected without a sign, what was deleted). After each sync that ends every other row must equal the
 service. In the end an audit has gone over everything: then every table equals it, nothing personal of a forgotten order
-is left, and a rebuild makes the same tables.
+is left, and a rebuild makes the same tables, which is looked at after every third sequence; under ``--soak`` after each.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ from wms_sync.settings import Settings
 from wms_sync.whole_numbers import LARGEST_ID
 
 STEPS = 8
+REBUILT = 3
 TRIES = 3
 """After damage a run may end with an error that says what it asks for anew; the next ones mend it."""
 LATEST = 240
@@ -426,13 +427,14 @@ STEPS_BY_WEIGHT: Mapping[Callable[[World], None], int] = {
 
 
 @pytest.mark.seeds(SEQUENCES)
-def test_in_the_end_every_table_equals_the_service(seed, server, tmp_path):
+def test_in_the_end_every_table_equals_the_service(seed, server, tmp_path, request):
     world = World(seed, server, tmp_path)
     world.take(World.begins)
     for step in world.chance.choices(list(STEPS_BY_WEIGHT), list(STEPS_BY_WEIGHT.values()), k=STEPS):
         world.take(step)
     world.settle()
     world.assert_equal()
-    world.take(World.rebuilds)
-    world.assert_equal()
+    if seed % REBUILT == 1 or request.config.getoption("--soak"):
+        world.take(World.rebuilds)
+        world.assert_equal()
     print(f"seed {seed}: {', '.join(world.told)}")
