@@ -90,6 +90,25 @@ def test_a_file_of_an_earlier_try_goes_when_the_table_has_no_rows_any_more(flatt
 
     assert not first.files["packages"].exists()
 
+    nothing = flattener.flatten(land(page_with()), window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert not first.files["shipments"].exists()
+    assert (nothing.files, set(nothing.rows.values())) == ({}, {0})
+    assert nothing.rows.keys() == first.rows.keys()
+
+
+@pytest.mark.parametrize(
+    ("page", "found"),
+    [
+        ({"collection": [], "included": {"Brand": [{"id": 3}]}}, "brands"),
+        ({"collection": [], "included": {"Unheard": [{"id": 3}]}}, "ops_schema_drift"),
+        ({"collection": 5, "included": {}}, "ops_quarantine"),
+    ],
+)
+def test_what_a_page_without_shipments_holds_is_written(flattener, land, tmp_path, page, found):
+    done = flattener.flatten(land(json.dumps(page).encode()), window_id="w", part=1, parquet_dir=tmp_path)
+    assert {slug for slug, count in done.rows.items() if count} == done.files.keys() == {found}
+
 
 def test_a_broken_page_does_not_touch_the_others(flattener, land, tmp_path):
     pages = land(page_with(1), page_with("x"), page_with(2, created_at="never"), b"<html>", page_with(3))

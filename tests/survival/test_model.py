@@ -4,7 +4,7 @@ The model is small: which records the tables may have in another way than the se
 an audit or a backfill comes by (a change without ``updated_at``, one stamped by a clock that was set back unseen, an
 odd value that was corrected without a sign, what was deleted). After each sync that ends every other row must equal the
 service. In the end an audit has gone over everything: then every table equals it, nothing personal of a forgotten order
-is left, and a rebuild makes the same tables, which is looked at after every third sequence; under ``--soak`` after each.
+is left, and (after every third sequence, under ``--soak`` after each) a rebuild makes the same tables.
 """
 
 from __future__ import annotations

@@ -61,6 +61,11 @@ class Objects:
             self._largest = largest + _MEBIBYTE
             self._create_views()
 
+    @property
+    def is_empty(self) -> bool:
+        """Return whether no file has an object."""
+        return not any(path.stat().st_size for path in self._paths.values())
+
     def readable(self) -> bool:
         """Return whether DuckDB can read every object strictly."""
         try:

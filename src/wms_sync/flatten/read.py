@@ -71,6 +71,11 @@ class PageReader:
             (self._add(page, window_id, needs_repair=page in unreadable) for page in reversed(pages)), start=Findings()
         )
 
+    @property
+    def has_no_objects(self) -> bool:
+        """Return whether the pages of the current batch hold no object of any kind."""
+        return self._batch.is_empty
+
     def clear(self) -> None:
         """Remove the current batch."""
         self._batch.clear()

@@ -77,6 +77,13 @@ def write_tables(connection: duckdb.DuckDBPyConnection, batch: Batch) -> tuple[d
     return rows, files
 
 
+def write_nothing(batch: Batch) -> tuple[dict[str, int], dict[str, Path]]:
+    """Leave no file of a batch that has no object; return rows and files as ``write_tables``."""
+    for table in tables():
+        (batch.parquet_dir / table.slug / batch.name).unlink(missing_ok=True)
+    return {table.slug: 0 for table in tables()}, {}
+
+
 def select_of(table: Table) -> str:
     """Return the SELECT for all columns of a table. Parameters: the batch's provenance; none for tables of ``ops``."""
     if table.schema == "ops":
