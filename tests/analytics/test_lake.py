@@ -206,12 +206,22 @@ def test_an_analyst_reads_with_the_statements_that_are_shown_and_cannot_write(la
     with psycopg.connect(lake_url.replace("+psycopg", ""), autocommit=True) as owner:
         for statement in role_statements(lake.settings):
             owner.execute(statement)
+        texts = "select count(*) from lake.ducklake_file_column_stats natural join lake.ducklake_column"
+        texts += " where column_type = 'varchar' and min_value is not null"
+        kinds = "select count(*) from lake.ducklake_file_column_stats where min_value is not null"
+        [[seen]] = owner.execute(texts).fetchall()
+        assert seen > 0
+        owner.execute("set role analyst")
+        assert owner.execute(texts).fetchall() == [(0,)]
+        assert owner.execute(kinds).fetchall() > [(0,)]
     shown = "\n".join(reader_lines(lake.settings))
     assert all(f"  {statement};" in shown for statement in attach_statements(lake.settings))
     names: dict[str, duckdb.DuckDBPyConnection] = {}
     exec("\n".join(python_lines(lake.settings)), names)
     with names["connection"] as connection:
-        assert connection.execute("select count(*) > 0 from shipments").fetchall() == [(True,)]
+        query = "select status, max(updated_at), count(*) from shipments where status > 'a' group by all order by all"
+        with target_of(lake.settings).published() as own:
+            assert connection.execute(query).fetchall() == own.execute(query).fetchall() != []
         with pytest.raises(duckdb.Error, match="read-only"):
             connection.execute("delete from shipments")
         attach = attach_statements(lake.settings)[-3]

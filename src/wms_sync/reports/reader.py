@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import duckdb
 from sqlalchemy.engine import make_url
 
+from wms_sync import sql_files
 from wms_sync.analytics.extensions import OF_BUCKET
 from wms_sync.analytics.lake_place import NAME, data_path, extensions, parameters, store_statements
 from wms_sync.catalogue import literal
@@ -14,6 +15,8 @@ from wms_sync.settings import Settings
 
 ANALYST = "analyst"
 """A role of PostgreSQL that only reads the catalogue."""
+STATISTICS = ("ducklake_file_column_stats", "ducklake_table_column_stats")
+"""Tables of the catalogue with values of columns."""
 
 
 def reader_lines(settings: Settings) -> Iterator[str]:
@@ -32,7 +35,7 @@ def reader_lines(settings: Settings) -> Iterator[str]:
         yield "Keys and region of the bucket come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION."
     yield ""
     yield "The role, made once by the owner of the database:"
-    yield from (f"  {statement};" for statement in role_statements(settings))
+    yield from (f"  {' '.join(statement.split())};" for statement in role_statements(settings))
     yield ""
     yield "shell, where DuckDB may download extensions:"
     yield from (f"  install {name}; load {name};" for name in extensions(settings))
@@ -71,11 +74,28 @@ def attach_statements(settings: Settings) -> tuple[str, ...]:
 
 
 def role_statements(settings: Settings) -> tuple[str, ...]:
-    """Return the statements for PostgreSQL that make a role which can read the lake's catalogue and nothing else."""
+    """Return the statements for PostgreSQL that make a role which can read the lake's catalogue and nothing else.
+
+    The catalogue has the least and the greatest value of each column of each file. The role does not see those of
+    texts, which may name persons: DuckDB then reads files that it could leave out, and finds the same.
+    """
     owner = make_url(settings.database_url).username or "the owner"
     return (
         f"create role {ANALYST} login password '...'",
         f"grant usage on schema {NAME} to {ANALYST}",
         f"grant select on all tables in schema {NAME} to {ANALYST}",
         f'alter default privileges for role "{owner}" in schema {NAME} grant select on tables to {ANALYST}',
+        *(statement for table in STATISTICS for statement in _without_texts(table)),
     )
+
+
+def _without_header(statement: str) -> str:
+    return "\n".join(line for line in statement.splitlines() if not line.startswith("--"))
+
+
+def _without_texts(table: str) -> Iterator[str]:
+    """Yield the statements that hide the statistics of texts from all but the owner."""
+    yield f"alter table {NAME}.{table} enable row level security"
+    same = " and ".join(f"described.{key} = {table}.{key}" for key in ("table_id", "column_id"))
+    condition = _without_header(sql_files.read("lake/no_text.sql")).format(same=same)
+    yield f"create policy without_texts on {NAME}.{table} for select to {ANALYST} using (exists ({condition}))"
