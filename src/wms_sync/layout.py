@@ -267,6 +267,11 @@ def parquet_name(window_id: str, part: int) -> str:
     return f"{window_id}-{part:05d}.parquet"
 
 
+def window_of(name: str) -> str:
+    """The window of a Parquet file."""
+    return unmarked(name).rpartition("-")[0]
+
+
 def spill(folder: Path) -> Path:
     """Where DuckDB spills to while it works on files of this folder."""
     return folder / "spill"

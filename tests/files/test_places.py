@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -172,6 +174,35 @@ def test_the_place_is_examined(in_bucket, tmp_path, turn, s3):
     with pytest.raises(FilesUnavailable, match="bucket exists") as caught:
         bucket_files("s3://nowhere/p", s3.address, tmp_path).examined()
     assert "open-sesame" not in str(caught.value)
+
+
+@pytest.fixture(params=[403, 301, 404])
+def refusing(request) -> Iterator[tuple[str, int]]:
+    """A store that answers everything with one status, and how often it was asked."""
+    asked: list[str] = []
+
+    class Refuse(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            asked.append(self.path)
+            self.send_response(request.param)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refuse) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", request.param
+        assert len(asked) == 1, "what is refused is not asked again"
+        server.shutdown()
+
+
+def test_a_store_that_refuses_is_named_with_what_to_look_at(refusing, in_bucket, tmp_path, turn):
+    address, _ = refusing
+    with pytest.raises(FilesUnavailable, match=r"s3://wms/.* could not be written .*its region, the credentials"):
+        bucket_files("s3://wms/refused", address, tmp_path).put(turn, PAGE, b"page")
 
 
 def test_a_listing_is_asked_for_once_and_follows_what_is_done():

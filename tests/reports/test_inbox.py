@@ -14,6 +14,7 @@ from tests.survival.installation import rows
 from tests.test_sync import first_synced, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.extract.raw import drop_pages
+from wms_sync.layout import parquet_name
 from wms_sync.load.replay import replay
 from wms_sync.reports.inbox import InboxEntry, UnknownEntry, chosen, findings, known_keys
 from wms_sync.reports.status import Status, status
@@ -117,7 +118,10 @@ def test_a_replay_changes_only_what_the_pages_show_otherwise_and_names_windows_w
     synced(spoiled)
     before = rows(spoiled.layout)
     value = entries(spoiled)[True]
+    left = spoiled.layout.parquet / "shipments" / parquet_name(value.windows[0], 9)
+    left.write_bytes(b"of a run that was killed")
     done = replay(spoiled.run, value.windows)
+    assert not left.exists()
     assert set(done.windows) == set(value.windows)
     assert set(done.refreshed.windows) == set(value.windows)
     assert done.refreshed.published

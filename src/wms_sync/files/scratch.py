@@ -39,7 +39,7 @@ class Scratch:
         with self._lock:
             if key in self._released:
                 self._in_use[key] = self._released.pop(key)
-            return key in self._in_use
+            return key in self._in_use and self.path(key).exists()
 
     def write(self, key: str, content: bytes) -> None:
         """Make a copy, which is in use."""

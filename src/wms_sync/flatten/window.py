@@ -7,13 +7,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
 import msgspec
 
+from wms_sync.catalogue import tables
 from wms_sync.extract.raw import content_differs, damage, key_of, size_differs
 from wms_sync.flatten.batch import Flattened, Flattener
 from wms_sync.flatten.errors import PageDamagedError, PageUnreadableError
@@ -30,6 +31,7 @@ from wms_sync.layout import (
     parquet_key,
     raw_key,
     window_key,
+    window_of,
 )
 from wms_sync.state.store import LandedPage, StateStore, Window
 from wms_sync.state.turns import Turn
@@ -82,6 +84,16 @@ def flatten_again(turn: Turn, layout: Layout, window_id: str) -> None:
     layout.files.delete(turn, flattened_key(window_id))
 
 
+def delete_unnamed(turn: Turn, layout: Layout, window_ids: Collection[str]) -> None:
+    """Delete what a killed run or an earlier flattening of these windows left: files that their records do not name."""
+    flattened = [flattened_window(layout, one) for one in window_ids if is_flattened(layout, one)]
+    named = {key for one in flattened for table in one.parts for key in one.keys(table)}
+    for table in tables():
+        for key in layout.parquet_files(table.slug):
+            if key not in named and window_of(name_of(key)) in window_ids:
+                layout.files.delete(turn, key)
+
+
 def are_alike(windows: Iterable[FlattenedWindow]) -> bool:
     """Return whether the files of all these windows have the columns that flattening writes now."""
     return all(window.columns == columns_written() for window in windows)
@@ -99,23 +111,11 @@ def flatten_window(
         raise PageDamagedError(Path(raw_key(window_id, MANIFEST)), "it is missing with the pages that it lists")
     try:
         pages = [_page(page, path) for page, path in zip(landed, _at_hand(layout, landed), strict=True)]
-        earlier = _named(layout, window_id)
         flatten_again(store.turn, layout, window_id)
         flattened = _flatten_all(layout, store, flattener, window_id, deque(_batches(pages, batch_bytes)))
     finally:
         layout.files.release(window_key(window_id))
     write_flattened(store.turn, layout, window_id, flattened)
-    for key in earlier - {key for table in flattened.parts for key in flattened.keys(table)}:
-        layout.files.delete(store.turn, key)
-
-
-def _named(layout: Layout, window_id: str) -> set[str]:
-    """Return the keys of the Parquet files that the window has by now; none if its record cannot be read."""
-    try:
-        before = flattened_window(layout, window_id)
-    except (FileNotFoundError, msgspec.MsgspecError):
-        return set()
-    return {key for table in before.parts for key in before.keys(table)}
 
 
 def _flatten_all(

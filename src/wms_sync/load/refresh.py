@@ -27,7 +27,7 @@ from wms_sync.catalogue import ops_tables, tables
 from wms_sync.extract.plan import data_as_of
 from wms_sync.extract.raw import is_dropped
 from wms_sync.flatten.errors import PageDamagedError
-from wms_sync.flatten.window import is_flattened
+from wms_sync.flatten.window import delete_unnamed, is_flattened
 from wms_sync.flatten.workers import Flattening
 from wms_sync.load.pending import PendingWindows
 from wms_sync.state.run import Run
@@ -198,6 +198,8 @@ class Refresh:
                 flattening.add(window.id)
         if flattening.trouble is not None:
             raise flattening.trouble
+        if windows:
+            delete_unnamed(self._store.turn, self._layout, {window.id for window in windows})
         if flattening.damaged:
             raise self._unread(flattening.damaged)
 
