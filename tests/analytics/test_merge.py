@@ -49,6 +49,21 @@ ONE_TWICE = (
 
 
 DAMAGES = [("shipments", ONE_LESS, "hold"), ("packages", ONE_LESS, "hold"), ("shipments", ONE_TWICE, "duplicated")]
+COUNTED = """
+select window_id, kind, referring, referring_in_vain, objects, missing from ops.included_kinds
+where kind in ('OrderItem', 'ShipmentItem') order by all
+"""
+CAME = """
+select
+    _window_id, kind, sum(rows)::bigint, coalesce(sum(rows) filter (not came), 0)::bigint, count(*), count_if(not came)
+from (
+    select _window_id, 'OrderItem' as kind, id, count(*) as rows, bool_or(sku is not null) as came
+    from read_parquet({files} || '/order_items/*.parquet') group by all
+    union all
+    select _window_id, 'ShipmentItem', id, count(*), bool_or(sku is not null)
+    from read_parquet({files} || '/shipment_items/*.parquet') group by all
+) group by all order by all
+"""
 
 
 def test_rows_that_do_not_add_up_are_not_merged_and_a_rebuild_mends_them(bench, sandbox):
@@ -68,5 +83,9 @@ def test_rows_that_do_not_add_up_are_not_merged_and_a_rebuild_mends_them(bench, 
     assert rebuild(Run(bench.settings, bench.store, "again")).rows["shipments"] == 260
     with duckdb.connect(bench.layout.published, read_only=True) as connection:
         runs = connection.execute("select distinct run_id, load_run_id from ops.loads").fetchall()
+        counted = connection.execute(COUNTED).fetchall()
+        came = connection.execute(CAME.format(files=repr(str(bench.layout.parquet)))).fetchall()
     assert runs == [("test", "again")]
+    assert counted == came
+    assert any(missing for *_, missing in came)
     assert_equal(bench, sandbox)

@@ -7,6 +7,7 @@ the same window.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import duckdb
@@ -33,6 +34,11 @@ class _Kind:
     reference: str
     table: str
     proof: str = "id"
+
+    @property
+    def is_part(self) -> bool:
+        """Return whether the rows that refer to the objects are these objects."""
+        return self.referring == self.table and self.reference == "id"
 
 
 KINDS = (
@@ -61,11 +67,11 @@ def count_included(connection: duckdb.DuckDBPyConnection, layout: Layout, pendin
     alike = are_alike(flattened for _, flattened in pending)
     connection.execute("delete from ops.included_kinds where window_id in (select unnest(?))", [windows])
     counts: list[str] = []
-    values: dict[str, list[str]] = {}
+    values: dict[str, Sequence[str]] = {}
     for kind in KINDS:
         asked = [one for one in pending if PREFIX + kind.path not in one[0].lost]
-        files, came = _files(asked, layout, kind.referring), _files(asked, layout, kind.table)
-        if files:
+        if files := _files(asked, layout, kind.referring):
+            came = () if kind.is_part else _files(asked, layout, kind.table)
             given = {f"windows_{kind.name}": [window.id for window, _ in asked], f"files_{kind.name}": files}
             values |= given | ({f"came_{kind.name}": came} if came else {})
             counts.append(_count(kind, bool(came), alike=alike))
@@ -100,9 +106,10 @@ def _files(group: WindowGroup, layout: Layout, slug: str) -> list[str]:
 
 def _count(kind: _Kind, came: bool, *, alike: bool) -> str:
     """Return the query for one kind; its parameters end in the kind's name."""
-    counted = sql_files.read("merge/included_kind.sql").format(
+    counted = sql_files.read(f"merge/included_{'part' if kind.is_part else 'kind'}.sql").format(
         referring=rows_in_files(table(kind.referring), f"files_{kind.name}", alike=alike),
         reference=quote(kind.reference),
+        proof=quote(kind.proof),
         came=_came(kind, alike=alike)
         if came
         else f"select _window_id, id from {table(kind.table).qualified} where false",
