@@ -88,7 +88,21 @@ def test_a_file_that_cannot_be_compacted_stays_as_it_is(tmp_path, caplog):
     with duckdb.connect(tmp_path / "working.duckdb") as connection:
         connection.execute("create table something as select 1 as number")
     there = (tmp_path / "working.duckdb").read_bytes()
-    assert not compact(tmp_path / "working.duckdb", tmp_path / "fresh.duckdb", memory_limit="100MB")
+    assert not compact(tmp_path / "working.duckdb", tmp_path / "fresh.duckdb", memory_limit="1kB")
     assert "could not be copied into a file without free space" in caplog.text
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["working.duckdb"]
     assert (tmp_path / "working.duckdb").read_bytes() == there
+
+
+def test_a_file_is_compacted_that_keeps_more_in_memory_of_deleted_rows_than_there_is(tmp_path):
+    """One table after the other: of each it keeps 6 MB."""
+    tables = [f"many_{number}" for number in range(6)]
+    with duckdb.connect(tmp_path / "working.duckdb") as connection:
+        for name in tables:
+            connection.execute(f"create table {name} as select range as number from range(700_000)")
+            connection.execute("checkpoint")
+            connection.execute(f"delete from {name} where rowid % 1000 = 7")
+    assert compact(tmp_path / "working.duckdb", tmp_path / "fresh.duckdb", memory_limit="24MB")
+    with duckdb.connect(tmp_path / "fresh.duckdb", read_only=True) as connection:
+        for name in tables:
+            assert connection.execute(f"select count(*), max(number) from {name}").fetchall() == [(699_300, 699_999)]

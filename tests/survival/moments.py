@@ -26,6 +26,7 @@ DATABASE = frozenset({"begin", "commit", "execute"})
 STATEMENTS_OF = frozenset(
     {
         "open_for_writing",
+        "_checkpoint",
         "_complete",
         "Merger._replace",
         "Merger._append",

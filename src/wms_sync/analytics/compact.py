@@ -9,14 +9,13 @@ made before the working file is put in place, under another name, so a kill leav
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from pathlib import Path
 
 import duckdb
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import Relations, relations_in, row_counts, settings_of
-from wms_sync.catalogue import literal, stored_tables
+from wms_sync.analytics.database import Relations, has_room, relations_in, settings_of
+from wms_sync.catalogue import literal, quote
 from wms_sync.durable import sync_file
 
 logger = logging.getLogger(__name__)
@@ -58,17 +57,34 @@ def compact(source: Path, fresh: Path, *, memory_limit: str) -> bool:
 
 def _copy(source: Path, fresh: Path, memory_limit: str) -> None:
     with duckdb.connect(config=settings_of(fresh, memory_limit)) as connection:  # type: ignore[arg-type]
-        connection.execute(f"attach {literal(str(source))} as bloated (read_only)")
         connection.execute(f"attach {literal(str(fresh))} as fresh")
-        connection.execute("copy from database bloated to fresh")
-        held = [_held(connection, database) for database in ("bloated", "fresh")]
-        if held[0] != held[1]:
-            raise duckdb.IntegrityError("the copy differs; this is a defect of wms-sync or DuckDB")
+        connection.execute(_attach(source))
+        connection.execute("copy from database bloated to fresh (schema)")
+        if _relations(connection, "bloated") != _relations(connection, "fresh"):
+            raise duckdb.IntegrityError(
+                "the tables and views of the copy differ; this is a defect of wms-sync or DuckDB"
+            )
+        query = "select schema_name, table_name from duckdb_tables() where database_name = 'bloated' order by all"
+        for schema, name in connection.execute(query).fetchall():
+            if not has_room(connection, memory_limit):  # of what was read, where rows are deleted stays in memory
+                connection.execute(f"detach bloated; {_attach(source)}")
+            _copy_table(connection, f"{quote(schema)}.{quote(name)}")
         connection.execute("checkpoint fresh")
     sync_file(fresh)
 
 
-def _held(connection: duckdb.DuckDBPyConnection, database: str) -> tuple[Relations, Mapping[str, int]]:
-    """Return what a database has: tables, views, columns and comments, and the numbers of rows."""
+def _attach(source: Path) -> str:
+    return f"attach {literal(str(source))} as bloated (read_only)"
+
+
+def _copy_table(connection: duckdb.DuckDBPyConnection, name: str) -> None:
+    connection.execute(f"insert into fresh.{name} from bloated.{name}")
+    counts = connection.execute(f"select count(*) from bloated.{name} union all select count(*) from fresh.{name}")
+    if len(set(counts.fetchall())) != 1:
+        raise duckdb.IntegrityError(f"the rows of {name} in the copy differ; this is a defect of wms-sync or DuckDB")
+
+
+def _relations(connection: duckdb.DuckDBPyConnection, database: str) -> Relations:
+    """Return what a database has: tables, views, columns and comments."""
     connection.execute(f"use {database}")
-    return relations_in(connection), row_counts(connection, stored_tables())
+    return relations_in(connection)

@@ -128,10 +128,7 @@ def make_room(connection: duckdb.DuckDBPyConnection, memory_limit: str, share: f
 
     Temporary tables stay. No transaction may be under way; a connection that is one transaction stays as it is.
     """
-    if isinstance(connection, OneTransaction):
-        return
-    _, everything = _memory_in_use(connection)
-    if everything <= share * memory_bytes(memory_limit):
+    if isinstance(connection, OneTransaction) or has_room(connection, memory_limit, share):
         return
     _checkpoint(connection, memory_limit)
     query = "select database_name, path from duckdb_databases() where database_name = current_database()"
@@ -139,6 +136,12 @@ def make_room(connection: duckdb.DuckDBPyConnection, memory_limit: str, share: f
     connection.execute(f"attach ':memory:' as aside; use aside; detach {quote(name)}")
     connection.execute(f"attach {literal(path)} as {quote(name)}; use {quote(name)}; detach aside")
     connection.execute(f"set memory_limit = '{memory_limit}'")
+
+
+def has_room(connection: duckdb.DuckDBPyConnection, memory_limit: str, share: float = ROOM) -> bool:
+    """Return whether at most this share of the memory is in use, whatever for."""
+    _, everything = _memory_in_use(connection)
+    return everything <= share * memory_bytes(memory_limit)
 
 
 def _checkpoint(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> None:
