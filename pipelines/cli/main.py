@@ -24,6 +24,7 @@ from pipelines.cli.printing import say
 from pipelines.logs import Lines, handling, stamped
 from wms_sync.durable import keep_private
 from wms_sync.errors import SettingsError, WmsSyncError
+from wms_sync.interrupts import interruptible
 from wms_sync.master_data.kinds.names import NAMES
 from wms_sync.optional import PANDAS, without
 from wms_sync.settings import Settings
@@ -45,7 +46,8 @@ def exits_with_code(command: Callable[..., int | None]) -> Callable[..., NoRetur
     @wraps(command)
     def run(*args: Any, **kwargs: Any) -> NoReturn:  # noqa: ANN401 - whatever click passes
         try:
-            code = command(*args, **kwargs) or 0
+            with interruptible():
+                code = command(*args, **kwargs) or 0
         except WmsSyncError as error:
             say(f"wms-sync: {error}", err=True)
             code = error.exit_code

@@ -17,6 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from wms_sync.errors import WmsSyncError
 from wms_sync.extract.plan import data_as_of
+from wms_sync.interrupts import interruptible
 from wms_sync.reports.metrics import write_metrics
 from wms_sync.reports.status import status
 from wms_sync.settings import Settings
@@ -91,7 +92,8 @@ class Recording:
         self._phase, self._since, self._counts = name, monotonic(), counts
         ended: Ended | None = None
         try:
-            yield
+            with interruptible():
+                yield
             ended = None if end is None else end()
         except BaseException as error:
             ended = Ended.by(error)
