@@ -10,6 +10,7 @@ from isal import isal_zlib
 
 GZIP_WINDOW_BITS = 31
 """Tells zlib to expect a gzip header."""
+_GZIP_MAGIC = b"\x1f\x8b"
 NO_LIMIT = 2**62
 _ZSTD_WINDOW = 8 * 1024 * 1024
 """The largest window that a sender of zstd over HTTP may require of a receiver (RFC 9659)."""
@@ -38,9 +39,14 @@ def decompress(compressed: bytes, suffix: str, *, largest: int = NO_LIMIT) -> by
 
 
 def _gunzip(compressed: bytes, largest: int) -> tuple[bytes, bool, int]:
+    """Decompress all members of a gzip file; their content is one (RFC 1952, section 2.2)."""
     decoder = isal_zlib.decompressobj(GZIP_WINDOW_BITS)
     try:
         content = decoder.decompress(compressed, largest + 1)
+        while decoder.unused_data.startswith(_GZIP_MAGIC) and len(content) <= largest:
+            rest = decoder.unused_data
+            decoder = isal_zlib.decompressobj(GZIP_WINDOW_BITS)
+            content += decoder.decompress(rest, largest + 1 - len(content))
     except isal_zlib.error as error:  # type: ignore[misc]  # its stub names an instance
         raise DamagedStream(str(error)) from None
     return content, decoder.eof, len(decoder.unused_data)

@@ -11,7 +11,7 @@ import httpx
 import pytest
 import zstandard
 
-from wms_sync.api.body import MAX_BYTES, receive
+from wms_sync.api.body import MAX_BYTES, receive, unpacked
 from wms_sync.api.errors import ProtocolError, Unreachable
 from wms_sync.api.statuses import read_problems
 
@@ -41,11 +41,23 @@ def test_a_compressed_body_that_ends_early_is_no_body(encoding, kept):
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
-@pytest.mark.parametrize("behind", [b"x", bytes(100), bytes(5000), PACKED["gzip"], PACKED["zstd"]])
+@pytest.mark.parametrize("behind", [b"x", bytes(100), bytes(5000), PACKED["zstd"]])
 def test_nothing_may_stand_behind_a_compressed_body(encoding, behind):
     """It would land with the page without having been looked at."""
     with pytest.raises(Unreachable, match="follow its end"):
         receive(answer(PACKED[encoding] + behind, encoding), deadline=monotonic() + 5)
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "x-gzip"])
+def test_gzip_may_come_in_several_members_whose_content_is_one(encoding):
+    half = len(TEXT) // 2
+    members = [gzip.compress(TEXT[:half]), gzip.compress(TEXT[half:])]
+    body = receive(answer(b"".join(members), encoding), deadline=monotonic() + 5, largest=len(TEXT))
+    assert body.content == unpacked(body.landed, body.suffix) == TEXT
+    with pytest.raises(Unreachable):
+        receive(answer(b"".join(members)[:-9], encoding), deadline=monotonic() + 5)
+    with pytest.raises(ProtocolError, match="WMS_PAGE_SIZE"):
+        receive(answer(b"".join(members), encoding), deadline=monotonic() + 5, largest=len(TEXT) - 1)
 
 
 @pytest.mark.parametrize("encoding", PACKED)

@@ -158,6 +158,7 @@ def test_a_header_without_rows(tmp_path):
         (b"code\n\x81\xff\n", "byte 5 is neither UTF-8 nor Windows-1252"),
         ("code\nKühl ".encode() + b"\xe9\n", "byte 11 is not UTF-8 and others are"),
         (b'"code,name\nA,B\n', "its header, on line 1, has a quote that is not closed"),
+        (b"code" + b",x" * 3_000, "its header, on line 1, names 3,001 columns, and 2,000 are the most"),
     ],
 )
 def test_what_is_no_csv_is_said(tmp_path, raw, says):

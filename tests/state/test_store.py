@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from wms_sync.intervals import Interval
+from wms_sync.state.engine import pending_migrations
 from wms_sync.state.errors import StateError, StateUrlError
 from wms_sync.state.store import LandedPage, StateStore, Window
 
@@ -107,8 +108,9 @@ def test_a_store_that_is_opened_again_remembers(url, turn, request):
 
 @pytest.mark.parametrize("wrong", ["nonsense", "mysterydb://host/x"])
 def test_a_wrong_url_is_named(wrong):
-    with pytest.raises(StateUrlError, match="WMS_STATE_URL"):
-        StateStore(wrong)
+    for opens in (StateStore, pending_migrations):
+        with pytest.raises(StateUrlError, match="WMS_STATE_URL"):
+            opens(wrong)
 
 
 def test_a_database_that_cannot_be_reached_is_named_without_its_password():

@@ -20,7 +20,7 @@ from wms_sync.compression import GZIP_WINDOW_BITS, DamagedStream, StreamTooLarge
 ACCEPT_ENCODING = "gzip, zstd"
 MAX_BYTES = 64 * 1024 * 1024
 """Largest accepted page, uncompressed: 1,000 shipments with everything selected are about 7 MB."""
-_SUFFIXES = {"gzip": "json.gz", "zstd": "json.zst"}
+_SUFFIXES = {"gzip": "json.gz", "x-gzip": "json.gz", "zstd": "json.zst"}
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -121,8 +123,9 @@ def close_engine(engine: Engine) -> None:
 
 def pending_migrations(url: str) -> tuple[str, ...]:
     """Return the migrations that ``open_engine`` would apply to an existing state store, and apply none."""
-    path = make_url(url).database
-    if make_url(url).get_backend_name() == "sqlite" and not (path and Path(path).exists()):
+    with _usable():
+        parsed = make_url(url)
+    if parsed.get_backend_name() == "sqlite" and not (parsed.database and Path(parsed.database).exists()):
         return ()
     engine = _engine(url, "normal")
     try:
@@ -150,17 +153,10 @@ def refuse_read_only(engine: Engine, error: DBAPIError) -> None:
 
 
 def _engine(url: str, durable: Durable) -> Engine:
-    try:
+    with _usable():
         parsed = make_url(url)
         _refuse_torn_password(parsed)
         engine = create_engine(parsed, pool_pre_ping=True)
-    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
-        # The driver's message is left out: what it calls a port or host may be part of the password.
-        raise StateUrlError(
-            f"WMS_STATE_URL cannot be used ({type(error).__name__}). It should look like sqlite:///path/state.db or "
-            "postgresql+psycopg://user:password@host/database (install wms-sync[postgres]), with @, : and / of a "
-            "password written %40, %3A and %2F."
-        ) from None
     if parsed.get_backend_name() == "sqlite":
         if parsed.database in {None, "", ":memory:"}:
             raise StateUrlError(
@@ -172,6 +168,20 @@ def _engine(url: str, durable: Durable) -> Engine:
         make_private_file(path)  # SQLite creates its log with the same mode
         event.listen(engine, "connect", _sqlite_pragmas(durable))
     return engine
+
+
+@contextmanager
+def _usable() -> Iterator[None]:
+    """Raise ``StateUrlError`` for a URL that SQLAlchemy cannot use."""
+    try:
+        yield
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
+        # The driver's message is left out: what it calls a port or host may be part of the password.
+        raise StateUrlError(
+            f"WMS_STATE_URL cannot be used ({type(error).__name__}). It should look like sqlite:///path/state.db or "
+            "postgresql+psycopg://user:password@host/database (install wms-sync[postgres]), with @, : and / of a "
+            "password written %40, %3A and %2F."
+        ) from None
 
 
 def _refuse_torn_password(url: URL) -> None:

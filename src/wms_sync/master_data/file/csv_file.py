@@ -35,6 +35,8 @@ _OTHERS = {
     stat.S_IFBLK: "a device",
 }
 """Words for what is no regular file, by the type in its mode."""
+MOST_COLUMNS = 2_000
+"""A kind has a hundred, and custom fields; a wider file is another file."""
 _JOINTS = re.compile(r"[\s-]+")
 _NAME = re.compile(r"[\w. -]*\w[\w. -]*")
 
@@ -86,6 +88,12 @@ def read_csv(path: Path) -> CsvFile:
     header_line, header, trouble = next(records)
     if trouble:
         raise UnreadableFile(path, f"its header, on line {header_line}, has a quote that is not closed.")
+    if len(header) > MOST_COLUMNS:
+        raise UnreadableFile(
+            path,
+            f"its header, on line {header_line}, names {len(header):,} columns, and {MOST_COLUMNS:,} are the most. "
+            "Is it the right file?",
+        )
     rows, malformed = _sorted_out(records, header)
     return CsvFile(
         path=path,
