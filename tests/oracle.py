@@ -297,3 +297,10 @@ def _plain(stored: Any, wanted: Any) -> Any:
     if isinstance(stored, Decimal):
         return int(stored) if stored == int(stored) else float(stored)
     return stored
+
+
+def differing_rows(connection: duckdb.DuckDBPyConnection, one: str, other: str) -> int:
+    """How many rows only one of two queries has, each as often as it has it more."""
+    query = f"select count(*) from (({one} except all {other}) union all ({other} except all {one}))"
+    ((differing,),) = connection.execute(query).fetchall()
+    return int(differing)

@@ -13,6 +13,7 @@ import pytest
 from tests.audit.test_audit import night as read_with_an_audit
 from tests.conftest import FEWER
 from tests.dbt import dbt_where_installed
+from tests.oracle import differing_rows
 from tests.test_sync import first_synced
 from wms_sandbox.app import Sandbox
 from wms_sync.catalogue import tables
@@ -60,11 +61,7 @@ def test_dbt_builds_the_published_tables_night_after_night(bench, sandbox, tmp_p
                 names = ", ".join(name for name in one.column_names if name != "timezone")
                 rows_built = f"select {names} from built.main.{one.slug}"
                 published = f"select {names} from published.{one.qualified}"
-                ((differing,),) = connection.execute(
-                    f"select count(*) from (({rows_built} except all {published}) union all "
-                    f"({published} except all {rows_built}))"
-                ).fetchall()
-                assert differing == 0, one.slug
+                assert differing_rows(connection, rows_built, published) == 0, one.slug
 
     def night(**settings):
         sandbox.sandbox.advance(seconds=7200, changed=40, new=5, packages_added=5, packages_removed=12, orders=20)

@@ -8,6 +8,7 @@ import duckdb
 import pytest
 
 from tests.conftest import FEWER
+from tests.oracle import differing_rows
 from tests.test_sync import first_synced, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.catalogue import tables
@@ -82,11 +83,7 @@ def assert_loaded_elsewhere_equals_published(bench):
                 {"files": files, "root": of_root, "looked": looked},
             )
             published = f"select {columns} from published.{one.qualified}"
-            ((differing,),) = elsewhere.execute(
-                f"select count(*) from ((from loaded except all {published}) "
-                f"union all ({published} except all from loaded))"
-            ).fetchall()
-            assert differing == 0, one.slug
+            assert differing_rows(elsewhere, "from loaded", published) == 0, one.slug
             compared += 1
     assert compared > 15
 

@@ -59,6 +59,7 @@ class PendingWindows:
         self._run_id = run.id
         self._again = frozenset(again)
         self._counted: set[str] = set()
+        self._narrow: Narrow = {}
         self._is_short_of_memory = False
 
     def merge_into(self, connection: duckdb.DuckDBPyConnection) -> None:
@@ -84,7 +85,7 @@ class PendingWindows:
                         write_audits(connection, audits)
                         mark_missing(connection, audits)
                         self._mirror(connection)
-                        self.lists.note(connection, self._lacking(connection, windows), audits)
+                        self.lists.note(connection, self._narrow, audits)
                     self.is_complete = True
         except duckdb.OutOfMemoryException:
             if self._is_short_of_memory:
@@ -110,7 +111,7 @@ class PendingWindows:
         pending: Sequence[Window],
     ) -> bool:
         """Merge group by group, each in one transaction; return whether all windows are merged."""
-        narrow = self._count_what_came(connection, windows, pending)
+        narrow = self._narrow = self._count_what_came(connection, windows, pending)
         if not make_missing(connection, self._layout, narrow, self._settings.memory_limit):
             return False
         if self._is_short_of_memory:
@@ -163,9 +164,6 @@ class PendingWindows:
         flattened = [(window, flattened_window(self._layout, window.id)) for window in uncounted]
         count_included(connection, self._layout, flattened)
         self._counted |= {window.id for window in uncounted}
-        return self._lacking(connection, windows)
-
-    def _lacking(self, connection: duckdb.DuckDBPyConnection, windows: Sequence[Window]) -> Narrow:
         lacking = not_given(connection)
         lost = {window.id: {*window.lost, *lacking.get(window.id, ())} for window in windows}
         return {window: tuple(sorted(names)) for window, names in lost.items() if names}

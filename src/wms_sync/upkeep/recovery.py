@@ -41,7 +41,6 @@ from wms_sync.upkeep.lost_records import lossy_windows
 
 logger = logging.getLogger(__name__)
 LOSSY = "window %(window)s was merged by an earlier release without %(lost)d of its shipments"
-LOSSY = "window %(window)s was merged by an earlier release without %(lost)d of its shipments"
 
 
 @contextmanager
