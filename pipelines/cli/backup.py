@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pipelines.cli.printing import say
+from pipelines.cli.printing import say, say_lines
 from wms_sync.errors import SettingsError
 from wms_sync.master_data.kinds.names import NAMES
 from wms_sync.master_data.push.locks import push_lock
@@ -20,8 +20,7 @@ NEEDS_A_HAND = 3
 def make_backup(settings: Settings, folder: Path, *, keep: int) -> int:
     """Make a backup and print what it cost. Return 3 if something damaged could not be kept."""
     made = backup(settings, folder, most=keep)
-    for line in _backup_lines(made):
-        say(line)
+    say_lines(_backup_lines(made))
     return NEEDS_A_HAND if made.backup.damaged else 0
 
 
@@ -35,16 +34,14 @@ def put_back(settings: Settings, source: Path | None, *, over: Path | None, crea
         return 0
     locks = tuple(push_lock(kind) for kind in NAMES)
     restored = restore(settings, source, over=over, creates_are_known=creates_are_known, locks=locks)
-    for line in _restored_lines(restored):
-        say(line)
+    say_lines(_restored_lines(restored))
     return NEEDS_A_HAND if restored.left_out or restored.creates_unknown_since else 0
 
 
 def show_verified(settings: Settings, folder: Path | None) -> int:
     """Print what is damaged; return 1 if anything is."""
     found = verify(settings) if folder is None else verify_backups(folder)
-    for line in _verified_lines(found):
-        say(line)
+    say_lines(_verified_lines(found))
     return 1 if found.damaged else 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pipelines.cli.printing import say
+from pipelines.cli.printing import say_lines
 from wms_sync.reports.checks import Found, found_in_whole_tables, found_last
 from wms_sync.settings import Settings
 
@@ -14,8 +14,7 @@ PASSED, ERRORS, ONLY_WARNINGS = 0, 1, 3
 def show_checks(settings: Settings, *, full: bool) -> int:
     """Print what the checks found; return the exit code."""
     found = found_in_whole_tables(settings) if full else found_last(settings)
-    for line in _lines(found, "whole tables, asked now" if full else "at the last load"):
-        say(line)
+    say_lines(_lines(found, "whole tables, asked now" if full else "at the last load"))
     severities = {one.severity for one in found if one.offending}
     return PASSED if not severities else ERRORS if "error" in severities else ONLY_WARNINGS
 

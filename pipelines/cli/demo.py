@@ -15,7 +15,7 @@ import httpx
 from rich.console import Console
 from rich.table import Table
 
-from pipelines.cli.printing import say
+from pipelines.cli.printing import say, say_lines
 from pipelines.cli.push_views import plan_lines
 from pipelines.cli.runs import run_push, run_sync
 from pipelines.installed import command, shown
@@ -87,8 +87,7 @@ def _settings(data_dir: Path, base_url: str) -> Settings:
 def _push_samples(settings: Settings) -> Iterator[int]:
     for kind in KINDS:
         for path in files_of(SAMPLES, kind):
-            for line in plan_lines(plan_file(settings, kind, path), limit=settings.push_limit):
-                say(line)
+            say_lines(plan_lines(plan_file(settings, kind, path), limit=settings.push_limit))
             yield run_push(settings, kind, path, resend=False, most=SHOWN, keeps_history=False)
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from pipelines.cli.printing import say
+from pipelines.cli.printing import say, say_lines
 from wms_sync.reports.explain import explain, explain_orders, explain_tracking, explanation_lines, order_lines
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
@@ -44,5 +44,4 @@ def _print(found: DataclassInstance | tuple[DataclassInstance, ...], lines: Iter
         plain = [asdict(one) for one in found] if isinstance(found, tuple) else asdict(found)
         say(json.dumps(plain, indent=2, default=str))
         return
-    for line in lines:
-        say(line)
+    say_lines(lines)

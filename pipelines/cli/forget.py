@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import click
 
-from pipelines.cli.printing import say
+from pipelines.cli.printing import say, say_lines
 from pipelines.cli.views import moment
 from pipelines.sources import COMMAND_LINE
 from wms_sync.errors import SettingsError
@@ -117,8 +117,7 @@ def _unfinished(settings: Settings) -> bool:
 
 
 def _echo(lines: Iterator[str]) -> None:
-    for line in lines:
-        say(line)
+    say_lines(lines)
 
 
 def _order_lines(order: NamedOrder) -> Iterator[str]:

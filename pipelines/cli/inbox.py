@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from pipelines.cli.printing import say
+from pipelines.cli.printing import say, say_lines
 from pipelines.cli.views import moment, refresh_lines
 from pipelines.sources import COMMAND_LINE
 from wms_sync.errors import SettingsError
@@ -49,8 +49,7 @@ def list_entries(settings: Settings) -> None:
     entries = _status(settings).inbox
     known = known_keys(entries) if any(not one.is_value for one in entries) else frozenset()
     for one in entries:
-        for line in _entry_lines(one, is_known=one.name in known):
-            say(line)
+        say_lines(_entry_lines(one, is_known=one.name in known))
     if not entries:
         say("nothing is open: what is left in ops.quarantine has healed")
 
@@ -58,11 +57,9 @@ def list_entries(settings: Settings) -> None:
 def show_entry(settings: Settings, name: str) -> None:
     """Print an entry with its newest rows and the text of each as it came."""
     [entry] = chosen(_status(settings).inbox, [name])
-    for line in _entry_lines(entry, is_known=False):
-        say(line)
+    say_lines(_entry_lines(entry, is_known=False))
     for finding in findings(settings, entry, SHOWN):
-        for line in _finding_lines(settings.layout, finding):
-            say(line)
+        say_lines(_finding_lines(settings.layout, finding))
 
 
 def replay_entries(settings: Settings, names: Sequence[str]) -> int:
@@ -92,11 +89,9 @@ def replay_entries(settings: Settings, names: Sequence[str]) -> int:
     ):
         done.append(replay(run, windows))
         report_load(run, done[0].refreshed)
-    for line in _replay_lines(done[0]):
-        say(line)
+    say_lines(_replay_lines(done[0]))
     left = {one.name for one in _status(settings).inbox}
-    for entry in entries:
-        say(f"{entry.name}  {'still open' if entry.name in left else 'healed'}: {entry.what}")
+    say_lines(f"{entry.name}  {'still open' if entry.name in left else 'healed'}: {entry.what}" for entry in entries)
     return 0 if done[0].refreshed.published else 1
 
 

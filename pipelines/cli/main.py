@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 import click
 
 from pipelines.cli import start as start  # first: it speeds up the imports
-from pipelines.cli.printing import say
+from pipelines.cli.printing import say, say_lines
 from pipelines.logs import Lines, handling, stamped
 from wms_sync.durable import keep_private
 from wms_sync.errors import SettingsError, WmsSyncError
@@ -468,8 +468,7 @@ def _for_service() -> Settings:
 
 
 def _print(lines: Iterable[str]) -> None:
-    for line in lines:
-        say(line)
+    say_lines(lines)
 
 
 def _json_array(text: str) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import click
 
@@ -13,6 +14,12 @@ _COMMANDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069
 def say(text: str, *, err: bool = False) -> None:
     """Print text; a character that would command the terminal is written as JSON escapes it."""
     click.echo(_COMMANDING.sub(_escaped, text), err=err)
+
+
+def say_lines(lines: Iterable[str]) -> None:
+    """Print each as one line: a line break of the service, with which it could make up lines of ours, is escaped."""
+    for line in lines:
+        say(line.replace("\n", "\\u000a").replace("\t", "\\u0009"))
 
 
 def _escaped(found: re.Match[str]) -> str:

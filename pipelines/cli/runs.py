@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from pipelines.cli.printing import say
+from pipelines.cli.printing import say_lines
 from pipelines.cli.progress import progress, push_progress
 from pipelines.cli.views import read_lines, refresh_lines, took_lines
 from pipelines.home import home_of_user
@@ -76,15 +76,13 @@ def run_push(
     """Push one file; return the exit code. ``most`` rows of each outcome are printed, or all."""
     with push_progress() as watcher:
         outcome = _runs(keeps_history=keeps_history).run_push(settings, kind, path, resend=resend, watcher=watcher)
-    for line in outcome.lines(most=most):
-        say(line)
+    say_lines(outcome.lines(most=most))
     return INTERRUPTED if outcome.applied.interrupted else outcome.exit_code
 
 
 def report(outcome: RunReport) -> int:
     """Print what a run did; return its exit code."""
-    for line in _lines(outcome):
-        say(line)
+    say_lines(_lines(outcome))
     return DONE_WITH_DOUBTS if _is_doubtful(outcome) else 0
 
 

@@ -26,8 +26,8 @@ from tests.processes import Command, Ended
 from wms_sandbox.app import Sandbox
 
 Run = Callable[..., Ended]
-COMMANDS = "gift\x1b]0;wrap\x07\x9b31m\u202e"
-"""A key that would rename a terminal, color it and turn the line around."""
+COMMANDS = "gift\x1b]0;wrap\x07\x9b31m\u202e\nnothing is open"
+"""A key that would rename a terminal, color it, turn the line around and add a line of its own."""
 
 
 @pytest.fixture(scope="module")
@@ -225,8 +225,9 @@ def test_values_that_do_not_fit_are_said_and_end_with_three(run, sandbox, tmp_pa
     assert [json.loads(text) for _, _, text in spoiled] == [{"perhaps": "not"}] * len(spoiled)
     assert unknown == [(f"Shipment.{COMMANDS}", '"blue"')]
     shown = run("inbox", "list").stdout
-    assert "Shipment.gift\\u001b]0;wrap\\u0007\\u009b31m\\u202e" in shown
-    assert not set(COMMANDS) & set(shown) - set("gift]0;wrap31m")
+    assert "Shipment.gift\\u001b]0;wrap\\u0007\\u009b31m\\u202e\\u000anothing is open" in shown
+    assert not set("\x1b\x07\x9b\u202e") & set(shown)
+    assert "nothing is open" not in shown.splitlines()
 
 
 def test_explain_traces_a_shipment_to_its_page(first, run, tmp_path):
