@@ -143,7 +143,7 @@ def test_loads_and_a_rebuild_give_the_tables_history_and_marts_that_a_file_gets(
 
 def test_a_load_that_is_refused_leaves_nothing_and_the_next_one_brings_all_to_this_release(lake, read_more):
     target = Lake(lake.settings)
-    with closing(target.opened_for_writing()) as connection:
+    with closing(target.opened_for_writing(lake.store.turn)) as connection:
         connection.execute("insert into orders select * from orders order by id limit 1")
     before = target.version
     refused = refresh(lake.run)
@@ -152,7 +152,7 @@ def test_a_load_that_is_refused_leaves_nothing_and_the_next_one_brings_all_to_th
     assert target.version == before
     assert {window.state for window in lake.store.windows()} == {"landed", "loaded"}
 
-    with closing(target.opened_for_writing()) as connection:  # as another release left it
+    with closing(target.opened_for_writing(lake.store.turn)) as connection:  # as another release left it
         connection.execute("delete from orders where id = (select min(id) from orders)")
         connection.execute("delete from ops.loads")  # so that the order comes again
         connection.execute("alter table shipments drop column unique_id")
@@ -168,16 +168,41 @@ def test_a_load_that_is_refused_leaves_nothing_and_the_next_one_brings_all_to_th
         ]
 
 
+LATE = {
+    "a commit": "insert into orders select * from orders limit 1",
+    "a definition": "create table late (id integer)",
+    "an expiry": "call ducklake_expire_snapshots('lake', older_than => now())",
+    "a cleanup": "call ducklake_cleanup_old_files('lake', cleanup_all => true)",
+}
+
+
 def test_a_writer_that_was_overtaken_commits_nothing(lake):
-    before = target_of(lake.settings).version
-    load = target_of(lake.settings).load(lake.store.turn)
-    load.begin()
-    with load.open() as connection:
+    """Not even what comes after its last look at the turn: PostgreSQL refuses the session itself."""
+    target = Lake(lake.settings)
+    load = target.load(lake.store.turn)
+    with closing(target.opened_for_writing(lake.store.turn)) as late, load.open() as connection:
         connection.execute("delete from orders")
-    Epoch.begin(lake.settings.database_url, ANOTHER, what=WRITER, run_id=None).close()
-    with pytest.raises(TakenOver):
-        load.finish(accepted=True)
-    assert target_of(lake.settings).version == before
+        for statement in ("create table gone as select 1 as number", "drop table gone", LATE["an expiry"]):
+            late.execute(statement)
+        late.execute("create table kept (number integer)")
+        late.execute("drop table kept")
+        before, catalogue = target.version, catalogued(lake)
+        Epoch.begin(lake.settings.database_url, ANOTHER, what=WRITER, run_id=None).close()
+        for what, statement in LATE.items():
+            with pytest.raises(duckdb.Error, match="not that of the newest turn"):
+                late.execute(statement)
+            assert catalogued(lake) == catalogue, what
+        with pytest.raises(TakenOver):
+            load.finish(accepted=True)
+    assert target.version == before
+
+
+def catalogued(lake: Bench) -> list[tuple[object, ...]]:
+    """What the catalogue says of snapshots, files, and files that are to be deleted."""
+    tables = ("snapshot", "data_file", "delete_file", "files_scheduled_for_deletion", "table")
+    counts = ", ".join(f"(select count(*) from lake.ducklake_{table})" for table in tables)
+    with psycopg.connect(lake.settings.database_url.replace("+psycopg", "")) as connection:
+        return connection.execute(f"select {counts}").fetchall()
 
 
 def test_reports_read_the_lake(lake, tmp_path):

@@ -2,7 +2,7 @@
 
 A load is one transaction: what is merged, ``ops``, what the checks found and the message of the commit. Readers see
 nothing of it before its commit, and a load that is refused, fails or is killed leaves nothing but files that no
-snapshot names. The commit happens while the epoch is held, so a writer whose turn is over commits nothing.
+snapshot names. A writer whose turn is over commits nothing (``lake_fence``).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from wms_sync.analytics import database
 from wms_sync.analytics import lake_place as place
 from wms_sync.analytics.errors import DatabaseOpenError
 from wms_sync.analytics.extensions import NEVER_DOWNLOADED, load_extensions
+from wms_sync.analytics.lake_fence import Fence, session_options
 from wms_sync.analytics.lake_place import NAME
 from wms_sync.analytics.one_transaction import OneTransaction
 from wms_sync.analytics.target import Opened
@@ -97,22 +98,32 @@ class Lake:
         """Return a load of the lake."""
         return LakeLoad(self, turn)
 
-    def opened_for_writing(self) -> duckdb.DuckDBPyConnection:
-        """Attach the lake for writing, and make it if there is none. Raise ``DatabaseOpenError``."""
+    def opened_for_writing(self, turn: Turn) -> duckdb.DuckDBPyConnection:
+        """Attach the lake for writing in this turn, and make it if there is none. Raise ``DatabaseOpenError``."""
         if self._settings.files_url is None:
             make_private(self._settings.layout.lake)
+        path, options = place.data_path(self._settings), session_options(turn)
         config = self._config(self._settings.memory_limit)
-        return self._attached(config, "data_inlining_row_limit 0", path=place.data_path(self._settings))
+        connection = self._attached(config, "data_inlining_row_limit 0", path=path, session=options)
+        try:
+            with Fence(self._settings.database_url) as fence:
+                fence.put_up(turn)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def _config(self, memory_limit: str) -> dict[str, str]:
         threads = str(max(LEAST_THREADS, database.THREADS))
         return {**database.settings_of(self._settings.layout.working_database, memory_limit), "threads": threads}
 
-    def _attached(self, config: dict[str, str], options: str, *, path: str | None = None) -> duckdb.DuckDBPyConnection:
+    def _attached(
+        self, config: dict[str, str], options: str, *, path: str | None = None, session: str | None = None
+    ) -> duckdb.DuckDBPyConnection:
         connection = duckdb.connect(config=config | NEVER_DOWNLOADED)  # type: ignore[arg-type]
         try:
             load_extensions(connection, place.extensions(self._settings))
-            for statement in (*place.store_statements(self._settings), *self._secrets(path)):
+            for statement in (*place.store_statements(self._settings), *self._secrets(path, session)):
                 connection.execute(statement)
             connection.execute(f"attach 'ducklake:{NAME}' as {NAME} ({options})")
             connection.execute(f"use {NAME}")
@@ -122,14 +133,15 @@ class Lake:
             raise _unreadable(error) from None
         return connection
 
-    def _secrets(self, path: str | None) -> Iterator[str]:
+    def _secrets(self, path: str | None, session: str | None) -> Iterator[str]:
         """Yield what tells DuckDB where the lake is: DuckDB shows a password in a secret to nobody."""
         given = place.password(self._settings)
         password = f", password {literal(given)}" if given else ""
         yield f"create secret {NAME}_catalogue (type postgres{password})"
         given_path = f", data_path {literal(path)}" if path else ""
+        where = place.parameters(self._settings, options=session)
         yield (
-            f"create secret {NAME} (type ducklake, metadata_path {literal(place.parameters(self._settings))}, "
+            f"create secret {NAME} (type ducklake, metadata_path {literal(where)}, "
             f"metadata_schema {literal(NAME)}{given_path}, "
             f"metadata_parameters map {{'TYPE': 'postgres', 'SECRET': '{NAME}_catalogue'}})"
         )
@@ -203,8 +215,8 @@ class LakeLoad:
             row = self._turn.epoch.row
             message = f"call {NAME}.set_commit_message('wms-sync', {literal(f'{row.purpose} (run {row.run_id})')})"
             connection.execute(message)
-            with self._turn.epoch.held():
-                connection.commit_all()
+            self._turn.check()
+            connection.commit_all()
         finally:
             self.throw_away()
         return self._lake.size
@@ -217,18 +229,17 @@ class LakeLoad:
 
     def _begun(self) -> OneTransaction:
         if self._connection is None:
-            connection = self._lake.opened_for_writing()
+            connection = self._lake.opened_for_writing(self._turn)
+            is_as_defined = not self._is_anew and database.is_as_defined(connection)
+            self._connection = OneTransaction(connection)
             try:
-                is_as_defined = not self._is_anew and database.is_as_defined(connection)
-                self._connection = OneTransaction(connection)
                 if self._is_anew:
                     database.drop_everything(connection)
                 if not is_as_defined:
                     database.complete(connection, comments_on_views=False)
                     _write_columns(connection)
             except BaseException:
-                connection.close()
-                self._connection = None
+                self.throw_away()
                 raise
         return self._connection
 

@@ -6,6 +6,7 @@ committed is published. So there the parts begin and commit nothing, and the loa
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import duckdb
@@ -33,3 +34,13 @@ class OneTransaction:
     def commit_all(self) -> None:
         """Commit everything."""
         self._connection.commit()
+
+    def close(self) -> None:
+        """Roll back what is not committed, and close the connection.
+
+        DuckDB ends the whole process if it finds while it closes a connection that the session of an open transaction
+        in PostgreSQL was lost. The same loss met by a rollback is an error like any other.
+        """
+        with suppress(duckdb.Error):
+            self._connection.rollback()
+        self._connection.close()

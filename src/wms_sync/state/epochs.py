@@ -8,8 +8,6 @@ must wait for that lock. So the epoch cannot change between that read and the co
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Self
@@ -71,16 +69,6 @@ class Epoch:
     def close(self) -> None:
         """Close the database connections."""
         close_engine(self._engine)
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Keep every other writer from taking over until the end of the block, which must not take long.
-
-        Raise ``TakenOver`` if one has.
-        """
-        with self._engine.begin() as connection:
-            self.verify(connection)
-            yield
 
     def verify(self, connection: Connection) -> None:
         """Check the epoch at the start of a write transaction: no other writer can take over until it ends.
