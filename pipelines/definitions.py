@@ -34,13 +34,13 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
     tables_only = jobs.tables_only(analytics)
     pushes = {kind: jobs.push(kind, asset) for kind, asset in pushed.items()}
     all_assets = [pages, analytics, *pushed.values()]
-    all_jobs = [jobs.sync_now, backfill, tables_only, jobs.rebuild, *pushes.values()]
+    all_jobs = [jobs.sync_now, backfill, tables_only, jobs.rebuild, jobs.maintain, *pushes.values()]
     keys = {key for asset in all_assets for key in asset.keys}
     return dg.Definitions(
         assets=all_assets,
         asset_checks=[coverage.coverage_checks()],
         jobs=all_jobs,
-        schedules=[schedules.nightly(settings, jobs.sync_now)],
+        schedules=schedules.all_schedules(settings, jobs.sync_now, jobs.maintain),
         sensors=[
             sensors.tables_follow_pages(settings, tables_only),
             sensors.coverage_is_watched(settings),

@@ -40,6 +40,11 @@ def run_rebuild(settings: Settings) -> RunReport:
     return _run(Operation(settings, source=COMMAND_LINE), Operation.rebuild)
 
 
+def run_maintain(settings: Settings) -> RunReport:
+    """Put the files of a lake together."""
+    return _run(Operation(settings, source=COMMAND_LINE), Operation.maintain)
+
+
 def run_push(
     settings: Settings, kind: Kind, path: Path, *, resend: bool = False, watcher: PushWatcher | None = None
 ) -> PushReport:

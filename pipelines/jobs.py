@@ -1,4 +1,4 @@
-"""The jobs: sync_now, backfill (days), the tables alone, rebuild, and a push of each kind of master data.
+"""The jobs: sync_now, backfill (days), the tables alone, rebuild, maintain, and a push of each kind of master data.
 
 The steps of a job run in one process, so that the modules they need are imported only once.
 """
@@ -12,7 +12,7 @@ from pipelines.operation import Operation
 from pipelines.shipment_pages import sync
 from wms_sync.master_data.kinds.kind import Kind
 
-SYNC_NOW, BACKFILL, TABLES, REBUILD = "sync_now", "backfill", "tables", "rebuild"
+SYNC_NOW, BACKFILL, TABLES, REBUILD, MAINTAIN = "sync_now", "backfill", "tables", "rebuild", "maintain"
 
 AssetJob = Any  # Dagster does not export the type of what define_asset_job returns
 
@@ -83,5 +83,24 @@ def rebuild() -> None:
     rebuild_tables()
 
 
-WITHOUT_ASSETS = {job.name: job for job in (sync_now, rebuild)}
+@dg.op(out=dg.Out(dg.Nothing), description="Puts the files of a lake together, without a call to the service.")
+def put_together(context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]) -> None:
+    """Maintain the tables. Their rows stay as they are, so nothing is materialised."""
+    with operation.step(context, "maintain") as run:
+        run.maintain()
+    if run.maintained is not None:
+        context.add_output_metadata(run.maintained.counts)
+
+
+@dg.job(
+    name=MAINTAIN,
+    description="Puts the files that loads have left in a lake together, and deletes what no reader needs any more.",
+    executor_def=dg.in_process_executor,
+)
+def maintain() -> None:
+    """Run maintenance. A file needs none."""
+    put_together()
+
+
+WITHOUT_ASSETS = {job.name: job for job in (sync_now, rebuild, maintain)}
 """The jobs of ops alone, by name."""

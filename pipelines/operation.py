@@ -19,6 +19,7 @@ from pipelines.failures import step_failures
 from pipelines.logs import logging_to
 from pipelines.progress_lines import PlainLines, line, push_line
 from pipelines.sources import COMMAND_LINE, source_of, tag_run
+from wms_sync.analytics.target import Maintained
 from wms_sync.extract.progress import Watcher
 from wms_sync.extract.read import ReadReport
 from wms_sync.load.refresh import RefreshReport
@@ -64,6 +65,11 @@ class Operation:
     def refreshed(self) -> RefreshReport | None:
         """Return the report of the run's load, if it has loaded."""
         return None if self._run is None else self._run.refreshed
+
+    @property
+    def maintained(self) -> Maintained | None:
+        """Return what maintenance did, if it was the run's."""
+        return None if self._run is None else self._run.maintained
 
     def push_watcher(self, log: logging.Logger) -> PushWatcher:
         """Return the watcher of a push: the one that was passed in, else one that writes lines to the log."""

@@ -70,6 +70,11 @@ def run_rebuild(settings: Settings, *, instance: dg.DagsterInstance | None = Non
     return run_job(Operation(settings), jobs.REBUILD, instance=instance)
 
 
+def run_maintain(settings: Settings, *, instance: dg.DagsterInstance | None = None) -> RunReport:
+    """Put the files of a lake together."""
+    return run_job(Operation(settings), jobs.MAINTAIN, instance=instance)
+
+
 def run_push(
     settings: Settings,
     kind: Kind,
@@ -122,7 +127,7 @@ def run_job(
         except DagsterExecutionInterruptedError:
             raise KeyboardInterrupt from None
         prune(used, operation.settings.history_days)
-    return RunReport(result.run_id, operation.read, operation.refreshed)
+    return RunReport(result.run_id, operation.read, operation.refreshed, operation.maintained)
 
 
 def _job(operation: Operation, name: str) -> tuple[dg.JobDefinition, dict[str, Any] | None]:

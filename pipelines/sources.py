@@ -12,7 +12,7 @@ Source = Literal["schedule", "sensor", "ui", "command line"]
 SOURCE = "wms/source"
 """The tag with who started a run. The command line gives it; a run of anyone else gets it with its first step."""
 MODE = "wms/mode"
-"""The tag with what a run is for: `sync`, `backfill`, `load`, `rebuild`, `plan` or `push`."""
+"""The tag with what a run is for: `sync`, `backfill`, `load`, `rebuild`, `maintain`, `plan` or `push`."""
 PLAN = "plan"
 COMMAND_LINE: Source = "command line"
 SCHEDULE, SENSOR = "dagster/schedule_name", "dagster/sensor_name"

@@ -176,6 +176,16 @@ def rebuild() -> int:
 
 
 @main.command()
+@exits_with_code
+def maintain() -> int:
+    """Put the files that loads have left in a lake together, and delete what no reader needs any more."""
+    settings = Settings.load()
+    from pipelines.cli.runs import run_maintain
+
+    return run_maintain(settings)
+
+
+@main.command()
 @AS_JSON
 @click.option("--check", "is_check", is_flag=True, help="Print one line. Exit 0: well. 1: failed or stale. 3: look.")
 @exits_with_code

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from pipelines.cli.printing import say_lines
 from pipelines.cli.progress import progress, push_progress
-from pipelines.cli.views import read_lines, refresh_lines, took_lines
+from pipelines.cli.views import maintained_lines, read_lines, refresh_lines, took_lines
 from pipelines.home import home_of_user
 from wms_sync.optional import without
 
@@ -37,6 +37,9 @@ class Runs(Protocol):
     def run_rebuild(self, settings: Settings) -> RunReport:
         """Make every table again."""
 
+    def run_maintain(self, settings: Settings) -> RunReport:
+        """Put the files of a lake together."""
+
     def run_push(
         self, settings: Settings, kind: Kind, path: Path, *, resend: bool = False, watcher: PushWatcher | None = None
     ) -> PushReport:
@@ -44,10 +47,15 @@ class Runs(Protocol):
 
 
 def run_sync(settings: Settings, *, keeps_history: bool = True) -> int:
-    """Run the nightly job now; return the exit code."""
+    """Run the nightly job now, and maintenance where it is due; return the exit code."""
+    runs = _runs(keeps_history=keeps_history)
     with progress() as watcher:
-        outcome = _runs(keeps_history=keeps_history).run_sync(settings, watcher=watcher)
-    return report(outcome)
+        outcome = runs.run_sync(settings, watcher=watcher)
+    code = report(outcome)
+    if settings.analytics == "ducklake" and _is_due(settings):
+        with progress():
+            report(runs.run_maintain(settings))
+    return code
 
 
 def run_backfill(settings: Settings, start: date, end: date) -> int:
@@ -61,6 +69,15 @@ def run_rebuild(settings: Settings) -> int:
     """Make every table again from raw pages; return the exit code."""
     with progress():
         outcome = _runs().run_rebuild(settings)
+    return report(outcome)
+
+
+def run_maintain(settings: Settings) -> int:
+    """Maintain the tables; return the exit code."""
+    with progress():
+        outcome = _runs().run_maintain(settings)
+    if outcome.maintained is None:
+        say_lines(["maintained  nothing: a load keeps the file compact by itself"])
     return report(outcome)
 
 
@@ -99,7 +116,15 @@ def _lines(outcome: RunReport) -> Iterator[str]:
         yield from read_lines(outcome.read)
     if outcome.refreshed is not None:
         yield from refresh_lines(outcome.refreshed)
+    if outcome.maintained is not None:
+        yield from maintained_lines(outcome.maintained)
     yield from took_lines(outcome.read, outcome.refreshed)
+
+
+def _is_due(settings: Settings) -> bool:
+    from wms_sync.upkeep.maintenance import is_due  # a file needs none, and its night should import none of it
+
+    return is_due(settings)
 
 
 def _runs(*, keeps_history: bool = True) -> Runs:

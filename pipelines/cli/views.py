@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pipelines.home_state import HomeState
+    from wms_sync.analytics.target import Maintained
     from wms_sync.extract.read import ReadReport
     from wms_sync.load.refresh import RefreshReport
     from wms_sync.reports.export import Exported
@@ -55,6 +56,14 @@ def refresh_lines(report: RefreshReport) -> Iterator[str]:
         yield f"published {report.bytes / 1e6:,.1f} MB"
     else:
         yield "NOT published: analysts still see the previous tables"
+
+
+def maintained_lines(done: Maintained) -> Iterator[str]:
+    """Yield what maintenance did."""
+    yield (
+        f"maintained  {done.tables} tables: {done.files:,} files instead of {done.files_before:,}; deleted "
+        f"{done.deleted:,} that no reader needs"
+    )
 
 
 def took_lines(read: ReadReport | None, refreshed: RefreshReport | None) -> Iterator[str]:

@@ -65,6 +65,8 @@ class Settings(BaseModel):
     omit_fields: str = ""
     warehouse_timezones: str = ""
     raw_retention_days: int | None = Field(default=None, ge=1, le=LONGEST_RETENTION_DAYS)
+    snapshot_days: int = Field(default=2, ge=1, le=LONGEST_RETENTION_DAYS)
+    maintenance_nights: int = Field(default=7, ge=0, le=LONGEST_RETENTION_DAYS)
     api_version: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}$")
     schedule_cron: str = "0 2 * * *"
     schedule_timezone: str = "UTC"

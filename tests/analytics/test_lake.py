@@ -5,13 +5,16 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
+import dagster as dg
 import duckdb
 import psycopg
 import pytest
 
+from pipelines import definitions
+from pipelines.cli.runs import run_maintain
 from tests.conftest import FEWER, Bench, opened_store
 from tests.test_sync import synced
 from wms_sandbox.app import Sandbox
@@ -42,6 +45,8 @@ from wms_sync.upkeep.verify import verify
 OF_THE_LOAD = {"loaded_at", "checked_at", "whole_at", "run_id", "load_run_id", "hours_behind", "listed_at"}
 """When and by whom it was loaded."""
 HOUR = 3600
+FILES_AFTER = 40
+"""The most files that the tables together have after maintenance."""
 ANOTHER = Holder("sync", 1, "another host", "now")
 
 
@@ -203,6 +208,59 @@ def catalogued(lake: Bench) -> list[tuple[object, ...]]:
     counts = ", ".join(f"(select count(*) from lake.ducklake_{table})" for table in tables)
     with psycopg.connect(lake.settings.database_url.replace("+psycopg", "")) as connection:
         return connection.execute(f"select {counts}").fetchall()
+
+
+def test_maintenance_leaves_few_files_and_spares_open_readers(lake, capsys):
+    settings, target = lake.settings, Lake(lake.settings)
+    query = "select sum(hash(one)) from shipments as one union all select sum(hash(one)) from orders as one"
+
+    def is_requested() -> bool:
+        schedule = definitions.build(settings).resolve_schedule_def("maintenance")
+        return bool(schedule.evaluate_tick(dg.build_schedule_context()).run_requests)
+
+    with closing(target.opened_for_writing(lake.store.turn)) as connection:  # what a load that changes little does
+        connection.execute(
+            "update ops.loads set listed_at = listed_at where window_id = (select min(window_id) from ops.loads)"
+        )
+    assert target.loads_gathered > 0
+    assert not is_requested(), "that many loads have not gathered yet"
+    settings = settings.model_copy(update={"maintenance_nights": target.loads_gathered})
+    assert is_requested()
+    before, scattered = everything(settings), sum(one.files for one in target.tables())
+    with target.published() as early, target.published() as late:
+        late.begin()
+        late.execute("from ops.loads limit 0")  # it reads the state of now, and the tables only later
+        expected = early.execute(query).fetchall()
+        assert run_maintain(settings) == 0
+        assert early.execute(query).fetchall() == late.execute(query).fetchall() == expected
+    left = sum(one.files for one in target.tables())
+    assert f"{left:,} files instead of {scattered:,}; deleted 0 that no reader needs" in capsys.readouterr().out
+    assert left <= FILES_AFTER < scattered
+    assert everything(settings) == before
+    assert (target.loads_gathered, is_requested()) == (0, False)
+
+    with closing(opened_store(settings)) as store:  # the days are over in which readers might need what was replaced
+        orphan = settings.layout.lake / "main" / "orders" / "of-a-killed-load.parquet"
+        orphan.write_bytes(b"PAR1")
+        done = target.maintain(store.turn, timedelta(0))
+        version = target.version
+        again = target.maintain(store.turn, timedelta(0))
+        store.turn.close()
+    assert (done.tables, done.files, again.deleted, target.version) == (0, left, 0, version)
+    assert len([*settings.layout.lake.rglob("*.parquet")]) == left
+    assert not orphan.exists()
+    assert everything(settings) == before
+
+
+def test_a_writer_that_was_overtaken_maintains_nothing(lake):
+    target = Lake(lake.settings)
+    with closing(target.opened_for_writing(lake.store.turn)) as connection:
+        connection.execute("delete from orders where id = (select max(id) from orders)")
+    before = catalogued(lake)
+    Epoch.begin(lake.settings.database_url, ANOTHER, what=WRITER, run_id=None).close()
+    with pytest.raises(TakenOver):
+        target.maintain(lake.store.turn, timedelta(0))
+    assert catalogued(lake) == before
 
 
 def test_reports_read_the_lake(lake, tmp_path):

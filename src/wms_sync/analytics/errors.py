@@ -62,6 +62,17 @@ class ForgottenOrdersLostError(AnalyticsError):
         )
 
 
+class MaintenanceError(AnalyticsError):
+    """Maintenance of a lake stopped half way."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(
+            f"Maintenance of the lake stopped ({type(cause).__name__}: {cause}). The tables are as they were, and what "
+            "was put together stays so. Look whether PostgreSQL and the files answer: `wms-sync doctor`. If memory was "
+            "short, raise WMS_MEMORY_LIMIT. Then run `wms-sync maintain`, which continues."
+        )
+
+
 class NotOnALake(SettingsError):
     """A command does not work on a lake yet; it did nothing."""
 

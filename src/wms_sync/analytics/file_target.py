@@ -8,7 +8,7 @@ whose receipts say what is still to be merged.
 from __future__ import annotations
 
 import shutil
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import duckdb
 
@@ -79,6 +79,14 @@ class FileTarget:
     def load(self, turn: Turn) -> WorkingFile:
         """Return a load of the working file."""
         return WorkingFile(self._memory_limit, turn)
+
+    @property
+    def loads_gathered(self) -> int:
+        """Return 0: a load compacts the file when there is much to gain."""
+        return 0
+
+    def maintain(self, turn: Turn, keep: timedelta) -> None:
+        """Do nothing, for the same reason."""
 
 
 class WorkingFile:

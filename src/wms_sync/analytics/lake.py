@@ -9,39 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import cast
 
 import duckdb
-from sqlalchemy import text
 
 from wms_sync import sql_files
 from wms_sync.analytics import database
 from wms_sync.analytics import lake_place as place
 from wms_sync.analytics.errors import DatabaseOpenError
 from wms_sync.analytics.extensions import NEVER_DOWNLOADED, load_extensions
+from wms_sync.analytics.lake_catalogue import LakeCatalogue, Snapshot, StoredTable
 from wms_sync.analytics.lake_fence import Fence, session_options
 from wms_sync.analytics.lake_place import NAME
+from wms_sync.analytics.lake_upkeep import maintain
 from wms_sync.analytics.one_transaction import OneTransaction
-from wms_sync.analytics.target import Opened
+from wms_sync.analytics.target import Maintained, Opened
 from wms_sync.catalogue import literal, marts
 from wms_sync.durable import make_private
 from wms_sync.settings import Settings
-from wms_sync.state.engine import Opened as OpenedState
 from wms_sync.state.turns import Turn
 
 LEAST_THREADS = 4
 """A thread waits for each request to a catalogue or a store that is far away."""
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """The newest snapshot of the lake, and the bytes of the files that it names."""
-
-    id: int
-    at: datetime
-    size: int
 
 
 class Lake:
@@ -98,6 +88,21 @@ class Lake:
         """Return a load of the lake."""
         return LakeLoad(self, turn)
 
+    @property
+    def loads_gathered(self) -> int:
+        """Return how many loads have added files since the last maintenance."""
+        with LakeCatalogue(self._settings.database_url) as catalogue:
+            return catalogue.loads_gathered()
+
+    def maintain(self, turn: Turn, keep: timedelta) -> Maintained:
+        """Put the files of each table together, and delete what was replaced longer ago than ``keep``."""
+        return maintain(self, turn, keep)
+
+    def tables(self) -> tuple[StoredTable, ...]:
+        """Return the tables with the number of their files."""
+        with LakeCatalogue(self._settings.database_url) as catalogue:
+            return catalogue.tables()
+
     def opened_for_writing(self, turn: Turn) -> duckdb.DuckDBPyConnection:
         """Attach the lake for writing in this turn, and make it if there is none. Raise ``DatabaseOpenError``."""
         if self._settings.files_url is None:
@@ -152,20 +157,8 @@ class Lake:
         return found
 
     def _newest_snapshot(self) -> Snapshot | None:
-        with _Catalogue(self._settings.database_url) as catalogue:
+        with LakeCatalogue(self._settings.database_url) as catalogue:
             return catalogue.newest_snapshot()
-
-
-class _Catalogue(OpenedState):
-    """Reads the lake's catalogue from PostgreSQL, which takes no extension of DuckDB."""
-
-    def newest_snapshot(self) -> Snapshot | None:
-        """Return the newest snapshot; None before the first load, which the empty lake's own snapshot precedes."""
-        with self._engine.connect() as connection:
-            if connection.execute(text(sql_files.read("lake/exists.sql"))).scalar() is None:
-                return None
-            row = connection.execute(text(sql_files.read("lake/newest_snapshot.sql"))).one_or_none()
-        return None if row is None else Snapshot(row.id, row.at, int(row.size))
 
 
 class LakeLoad:

@@ -7,7 +7,8 @@ that nothing else depends on whether they are in a file.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Protocol
 
 import duckdb
@@ -17,6 +18,21 @@ from wms_sync.state.turns import Turn
 
 Opened = AbstractContextManager[duckdb.DuckDBPyConnection]
 """An open connection for the length of a block; times are UTC."""
+
+
+@dataclass(frozen=True)
+class Maintained:
+    """What maintenance did: the tables that it wrote anew, the files of all tables, and how many it deleted."""
+
+    tables: int
+    files_before: int
+    files: int
+    deleted: int
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return the counts of the run's record."""
+        return {"tables_put_together": self.tables, "files_left": self.files, "files_deleted": self.deleted}
 
 
 class Loading(Protocol):
@@ -94,6 +110,16 @@ class Target(Protocol):
 
     def load(self, turn: Turn) -> Loading:
         """Return a load, to be begun."""
+
+    @property
+    def loads_gathered(self) -> int:
+        """Return how many loads have left files that maintenance would put together."""
+
+    def maintain(self, turn: Turn, keep: timedelta) -> Maintained | None:
+        """Put together what loads have left, and delete what was replaced longer ago than ``keep``.
+
+        Return None where loads leave nothing. Raise ``MaintenanceError``.
+        """
 
 
 def target_of(settings: Settings) -> Target:

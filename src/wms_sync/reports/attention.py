@@ -25,6 +25,7 @@ from wms_sync.state.errors import RestoreUnfinished
 from wms_sync.state.ledger import LEDGER_LACKS
 from wms_sync.state.runs import LOADING, LOADS_TABLES, SYNC, RunRecord
 from wms_sync.state.store import StateStore
+from wms_sync.upkeep.maintenance import loads_too_many
 from wms_sync.upkeep.recovery import refuse_another_service
 
 if TYPE_CHECKING:
@@ -102,6 +103,13 @@ def items_of(found: Status, settings: Settings, store: StateStore, runs: Sequenc
         yield item("file", needs(settings, file), file.run_id, file.unsent, file.waits, about=(file.kind, file.path))
     if forgetting := len(store.forgotten(unfinished=True)):
         yield item("forget", f"Forgetting {forgetting} orders was interrupted: run `wms-sync forget` to finish it.")
+    if late := loads_too_many(settings):
+        yield item(
+            "maintenance",
+            f"{late} loads have left files in the lake since its last maintenance, and each takes longer: run "
+            "`wms-sync maintain`.",
+            "late",
+        )
     try:
         refuse_another_service(settings, store)
     except AnotherServiceError as error:

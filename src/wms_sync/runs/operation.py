@@ -1,4 +1,4 @@
-"""A sync, a backfill, a load or a rebuild: everything between the command and its result.
+"""A sync, a backfill, a load, a rebuild or maintenance: everything between the command and its result.
 
 Each is one turn of the writer. What is read is flattened while the read goes on, then loaded, checked and published.
 The run is recorded from its first phase to its last, whoever started it; runs that were killed before are told first.
@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
+from wms_sync.analytics.target import Maintained
 from wms_sync.api.client import GlobalApi
 from wms_sync.audit.compare import stored_shipments
 from wms_sync.audit.slice import SliceReader
@@ -30,7 +31,8 @@ from wms_sync.runs.recording import SUCCEEDED, Counts, Ended, Recording
 from wms_sync.runs.report_page import report_load
 from wms_sync.settings import Settings
 from wms_sync.state.run import Run
-from wms_sync.state.runs import LOADING, SYNC
+from wms_sync.state.runs import LOADING, MAINTENANCE, SYNC
+from wms_sync.upkeep.maintenance import maintain
 from wms_sync.upkeep.recovery import begin
 
 
@@ -45,6 +47,7 @@ class RunReport:
     run_id: str
     read: ReadReport | None
     refreshed: RefreshReport | None
+    maintained: Maintained | None = None
 
 
 OnRead = Callable[[Run, ReadReport], object]
@@ -56,7 +59,7 @@ def _nothing(_: Run, __: ReadReport) -> None:
 
 
 class Operation:
-    """One run. What it has done by now is in ``read``, ``refreshed`` and ``page`` (the report's), also if it fails.
+    """One run. What it has done by now is in its reports, also if it fails; ``page`` is where the HTML report is.
 
     A load whose blocking checks fail raises nothing: ``refreshed`` says that nothing was published.
     """
@@ -68,6 +71,7 @@ class Operation:
         self.run_id = run_id or str(uuid4())
         self.read: ReadReport | None = None
         self.refreshed: RefreshReport | None = None
+        self.maintained: Maintained | None = None
         self.page: Path | None = None
         self._source = source
         self._watcher = watcher
@@ -83,7 +87,7 @@ class Operation:
         """Return the reports of the run, which has ended. Raise ``NotPublished`` if nothing was published."""
         if self.refreshed is not None and not self.refreshed.published:
             raise NotPublished(self.refreshed.refusal)
-        return RunReport(self.run_id, self.read, self.refreshed)
+        return RunReport(self.run_id, self.read, self.refreshed, self.maintained)
 
     def sync(self, on_read: OnRead = _nothing) -> None:
         """Read what is not covered yet and a slice of old shipments, and load the tables."""
@@ -117,6 +121,11 @@ class Operation:
         """Make every table again from raw pages, without one call to the service."""
         with self._turn("rebuild", phase="rebuild") as run:
             self._load(run, rebuild)
+
+    def maintain(self) -> None:
+        """Put the files of a lake together, without one call to the service."""
+        with self._turn(MAINTENANCE, phase="maintain") as run:
+            self.maintained = maintain(run)
 
     @contextmanager
     def _turn(self, purpose: str, *, phase: str, is_last: bool = True) -> Iterator[Run]:
@@ -157,7 +166,8 @@ class Operation:
 
     def _counts(self) -> Counts:
         read = {} if self.read is None else self.read.counts
-        return {**read, **({} if self.refreshed is None else self.refreshed.counts)}
+        loaded = {} if self.refreshed is None else self.refreshed.counts
+        return {**read, **loaded, **({} if self.maintained is None else self.maintained.counts)}
 
     def _end(self) -> Ended:
         return SUCCEEDED if self.refreshed is None else Ended.of(self.refreshed)

@@ -22,7 +22,7 @@ from wms_sync.state.schema import runs
 
 Outcome = Literal["running", "succeeded", "failed", "interrupted"]
 KEPT = 400
-SYNC, LOADING = "sync", "loading the tables"
+SYNC, LOADING, MAINTENANCE = "sync", "loading the tables", "maintenance"
 """What a run is for, in its record; a backfill and a push also say of what."""
 LOADS_TABLES = frozenset({SYNC, "backfill", "rebuild", "loading"})
 """Groups whose success does what a load alone should have done."""

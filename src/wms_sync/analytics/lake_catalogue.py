@@ -1,0 +1,67 @@
+"""The lake's catalogue, read from PostgreSQL itself, which takes no extension of DuckDB."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import text
+
+from wms_sync import sql_files
+from wms_sync.catalogue import table
+from wms_sync.state.engine import Opened
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The newest snapshot of the lake, and the bytes of the files that it names."""
+
+    id: int
+    at: datetime
+    size: int
+
+
+@dataclass(frozen=True)
+class StoredTable:
+    """What the newest snapshot has of a table: files with rows, and files that say which of these are deleted."""
+
+    schema_name: str
+    table_name: str
+    data_files: int
+    delete_files: int
+
+    @property
+    def files(self) -> int:
+        """Return how many files a reader opens."""
+        return self.data_files + self.delete_files
+
+    @property
+    def is_scattered(self) -> bool:
+        """Return whether fewer files could hold it."""
+        return self.data_files > 1 or self.delete_files > 0
+
+
+class LakeCatalogue(Opened):
+    """Reads the catalogue."""
+
+    def newest_snapshot(self) -> Snapshot | None:
+        """Return the newest snapshot; None before the first load, which the empty lake's own snapshot precedes."""
+        with self._engine.connect() as connection:
+            if connection.execute(text(sql_files.read("lake/exists.sql"))).scalar() is None:
+                return None
+            row = connection.execute(text(sql_files.read("lake/newest_snapshot.sql"))).one_or_none()
+        return None if row is None else Snapshot(row.id, row.at, int(row.size))
+
+    def tables(self) -> tuple[StoredTable, ...]:
+        """Return the tables of the lake; none if there is no lake."""
+        with self._engine.connect() as connection:
+            if connection.execute(text(sql_files.read("lake/exists.sql"))).scalar() is None:
+                return ()
+            rows = connection.execute(text(sql_files.read("lake/tables.sql")))
+            return tuple(StoredTable(**row._mapping) for row in rows)
+
+    def loads_gathered(self) -> int:
+        """Return how many loads have added files since these were last put together: each adds one to ``ops.loads``."""
+        place = table("ops_loads").place
+        found = (one.data_files for one in self.tables() if (one.schema_name, one.table_name) == place)
+        return max(0, next(found, 0) - 1)

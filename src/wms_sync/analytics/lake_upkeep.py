@@ -1,0 +1,109 @@
+"""Maintenance of a lake: few files a table again, and nothing kept that no reader needs.
+
+Each load adds files to the tables that it changes, and files that say which rows are deleted; the catalogue names all
+of them, so each load takes longer than the one before (measured: 0.9 s, and 9.9 s after 80). Maintenance goes table by
+table, a transaction each step: all tables at once need more memory than a load has. First what is left of files with
+deleted rows is written anew, then small files are merged; DuckLake does not merge what the same transaction has
+written. What is replaced stays as long as readers may still be reading it. Every step can be the last: the next
+maintenance continues.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from wms_sync.analytics.errors import MaintenanceError
+from wms_sync.analytics.lake_catalogue import StoredTable
+from wms_sync.analytics.lake_place import NAME
+from wms_sync.analytics.target import Maintained
+from wms_sync.catalogue import literal
+from wms_sync.state.turns import Turn
+
+if TYPE_CHECKING:
+    from wms_sync.analytics.lake import Lake
+
+logger = logging.getLogger(__name__)
+
+PUT_TOGETHER = (
+    "ducklake_rewrite_data_files({name}, {table}, schema => {schema}, delete_threshold => 0)",
+    "ducklake_merge_adjacent_files({name}, {table}, schema => {schema})",
+)
+"""The steps for a table. Without a threshold DuckLake rewrites a file when 95 % of its rows are deleted."""
+
+
+def maintain(lake: Lake, turn: Turn, keep: timedelta) -> Maintained:
+    """Put files together, and delete what was replaced longer ago than ``keep``. Raise ``MaintenanceError``."""
+    before = lake.tables()
+    with _explained(), closing(lake.opened_for_writing(turn)) as connection:
+        changed = [one for one in before if one.is_scattered and _put_together(connection, turn, one)]
+        deleted = delete_replaced(connection, turn, keep)
+    return Maintained(len(changed), _files(before), _files(lake.tables()), deleted)
+
+
+def delete_replaced(connection: duckdb.DuckDBPyConnection, turn: Turn, keep: timedelta) -> int:
+    """Delete snapshots, and files that no snapshot names, all older than ``keep``; return how many files there were.
+
+    A file that no transaction has committed is deleted too. Nobody reads it, since it was never part of a snapshot,
+    and no load takes as long as ``keep``.
+    """
+    with _transaction(connection, turn):
+        connection.execute(f"call ducklake_expire_snapshots({literal(NAME)}, older_than => $1)", [_until(keep)])
+    deleted = 0
+    for function in ("ducklake_cleanup_old_files", "ducklake_delete_orphaned_files"):
+        turn.check()
+        found = connection.execute(f"call {function}({literal(NAME)}, older_than => $1)", [_until(keep)]).fetchall()
+        deleted += len(found)
+    return deleted
+
+
+def _put_together(connection: duckdb.DuckDBPyConnection, turn: Turn, table: StoredTable) -> bool:
+    """Return whether anything was written."""
+    names = {"name": literal(NAME), "table": literal(table.table_name), "schema": literal(table.schema_name)}
+    written = 0
+    for step in PUT_TOGETHER:
+        with _transaction(connection, turn):
+            written += len(connection.execute(f"call {step.format(**names)}").fetchall())
+    logger.info(
+        "put together %(files)d files of %(schema)s.%(table)s",
+        {"files": table.files, "schema": table.schema_name, "table": table.table_name},
+    )
+    return written > 0
+
+
+@contextmanager
+def _transaction(connection: duckdb.DuckDBPyConnection, turn: Turn) -> Iterator[None]:
+    """Commit the block, as a load does; after an error roll it back, for the reason that ``OneTransaction`` has."""
+    connection.begin()
+    try:
+        yield
+        row = turn.epoch.row
+        message = literal(f"{row.purpose} (run {row.run_id})")
+        connection.execute(f"call {NAME}.set_commit_message('wms-sync', {message})")
+        turn.check()
+        connection.commit()
+    except BaseException:
+        with suppress(duckdb.Error):
+            connection.rollback()
+        raise
+
+
+def _until(keep: timedelta) -> datetime:
+    return datetime.now(UTC) - keep
+
+
+def _files(tables: tuple[StoredTable, ...]) -> int:
+    return sum(one.files for one in tables)
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except duckdb.Error as error:
+        raise MaintenanceError(error) from error
