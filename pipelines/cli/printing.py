@@ -17,9 +17,9 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def say_lines(lines: Iterable[str]) -> None:
-    """Print each as one line: a line break of the service, with which it could make up lines of ours, is escaped."""
+    """Print each as one line: a line break in a text of the service, which would make up a line of ours, is a space."""
     for line in lines:
-        say(line.replace("\n", "\\u000a").replace("\t", "\\u0009"))
+        say(" ".join(line.splitlines()))
 
 
 def _escaped(found: re.Match[str]) -> str:

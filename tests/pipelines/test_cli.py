@@ -225,7 +225,7 @@ def test_values_that_do_not_fit_are_said_and_end_with_three(run, sandbox, tmp_pa
     assert [json.loads(text) for _, _, text in spoiled] == [{"perhaps": "not"}] * len(spoiled)
     assert unknown == [(f"Shipment.{COMMANDS}", '"blue"')]
     shown = run("inbox", "list").stdout
-    assert "Shipment.gift\\u001b]0;wrap\\u0007\\u009b31m\\u202e\\u000anothing is open" in shown
+    assert "Shipment.gift\\u001b]0;wrap\\u0007\\u009b31m\\u202e nothing is open" in shown
     assert not set("\x1b\x07\x9b\u202e") & set(shown)
     assert "nothing is open" not in shown.splitlines()
 
