@@ -13,6 +13,8 @@ from tests.test_sync import first_synced, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.analytics.asking import OF_LOAD, WHOLE
 from wms_sync.analytics.checks import checks
+from wms_sync.analytics.database import row_counts
+from wms_sync.analytics.seal import is_sealed
 from wms_sync.load.refresh import RefreshReport, rebuild, refresh
 from wms_sync.reports.checks import found_in_whole_tables, found_last
 from wms_sync.state.audits import Audit, Audits
@@ -75,6 +77,17 @@ def test_a_night_asks_of_what_it_changed_and_says_of_how_many_rows(loaded, sandb
     assert (few.rows, report.rows["shipments"]) == (240, 242)
     assert unchecked(loaded) == 0
     assert asked(synced(loaded)[1]) == {OF_LOAD}
+
+
+def test_rows_are_told_without_counting_them_as_long_as_nobody_else_wrote_into_the_file(loaded, sandbox):
+    for _ in range(2):
+        report = night(loaded, sandbox)
+        with closing(duckdb.connect(loaded.layout.published, read_only=True)) as connection:
+            assert report.rows == row_counts(connection)
+    assert is_sealed(loaded.layout, loaded.layout.working_database)
+    assert is_sealed(loaded.layout, loaded.layout.published)
+    spoil(loaded, "delete from shipment_items where shipment_id = (select min(shipment_id) from shipment_items)")
+    assert not is_sealed(loaded.layout, loaded.layout.working_database)
 
 
 def test_a_rebuild_asks_of_whole_tables(loaded, sandbox):

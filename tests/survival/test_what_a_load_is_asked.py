@@ -20,6 +20,7 @@ from wms_sync.analytics.asking import OF_LOAD, Checking, ask_whole_tables
 from wms_sync.analytics.checks import checks
 from wms_sync.analytics.errors import CountsDisagreeError
 from wms_sync.analytics.merge import Merger
+from wms_sync.analytics.tally import Tally
 from wms_sync.catalogue import ops_tables, tables
 from wms_sync.flatten.window import flattened_window
 from wms_sync.layout import Layout
@@ -79,7 +80,8 @@ class Tables:
         checking = Checking(self.layout, "500MB")
         checking.begin(self.connection)
         versions = wide(self.chance, number)
-        merger = Merger(self.connection, self.layout, run_id="load", include_addresses=False, narrow={})
+        tally = Tally()
+        merger = Merger(self.connection, self.layout, run_id="load", include_addresses=False, narrow={}, tally=tally)
         windows: Sequence[Window] = landed(self.layout, versions)
         if windows:
             try:
@@ -93,7 +95,7 @@ class Tables:
             )
         if number and self.chance.random() < 0.1:
             return
-        checking.ask(self.connection, alone=True)
+        checking.ask(self.connection, alone=True, tally=self.chance.choice((tally, None)))
         assert checking.is_complete
         self.assert_as_in_whole_tables(checking)
 

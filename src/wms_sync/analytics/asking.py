@@ -29,6 +29,7 @@ from wms_sync import sql_files
 from wms_sync.analytics.checks import Check, checks, counted_rows, expressions, keys_check, release
 from wms_sync.analytics.database import FULL, is_filled, make_room, records, replace_rows, row_counts, transaction
 from wms_sync.analytics.errors import AnalyticsError
+from wms_sync.analytics.tally import Places, Tally, counted, places
 from wms_sync.catalogue import Table, literal, ops_tables, quote, tables
 from wms_sync.flatten.window import FlattenedWindow, flattened_window, is_flattened
 from wms_sync.layout import Layout
@@ -157,6 +158,11 @@ class Checking:
         self.results: list[CheckResult] = []
         self._counted_before = Counting(tables(), memory_limit)
         self._counted = Counting(RELATIONS, memory_limit)
+        self._knows_what_to_count = False
+        self._rows_before: dict[str, int] = {}
+        self._places_before: Places = {}
+        self._since: int | None = None
+        self._wrote: Mapping[str, int] = {}
         self._layout = layout
         self._memory_limit = memory_limit
         self._before: dict[str, _Found] | None = None
@@ -174,38 +180,44 @@ class Checking:
         """Return whether no check blocks publishing."""
         return not any(result.blocks_publishing for result in self.results)
 
-    def begin(self, connection: duckdb.DuckDBPyConnection) -> bool:
+    def begin(self, connection: duckdb.DuckDBPyConnection, *, is_as_left: bool = False) -> bool:
         """Read what the checks found last, and whether the tables are still as they were then; once.
 
-        Return whether the file should be opened anew: there is more to count, or it took much of the memory.
+        If they are surely ``is_as_left`` by the load that asked last, no row is counted. Return whether the file should
+        be opened anew: there is more to count, or it took much of the memory.
         """
         if self._has_begun:
             return False
+        self._places_before = places(connection)
         if self._before is None:
             found = records(connection.execute("from ops.checks where release = ?", [release()]))
             self._before = {row["name"]: _Found(**row) for row in found}
             self._whole = self._before.keys() != {check.name for check in checks()}
         if not self._whole:
-            if not self._counted_before.go_on(connection, alone=True):
+            known = {one.slug: self._before[keys_check(one.slug)].rows_in_table for one in tables()}
+            if not is_as_left and not self._counted_before.go_on(connection, alone=True):
                 return True
-            rows = self._counted_before.rows
-            self._whole = any(self._before[keys_check(slug)].rows_in_table != count for slug, count in rows.items())
+            self._whole = not is_as_left and self._counted_before.rows != known
+            self._rows_before = {one.slug: known[one.slug] for one in counted()}
         self._has_begun = True
         return is_filled(connection, self._memory_limit, COUNTED)
 
-    def ask(self, connection: duckdb.DuckDBPyConnection, *, alone: bool) -> None:
+    def ask(self, connection: duckdb.DuckDBPyConnection, *, alone: bool, tally: Tally | None = None) -> None:
         """Ask what is left to ask, and record what was found once everything was asked.
 
-        If the memory is not enough, return: closing the file frees it. If the file was opened for this ``alone``, raise
-        ``duckdb.OutOfMemoryException`` instead where no check could be asked.
+        With a ``tally`` of what the load did, tables are neither counted nor searched for the load's rows where it
+        agrees with them. If the memory is not enough, return: closing the file frees it. If the file was opened for
+        this ``alone``, raise ``duckdb.OutOfMemoryException`` instead where no check could be asked.
         """
+        if not self._knows_what_to_count:
+            self._use(connection, tally)
         was_counted = self._counted.is_complete
         if not self._counted.go_on(connection, alone=alone):
             return
         alone = alone and was_counted  # what was just counted takes some of the memory
         windows = connection.execute(sql_files.read("asked/windows.sql")).fetchall()
         self.is_news = bool(windows)
-        self._whole = self._whole or self._asks_whole_tables(windows)
+        self._whole = self._whole or self._asks_whole_tables(windows, self.rows["shipments"])
         if self._whole and not alone and is_filled(connection, self._memory_limit):
             return
         limited = [] if self._whole else [check for check in self._left() if not self._found(check).offending]
@@ -227,46 +239,57 @@ class Checking:
             self._record(connection)
             self.is_complete = True
 
+    def _use(self, connection: duckdb.DuckDBPyConnection, tally: Tally | None) -> None:
+        """Look at the tally: which tables are still to be counted, and whether the load's rows are the latest ones."""
+        self._knows_what_to_count = True
+        if self._whole or tally is None or not tally.is_all_that_changed(self._places_before, places(connection)):
+            return
+        windows = connection.execute(sql_files.read("asked/windows.sql")).fetchall()
+        known = tally.rows(self._rows_before)
+        if not known or self._asks_whole_tables(windows, known["shipments"]):
+            return
+        self._counted = Counting([one for one in RELATIONS if one.slug not in known], self._memory_limit)
+        self._counted.rows |= known
+        if tally.is_plain and tally.groups == 1 and tally.windows == {window for window, _, _ in windows}:
+            self._since, self._wrote = tally.since, tally.inserted
+
     def _left(self) -> list[Check]:
         known = {result.check.name for result in self.results}
         return [check for check in checks() if check.name not in known]
 
-    def _asks_whole_tables(self, windows: Sequence[tuple[str, int, bool]]) -> bool:
+    def _asks_whole_tables(self, windows: Sequence[tuple[str, int, bool]], stored: int) -> bool:
         return (
             any(ended_a_round or not is_flattened(self._layout, window) for window, _, ended_a_round in windows)
-            or sum(shipments for _, shipments, _ in windows) * LARGE > self.rows["shipments"]
+            or sum(shipments for _, shipments, _ in windows) * LARGE > stored
         )
 
     def _of_load(
         self, connection: duckdb.DuckDBPyConnection, windows: Sequence[str], passed: Sequence[Check]
     ) -> list[CheckResult]:
         """Return the results of checks that passed before, asked in one statement of the rows of these windows."""
-        changed = self._changed_tables(connection, [flattened_window(self._layout, window) for window in windows])
+        files = self._files([flattened_window(self._layout, window) for window in windows])
+        if self._since is None:
+            _fill_load_keys(connection, files)
+        filled = [one for one in tables() if self.rows[one.slug]]
+        changed = {one.slug for one in filled if (windows if one.schema == "ops" else files[one.root])}
         asked = [check for check in passed if check.scope == "everything" or not changed.isdisjoint(check.reads)]
         slugs = tuple(slug for check in asked for slug in check.reads)
-        common = expressions(slugs)
+        common = expressions(slugs, self._since)
         counts = [f"select {literal(check.name)}, count(*) from ({check.limited})" for check in asked]
         counts += [f"select {literal(slug)}, ({counted_rows(slug)})" for slug in dict.fromkeys(slugs)]
-        counted = dict(connection.execute(f"{common}\n" + "\nunion all\n".join(counts)).fetchall()) if counts else {}
-        return [self._result(connection, check, common, counted) for check in passed]
+        found = dict(connection.execute(f"{common}\n" + "\nunion all\n".join(counts)).fetchall()) if counts else {}
+        if self._since is not None and any(found.get(slug, 0) != self._wrote[slug] for slug in _of_objects(slugs)):
+            self._since = None  # somebody changed them afterwards
+            return self._of_load(connection, windows, passed)
+        return [self._result(connection, check, common, found) for check in passed]
 
-    def _changed_tables(self, connection: duckdb.DuckDBPyConnection, windows: Sequence[FlattenedWindow]) -> set[str]:
-        """Fill the temporary table ``load_keys``; return the tables, if they have rows, that the windows may change."""
-        files = {
+    def _files(self, windows: Sequence[FlattenedWindow]) -> dict[str, list[str]]:
+        """Return the Parquet files of these windows by root table."""
+        return {
             one.name: [file for window in windows for file in window.files(self._layout, one.slug)]
-            for one in tables()
-            if one.is_root and one.schema != "ops"
+            for one in counted()
+            if one.is_root
         }
-        keys = [
-            f"union all select {literal(root)}, {quote(key)} from read_parquet(${root})"
-            for root, key in ((one.name, one.root_key) for one in tables() if files.get(one.name))
-        ]
-        connection.execute(
-            sql_files.read("asked/load_keys.sql").format(keys="\n    ".join(keys)),
-            {root: listed for root, listed in files.items() if listed},
-        )
-        filled = [one for one in tables() if self.rows[one.slug]]
-        return {one.slug for one in filled if (windows if one.schema == "ops" else files[one.root])}
 
     def _result(
         self, connection: duckdb.DuckDBPyConnection, check: Check, common: str, counted: Mapping[str, int]
@@ -333,6 +356,22 @@ def ask_whole_tables(
         with open_file() as connection:
             found += _while_there_is_memory(connection, asked[len(found) :], rows, alone=True)
     return tuple(found)
+
+
+def _fill_load_keys(connection: duckdb.DuckDBPyConnection, files: Mapping[str, Sequence[str]]) -> None:
+    """Fill the temporary table ``load_keys`` with the keys that these files show, by root table."""
+    keys = [
+        f"union all select {literal(root)}, {quote(key)} from read_parquet(${root})"
+        for root, key in ((one.name, one.root_key) for one in tables() if files.get(one.name))
+    ]
+    connection.execute(
+        sql_files.read("asked/load_keys.sql").format(keys="\n    ".join(keys)),
+        {root: listed for root, listed in files.items() if listed},
+    )
+
+
+def _of_objects(slugs: Sequence[str]) -> Sequence[str]:
+    return [one.slug for one in counted() if one.slug in slugs]
 
 
 def _while_there_is_memory(

@@ -74,26 +74,41 @@ def counted_rows(slug: str) -> str:
     return f"select count(*) from {quote(slug + _OF_LOAD)}"
 
 
-def expressions(slugs: Sequence[str]) -> str:
+def expressions(slugs: Sequence[str], since: int | None = None) -> str:
     """Return the common table expressions for the rows of these tables that a load may have changed.
 
     ``<slug>_of_load`` has the keys and is computed once. A table in schema ``main`` is also there by its own name with
-    every column, for the checks that read more than the keys: it hides the whole table.
+    every column, for the checks that read more than the keys: it hides the whole table. With ``since``, in microseconds
+    of the epoch, they are the rows that were read since then.
     """
     parts: list[str] = []
+    histories = {table(history.name).slug: history for history in history_tables()}
     for slug in dict.fromkeys(slugs):
         one = table(slug)
         keys = dict.fromkeys((one.root_key, *one.keys, *one.parent_key))
-        parts.append(f"{quote(slug + _OF_LOAD)} as materialized ({_rows_of_load(one, ', '.join(map(quote, keys)))})")
+        columns = ", ".join(map(quote, keys))
+        parts.append(f"{quote(slug + _OF_LOAD)} as materialized ({_rows_of_load(one, columns, since)})")
         if slug in _read_whole():
-            parts.append(f"{quote(slug)} as not materialized ({_rows_of_load(one, '*')})")
+            parts.append(f"{quote(slug)} as not materialized ({_rows_of_load(one, '*', since)})")
+        if slug in histories:
+            rows = _rows_of_load(histories[slug], "*", since)
+            parts.append(f"{quote(_history_of_load(slug))} as not materialized ({rows})")
     return "with " + ",\n".join(parts) if parts else ""
 
 
-def _rows_of_load(one: Table, columns: str) -> str:
-    path = "asked/rows_of_windows.sql" if one.schema == "ops" else "asked/rows_of_load.sql"
-    return sql_files.read(path).format(
-        columns=columns, table=one.qualified, root_key=quote(one.root_key), root=literal(one.root)
+def _history_of_load(slug: str) -> str:
+    return f"history_of_{slug}{_OF_LOAD}"
+
+
+def _rows_of_load(one: Table, columns: str, since: int | None) -> str:
+    path = "rows_of_windows" if one.schema == "ops" else "rows_of_load" if since is None else "rows_since"
+    return sql_files.read(f"asked/{path}.sql").format(
+        columns=columns,
+        table=one.qualified,
+        root_key=quote(one.root_key),
+        root=literal(one.root),
+        read_at="last_seen_at" if one.schema == "history" else "_extracted_at",
+        since=since,
     )
 
 
@@ -157,7 +172,7 @@ def _ends_in_the_table(history: Table) -> Check:
         description=f"Every row of {root.name} equals the current version of the {single} in history.",
         query=query(root.qualified, history.qualified),
         scope="rows",
-        limited=query(quote(root.slug), f"({_rows_of_load(history, '*')})"),
+        limited=query(quote(root.slug), quote(_history_of_load(root.slug))),
         reads=(root.slug,),
     )
 

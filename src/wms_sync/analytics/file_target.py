@@ -16,6 +16,7 @@ from wms_sync.analytics import database
 from wms_sync.analytics.compact import compact, is_bloated
 from wms_sync.analytics.foreign_log import report_foreign_log
 from wms_sync.analytics.publish import publish
+from wms_sync.analytics.seal import is_sealed, seal
 from wms_sync.analytics.target import Opened
 from wms_sync.layout import log_of
 from wms_sync.settings import Settings
@@ -95,6 +96,7 @@ class WorkingFile:
     merges_ahead = True
     keeps_refused = True
     most: int | None = None
+    is_as_left = False
 
     def __init__(self, memory_limit: str, turn: Turn) -> None:
         self._memory_limit = memory_limit
@@ -111,10 +113,12 @@ class WorkingFile:
             self._turn.put_in_place(self._layout.working_database, self._path)
         elif self._layout.published.exists():
             shutil.copyfile(self._layout.published, self._path)
+        self.is_as_left = is_sealed(self._layout, self._path)
 
     def begin_anew(self) -> None:
         """Work on a file of its own, which then takes the working file's place."""
         self._path = self._turn.temporary("rebuild.duckdb")
+        self.is_as_left = False
 
     def open(self) -> Opened:
         """Open the working file, as ``database.open_for_writing``."""
@@ -131,6 +135,7 @@ class WorkingFile:
             self._compact()
         # a log that a kill left belongs to the file that is replaced; the new file has what the log held
         self._turn.take_away(self._layout.working_log)
+        seal(self._turn, self._layout, self._path)
         self._turn.put_in_place(self._path, self._layout.working_database)
         report_foreign_log(self._layout)
         return publish(self._turn, self._layout, self._layout.working_database) if accepted else 0

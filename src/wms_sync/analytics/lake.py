@@ -167,6 +167,7 @@ class LakeLoad:
     merges_ahead = False
     keeps_refused = False
     most: int | None = 2_000_000
+    is_as_left = False
 
     def __init__(self, lake: Lake, turn: Turn) -> None:
         self._lake = lake

@@ -13,7 +13,7 @@ versions that lost before may win again: these few objects are looked up in the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,6 +27,7 @@ from wms_sync.analytics.files import chosen_rows
 from wms_sync.analytics.history import Keeper
 from wms_sync.analytics.narrowing import Filling, narrowing
 from wms_sync.analytics.receipts import merged_windows
+from wms_sync.analytics.tally import Tally
 from wms_sync.catalogue import Table, history_tables, literal, quote, tables
 from wms_sync.flatten.window import FlattenedWindow, are_alike, flattened_window
 from wms_sync.layout import Layout
@@ -40,18 +41,24 @@ OPERATIONS = "ops"
 
 @dataclass(frozen=True)
 class _Outcome:
-    """Of one root table: how many versions win, when the objects in doubt were first read, how many went back."""
+    """Of one root table: how many versions win, when the objects in doubt were first read, how many went back.
+
+    ``losers`` lost against the stored version. ``since``: when the first page was received.
+    """
 
     winners: int
     first_read: datetime | None
     went_back: int
+    losers: int
+    since: int
 
 
 class Merger:
     """Merges windows into one open database.
 
     ``narrow`` says by window what it lacks: what it did not ask for, or asked for and was not given. ``voided`` counts
-    by table the objects that went back to an earlier ``updated_at``, because an audit or a backfill showed it.
+    by table the objects that went back to an earlier ``updated_at``, because an audit or a backfill showed it. What is
+    merged is noted in ``tally``.
 
     With ``make_room`` each table has a transaction of its own, after which this is called. Whoever sees an error then
     must throw the file away: it holds a part of the group.
@@ -66,8 +73,11 @@ class Merger:
         include_addresses: bool,
         narrow: Mapping[str, tuple[str, ...]],
         make_room: Callable[[], None] | None = None,
+        tally: Tally | None = None,
     ) -> None:
         self.voided: Counter[str] = Counter()
+        self._tally = Tally() if tally is None else tally
+        self._deleted: Counter[str] = Counter()
         self._connection = connection
         self._layout = layout
         self._run_id = run_id
@@ -89,6 +99,7 @@ class Merger:
         of the group is merged.
         """
         rows: dict[str, int] = {}
+        self._deleted.clear()
         with self._whole():
             with self._part():
                 for window, flattened in group:  # receipts first: the queries below need to know why a window was read
@@ -101,7 +112,19 @@ class Merger:
             with self._part():
                 for table in self._by_window:
                     rows[table.slug] = self._append(table, group)
+        self._note(group, rows, outcomes.values())
         return rows
+
+    def _note(self, group: WindowGroup, rows: Mapping[str, int], outcomes: Collection[_Outcome]) -> None:
+        """Note what was merged: with a window that lacks something, rows may have been restored that nobody counted."""
+        tally, whole = self._tally, not any(self._narrow.get(window.id) for window, _ in group)
+        tally.inserted.update(rows)
+        tally.deleted.update(self._deleted)
+        tally.windows |= {window.id for window, _ in group}
+        tally.groups += 1
+        tally.is_complete = tally.is_complete and whole
+        tally.is_plain = tally.is_plain and whole and not any(one.losers or one.first_read for one in outcomes)
+        tally.since = min((one.since for one in outcomes), default=tally.since)
 
     def _whole(self) -> AbstractContextManager[None]:
         """Return the transaction of a group, unless each part has one."""
@@ -192,7 +215,8 @@ class Merger:
 
     def _replace(self, table: Table, files: Sequence[str], *, alike: bool) -> int:
         root_key = quote(table.root_key)
-        self._connection.execute(sql_files.read("merge/delete.sql").format(table=table.qualified, root_key=root_key))
+        delete = sql_files.read("merge/delete.sql").format(table=table.qualified, root_key=root_key)
+        self._deleted[table.slug] += _changed(self._connection.execute(delete))
         if not files:
             return 0
         statement = f"insert into {table.qualified} by name {chosen_rows(table, 'winners', alike=alike)}"

@@ -40,12 +40,14 @@ class Loading(Protocol):
 
     ``merges_ahead``: windows can be merged in transactions of their own before the load. ``keeps_refused``: what a
     blocking check refuses is kept for the next load, so the windows count as loaded. ``most`` is how many shipments a
-    load takes at once, None if it frees its memory meanwhile.
+    load takes at once, None if it frees its memory meanwhile. ``is_as_left``, from ``begin`` on: nobody
+    has written to the tables since the last load.
     """
 
     merges_ahead: bool
     keeps_refused: bool
     most: int | None
+    is_as_left: bool
 
     def begin(self) -> None:
         """Continue from the tables that there are. Repeating it does nothing."""

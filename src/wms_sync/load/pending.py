@@ -17,6 +17,7 @@ from wms_sync.analytics.merge import Merger, WindowGroup
 from wms_sync.analytics.mirrors import write_narrowed, write_windows
 from wms_sync.analytics.push_ledger import write_push_ledger
 from wms_sync.analytics.receipts import receipts
+from wms_sync.analytics.tally import Tally
 from wms_sync.audit.compare import compare, write_audits
 from wms_sync.audit.missing_shipments import mark_missing, record_returned
 from wms_sync.flatten.window import flattened_window
@@ -50,6 +51,7 @@ class PendingWindows:
         self._most = most
         self.windows: list[str] = []
         self.rows: dict[str, int] = {}
+        self.tally = Tally()
         self.quarantined = self.drift = 0
         self.landed: list[str] = []
         self.lists = LoadLists(run)
@@ -125,6 +127,7 @@ class PendingWindows:
             include_addresses=self._settings.include_addresses,
             narrow=narrow,
             make_room=make_room if self._is_short_of_memory else None,
+            tally=self.tally,
         )
         for part in _groups(pending, narrow, alone=audits.uncompared()):
             group = [(window, flattened_window(self._layout, window.id)) for window in part]

@@ -228,7 +228,7 @@ class Refresh:
                         merged.merge_into(connection)
                 if merged.is_complete:
                     with self._phase("check"):
-                        checking.ask(connection, alone=alone)
+                        checking.ask(connection, alone=alone, tally=merged.tally)
                 if checking.is_complete:
                     absent = absent_kinds(connection) if merged.windows else ()
                     self._loading.measure(connection, sum(checking.rows.values()))
@@ -264,7 +264,7 @@ class Refresh:
     def _begins_checking(self, connection: duckdb.DuckDBPyConnection) -> bool:
         """Return whether the file should be opened anew before anything is merged."""
         with self._phase("check"):
-            return self._checking.begin(connection)
+            return self._checking.begin(connection, is_as_left=self._loading.is_as_left)
 
     @contextmanager
     def _phase(self, name: str) -> Iterator[None]:
