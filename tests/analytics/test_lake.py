@@ -19,7 +19,9 @@ from tests.conftest import FEWER, Bench, opened_store
 from tests.test_sync import synced
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
+from wms_sync.analytics.asking import RELATIONS
 from wms_sync.analytics.checks import checks
+from wms_sync.analytics.database import row_counts
 from wms_sync.analytics.errors import DatabaseOpenError, NotOnALake
 from wms_sync.analytics.extensions import path_of
 from wms_sync.analytics.lake import Lake
@@ -135,6 +137,8 @@ def test_loads_and_a_rebuild_give_the_tables_history_and_marts_that_a_file_gets(
     assert target_of(lake.settings).version == before + 1, "one transaction is one snapshot"
     of_file = file_of(lake, tmp_path / "file")
     assert_equal(lake.settings, of_file)
+    with target_of(lake.settings).published() as connection:
+        assert row_counts(connection, RELATIONS) == row_counts(connection, RELATIONS, committed=False)
     rebuilt = rebuild(lake.run)
     assert rebuilt.published
     assert target_of(lake.settings).version == before + 2

@@ -17,7 +17,7 @@ Whole tables are asked
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,11 +26,12 @@ from types import SimpleNamespace
 import duckdb
 
 from wms_sync import sql_files
-from wms_sync.analytics.checks import Check, checks, counted_rows, expressions, keys_check, release
+from wms_sync.analytics.checks import Check, checks, copies, counted_rows, expressions, keys_check, release
 from wms_sync.analytics.database import FULL, is_filled, make_room, records, replace_rows, row_counts, transaction
 from wms_sync.analytics.errors import AnalyticsError
+from wms_sync.analytics.one_transaction import OneTransaction
 from wms_sync.analytics.tally import Places, Tally, counted, places
-from wms_sync.catalogue import Table, literal, ops_tables, quote, tables
+from wms_sync.catalogue import Table, literal, ops_tables, quote, table, tables
 from wms_sync.flatten.window import FlattenedWindow, flattened_window, is_flattened
 from wms_sync.layout import Layout
 
@@ -157,7 +158,7 @@ class Checking:
         self.is_news = False
         self.results: list[CheckResult] = []
         self._counted_before = Counting(tables(), memory_limit)
-        self._counted = Counting(RELATIONS, memory_limit)
+        self._counted = Counting(RELATIONS, memory_limit, committed=False)
         self._knows_what_to_count = False
         self._rows_before: dict[str, int] = {}
         self._places_before: Places = {}
@@ -188,7 +189,8 @@ class Checking:
         """
         if self._has_begun:
             return False
-        self._places_before = places(connection)
+        if not isinstance(connection, OneTransaction):
+            self._places_before = places(connection)
         if self._before is None:
             found = records(connection.execute("from ops.checks where release = ?", [release()]))
             self._before = {row["name"]: _Found(**row) for row in found}
@@ -242,13 +244,17 @@ class Checking:
     def _use(self, connection: duckdb.DuckDBPyConnection, tally: Tally | None) -> None:
         """Look at the tally: which tables are still to be counted, and whether the load's rows are the latest ones."""
         self._knows_what_to_count = True
-        if self._whole or tally is None or not tally.is_all_that_changed(self._places_before, places(connection)):
+        if self._whole or tally is None:
+            return
+        is_alone = isinstance(connection, OneTransaction)  # in a transaction of its own, in which nobody else writes
+        if not is_alone and not tally.is_all_that_changed(self._places_before, places(connection)):
             return
         windows = connection.execute(sql_files.read("asked/windows.sql")).fetchall()
         known = tally.rows(self._rows_before)
         if not known or self._asks_whole_tables(windows, known["shipments"]):
             return
-        self._counted = Counting([one for one in RELATIONS if one.slug not in known], self._memory_limit)
+        uncounted = [one for one in RELATIONS if one.slug not in known]
+        self._counted = Counting(uncounted, self._memory_limit, committed=False)
         self._counted.rows |= known
         if tally.is_plain and tally.groups == 1 and tally.windows == {window for window, _, _ in windows}:
             self._since, self._wrote = tally.since, tally.inserted
@@ -272,9 +278,12 @@ class Checking:
             _fill_load_keys(connection, files)
         filled = [one for one in tables() if self.rows[one.slug]]
         changed = {one.slug for one in filled if (windows if one.schema == "ops" else files[one.root])}
-        asked = [check for check in passed if check.scope == "everything" or not changed.isdisjoint(check.reads)]
+        asked = [check for check in passed if self._may_find(check, changed)]
         slugs = tuple(slug for check in asked for slug in check.reads)
-        common = expressions(slugs, self._since)
+        is_copied = isinstance(connection, OneTransaction)
+        for statement in copies(slugs, self._since) if is_copied else ():
+            connection.execute(statement)
+        common = expressions(slugs, self._since, copied=is_copied)
         counts = [f"select {literal(check.name)}, count(*) from ({check.limited})" for check in asked]
         counts += [f"select {literal(slug)}, ({counted_rows(slug)})" for slug in dict.fromkeys(slugs)]
         found = dict(connection.execute(f"{common}\n" + "\nunion all\n".join(counts)).fetchall()) if counts else {}
@@ -282,6 +291,15 @@ class Checking:
             self._since = None  # somebody changed them afterwards
             return self._of_load(connection, windows, passed)
         return [self._result(connection, check, common, found) for check in passed]
+
+    def _may_find(self, check: Check, changed: Container[str]) -> bool:
+        """Return whether a check may find something now that found nothing before: not in a table without rows.
+
+        One that is asked of everything and is about shipments reads small tables about windows.
+        """
+        if check.scope == "everything":
+            return self.rows[check.table] > 0 or table(check.table).schema != "ops"
+        return self.rows[check.table] > 0 and any(slug in changed for slug in check.reads)
 
     def _files(self, windows: Sequence[FlattenedWindow]) -> dict[str, list[str]]:
         """Return the Parquet files of these windows by root table."""

@@ -74,12 +74,13 @@ def counted_rows(slug: str) -> str:
     return f"select count(*) from {quote(slug + _OF_LOAD)}"
 
 
-def expressions(slugs: Sequence[str], since: int | None = None) -> str:
+def expressions(slugs: Sequence[str], since: int | None = None, *, copied: bool = False) -> str:
     """Return the common table expressions for the rows of these tables that a load may have changed.
 
     ``<slug>_of_load`` has the keys and is computed once. A table in schema ``main`` is also there by its own name with
     every column, for the checks that read more than the keys: it hides the whole table. With ``since``, in microseconds
-    of the epoch, they are the rows that were read since then.
+    of the epoch, they are the rows that were read since then. With ``copied`` the tables with every column are those of
+    ``copies``.
     """
     parts: list[str] = []
     histories = {table(history.name).slug: history for history in history_tables()}
@@ -89,11 +90,27 @@ def expressions(slugs: Sequence[str], since: int | None = None) -> str:
         columns = ", ".join(map(quote, keys))
         parts.append(f"{quote(slug + _OF_LOAD)} as materialized ({_rows_of_load(one, columns, since)})")
         if slug in _read_whole():
-            parts.append(f"{quote(slug)} as not materialized ({_rows_of_load(one, '*', since)})")
+            rows = f"select * from {_copy(slug)}" if copied else _rows_of_load(one, "*", since)
+            parts.append(f"{quote(slug)} as not materialized ({rows})")
         if slug in histories:
             rows = _rows_of_load(histories[slug], "*", since)
             parts.append(f"{quote(_history_of_load(slug))} as not materialized ({rows})")
     return "with " + ",\n".join(parts) if parts else ""
+
+
+def copies(slugs: Sequence[str], since: int | None = None) -> Iterator[str]:
+    """Yield the statements that copy the rows that a load may have changed, of tables that checks read more of.
+
+    Each time that a statement names a table of a lake, it costs several requests to the catalogue; the checks name
+    these tables dozens of times.
+    """
+    for slug in dict.fromkeys(slugs):
+        if slug in _read_whole():
+            yield f"create or replace temp table {_copy(slug)} as {_rows_of_load(table(slug), '*', since)}"
+
+
+def _copy(slug: str) -> str:
+    return quote(f"copied_{slug}")
 
 
 def _history_of_load(slug: str) -> str:

@@ -26,6 +26,7 @@ import duckdb
 from wms_sync import sql_files
 from wms_sync.analytics.errors import DatabaseOpenError, SchemaChangedError
 from wms_sync.analytics.foreign_log import set_aside_log
+from wms_sync.analytics.lake_rows import committed_rows
 from wms_sync.analytics.one_transaction import OneTransaction
 from wms_sync.catalogue import (
     Table,
@@ -258,13 +259,25 @@ def records(result: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
-def replace_rows(connection: duckdb.DuckDBPyConnection, name: str, present: Iterable[object]) -> None:
+def stored_rows(connection: duckdb.DuckDBPyConnection, name: str) -> list[tuple[object, ...]]:
+    """Return the rows of the ``ops`` table ``name``, with the columns in the order of its definition."""
+    of = table(f"ops_{name}")
+    return connection.execute(f"select {_listed(of.column_names)} from {of.qualified}").fetchall()
+
+
+def replace_rows(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    present: Iterable[object],
+    stored: Iterable[tuple[object, ...]] | None = None,
+) -> None:
     """Make the rows of the ``ops`` table ``name`` those of objects with its columns as attributes, in a transaction.
 
     Only rows that differ are written: each column of a table that is written costs the commit a block of memory.
+    ``stored`` are the rows that there are, if they were read already.
     """
     of = table(f"ops_{name}")
-    stored = set(connection.execute(f"select {_listed(of.column_names)} from {of.qualified}").fetchall())
+    stored = set(stored_rows(connection, name) if stored is None else stored)
     wanted = dict.fromkeys(tuple(vars(one).get(column) for column in of.column_names) for one in present)
     if gone := [tuple(row[of.column_names.index(key)] for key in of.keys) for row in stored - wanted.keys()]:
         keys = _listed(of.keys)
@@ -310,13 +323,18 @@ def has_ops_table(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
     return True
 
 
-def row_counts(connection: duckdb.DuckDBPyConnection, of: Iterable[Table] | None = None) -> dict[str, int]:
+def row_counts(
+    connection: duckdb.DuckDBPyConnection, of: Iterable[Table] | None = None, *, committed: bool = True
+) -> dict[str, int]:
     """Return the number of rows of each table, by ``Table.slug``; by default of those that ``flatten`` fills.
 
     A table that there is not yet, because no load was made since it was defined, has none. Where there is none of them,
-    the database is not ours: then DuckDB's ``CatalogException`` is raised.
+    the database is not ours: then DuckDB's ``CatalogException`` is raised. ``committed`` says that this connection has
+    changed nothing that is not committed: then a lake's catalogue counts all tables at once.
     """
     asked = tuple(of or tables())
+    if committed and (in_lake := committed_rows(connection)) is not None:
+        return {one.slug: in_lake.get(one.place, 0) for one in asked}
     try:
         counted = _counted(connection, asked)
     except duckdb.CatalogException:  # only now: to list the tables of a lake takes longer than to count them

@@ -26,6 +26,8 @@ from wms_sync.state.turns import Turn
 class FileTarget:
     """The published file and the working file of a data folder."""
 
+    is_beside_the_state = False
+
     def __init__(self, settings: Settings) -> None:
         self._layout = settings.layout
         self._memory_limit = settings.memory_limit

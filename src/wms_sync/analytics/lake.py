@@ -38,6 +38,7 @@ class Lake:
     """The lake of an installation."""
 
     name = title = "the lake"
+    is_beside_the_state = True
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

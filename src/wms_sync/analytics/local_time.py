@@ -22,9 +22,12 @@ from wms_sync.timezones import WarehouseTimezones, offsets
 
 def write_timezones(connection: duckdb.DuckDBPyConnection, zones: WarehouseTimezones) -> None:
     """Set ``warehouses.timezone``, and replace ``ops.timezones`` by the offsets of every zone in use."""
-    for warehouse in records(connection.execute(sql_files.read("queries/warehouses.sql"))):
-        wanted = zones.of(warehouse["name"], warehouse["abbreviation"]) or zones.default
-        connection.execute(sql_files.read("known/warehouse_timezone.sql"), {"timezone": wanted, "id": warehouse["id"]})
+    wanted = {
+        one["id"]: zones.of(one["name"], one["abbreviation"]) or zones.default
+        for one in records(connection.execute(sql_files.read("queries/warehouses.sql")))
+    }
+    given = {"ids": list(wanted), "timezones": list(wanted.values())}
+    connection.execute(sql_files.read("known/warehouse_timezones.sql"), given)
     now = datetime.now(UTC)
     replace_rows(connection, "timezones", [one for zone in zones.used for one in offsets(zone, now)])
 

@@ -6,12 +6,16 @@ the answer that should have brought it was lost, and settles the create if it wa
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 import duckdb
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import records, replace_rows
+from wms_sync.analytics.database import records, replace_rows, stored_rows
 from wms_sync.analytics.errors import DatabaseOpenError
 from wms_sync.analytics.target import Opened
+from wms_sync.catalogue import table
 from wms_sync.state.ledger import CLOCKS_DIFFER, Entry, PushLedger, Sighting, State
 
 
@@ -20,9 +24,10 @@ def write_push_ledger(connection: duckdb.DuckDBPyConnection, ledger: PushLedger,
 
     Return how many things were seen for the first time.
     """
-    ledger.take_in(_entries(connection))  # the rows about to be replaced may be the only copy
+    stored, names = stored_rows(connection, "push_ledger"), table("ops_push_ledger").column_names
+    ledger.take_in(_entries(dict(zip(names, row, strict=True)) for row in stored))  # they may be the only copy
     entries = ledger.all()
-    replace_rows(connection, "push_ledger", entries)
+    replace_rows(connection, "push_ledger", entries, stored)
     if service is None or all(one.seen_at is not None for one in entries):
         return 0
     given = {"service": service, "clocks_differ": CLOCKS_DIFFER}
@@ -42,11 +47,10 @@ def restore_push_ledger(tables: Opened, ledger: PushLedger) -> int:
     """
     try:
         with tables as connection:
-            return ledger.take_in(_entries(connection))
+            return ledger.take_in(_entries(records(connection.execute("from ops.push_ledger"))))
     except (duckdb.Error, DatabaseOpenError):
         return 0  # there are none yet; if they are damaged, the step that needs them reports that
 
 
-def _entries(connection: duckdb.DuckDBPyConnection) -> list[Entry]:
-    rows = records(connection.execute("from ops.push_ledger"))
-    return [Entry(**row | {"state": State(row["state"])}) for row in rows]
+def _entries(rows: Iterable[Mapping[str, Any]]) -> list[Entry]:
+    return [Entry(**{**row, "state": State(row["state"])}) for row in rows]

@@ -79,6 +79,9 @@ class Target(Protocol):
     def title(self) -> str:
         """Return what messages call it."""
 
+    is_beside_the_state: bool
+    """Whether the tables are in the database of the state, so that an old copy of it is one of both."""
+
     @property
     def is_published(self) -> bool:
         """Return whether there is anything to read."""

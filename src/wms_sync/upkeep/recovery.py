@@ -78,10 +78,11 @@ def recover(run: Run) -> None:
     if behind:
         with Audits(settings.database_url, store.turn) as audits:
             restore_audits(target, audits)
-    with PushLedger(settings.database_url, store.turn) as ledger:
-        restored = restore_push_ledger(target.newest(), ledger)
-    if restored:
-        logger.info("restored %(creates)d creates in the ledger from the tables", {"creates": restored})
+    if behind or not target.is_beside_the_state:
+        with PushLedger(settings.database_url, store.turn) as ledger:
+            restored = restore_push_ledger(target.newest(), ledger)
+        if restored:
+            logger.info("restored %(creates)d creates in the ledger from the tables", {"creates": restored})
     found = _from_manifests(layout, store, unknown)
     if not known:
         found += _from_receipts(target, store)
