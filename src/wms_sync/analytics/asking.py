@@ -111,13 +111,15 @@ class Counting:
     """Counts the rows of tables. Where the memory is not enough for all at once, it counts table by table.
 
     Call ``go_on`` until it returns True, each time with the file opened anew. Then ``rows`` are the numbers by table.
+    ``committed`` as in ``row_counts``.
     """
 
-    def __init__(self, of: Sequence[Table], memory_limit: str) -> None:
+    def __init__(self, of: Sequence[Table], memory_limit: str, *, committed: bool = True) -> None:
         self.rows: dict[str, int] = {}
         self._left = list(of)
         self._memory_limit = memory_limit
         self._at_once = True
+        self._committed = committed
 
     @property
     def is_complete(self) -> bool:
@@ -132,7 +134,7 @@ class Counting:
         while self._left:
             part = self._left if self._at_once else self._left[:1]
             try:
-                self.rows |= row_counts(connection, part)
+                self.rows |= row_counts(connection, part, committed=self._committed)
             except duckdb.OutOfMemoryException:
                 if alone and not self._at_once:
                     raise
