@@ -15,6 +15,7 @@ from uuid import uuid4
 
 import pytest
 
+from pipelines.cli import start as start  # the collector looks seldom, as in every command
 from pipelines.logs import Lines, handling
 from tests.beginnings import BEGINNINGS
 from tests.postgres import postgres_where_installed
@@ -55,7 +56,7 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What was imported stays: the collector need not look through it again and again."""
+    """What was imported stays: the collector need not look through it again."""
     gc.collect()
     gc.freeze()
 

@@ -109,13 +109,27 @@ def in_bucket(s3: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict
 
 
 @pytest.fixture
-def objects(s3: Wire, in_bucket: dict[str, object]) -> Callable[[], dict[str, bytes]]:
+def keys(s3: Wire, in_bucket: dict[str, object]) -> Callable[[], set[str]]:
+    """The keys below the prefix."""
+    client, prefix = client_of(s3), prefix_of(in_bucket)
+
+    def listed() -> set[str]:
+        pages = client.get_paginator("list_objects_v2").paginate(Bucket="wms", Prefix=prefix)
+        return {one["Key"].removeprefix(prefix) for page in pages for one in page.get("Contents", ())}
+
+    return listed
+
+
+@pytest.fixture
+def objects(s3: Wire, in_bucket: dict[str, object], keys: Callable[[], set[str]]) -> Callable[[], dict[str, bytes]]:
     """What lies below the prefix, by key."""
-    client, prefix = client_of(s3), str(in_bucket["files_url"]).removeprefix("s3://wms/")
+    client, prefix = client_of(s3), prefix_of(in_bucket)
 
     def read() -> dict[str, bytes]:
-        pages = client.get_paginator("list_objects_v2").paginate(Bucket="wms", Prefix=f"{prefix}/")
-        keys = [one["Key"] for page in pages for one in page.get("Contents", ())]
-        return {key.removeprefix(f"{prefix}/"): client.get_object(Bucket="wms", Key=key)["Body"].read() for key in keys}
+        return {key: client.get_object(Bucket="wms", Key=prefix + key)["Body"].read() for key in keys()}
 
     return read
+
+
+def prefix_of(in_bucket: dict[str, object]) -> str:
+    return str(in_bucket["files_url"]).removeprefix("s3://wms/") + "/"

@@ -17,7 +17,7 @@ from wms_sync.settings import Settings
 
 
 def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
-    sandbox, settings_for, in_bucket, objects, lake_url
+    sandbox, settings_for, in_bucket, keys, lake_url
 ):
     sandbox.sandbox = Sandbox(FEWER)
     settings = settings_for(sandbox, **(in_bucket | {"analytics": "ducklake", "state_url": lake_url}))
@@ -31,14 +31,15 @@ def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
     assert read is not None
     assert read.progress.records < FEWER.shipments, "only what changed"
 
+    expected = expected_tables(sandbox)
     with target_of(settings).published() as connection:
-        assert differences(connection, expected_tables(sandbox)) == []
-    assert {key.split("/")[0] for key in objects()} == {"raw", "parquet", "lake"}
+        assert differences(connection, expected) == []
+    assert {key.split("/")[0] for key in keys()} == {"raw", "parquet", "lake"}
     assert not settings.layout.lake.exists()
     names: dict[str, object] = {}
     lines = "\n".join(python_lines(settings)).replace("user=''analyst''", "user=''wms''")
     exec(lines + "\nfound = connection.execute('select count(*) from shipments').fetchall()", names)
-    assert names["found"] == [(len(expected_tables(sandbox)["shipments"]),)]
+    assert names["found"] == [(len(expected["shipments"]),)]
 
 
 def test_another_store_is_refused():

@@ -88,11 +88,11 @@ def recorded(settings: Settings) -> set[str]:
         return {f"raw/shipments/{one.id}/{page.file}" for one in store.windows() for page in store.pages(one.id)}
 
 
-def raw_pages(objects: Callable[[], dict[str, bytes]]) -> set[str]:
-    return {key for key in objects() if "/page-" in key}
+def raw_pages(keys: Callable[[], set[str]]) -> set[str]:
+    return {key for key in keys() if "/page-" in key}
 
 
-def test_another_machine_goes_on_where_an_outage_stopped_the_first(service, settings, expected, s3: Wire, objects):
+def test_another_machine_goes_on_where_an_outage_stopped_the_first(service, settings, expected, s3: Wire, keys):
     def cut(_: Any) -> None:
         if len(pages_asked(service)) >= 4:
             s3.cut()
@@ -109,7 +109,7 @@ def test_another_machine_goes_on_where_an_outage_stopped_the_first(service, sett
     done = sync(settings)
     assert done.refreshed is not None
     assert done.refreshed.published
-    assert landed < recorded(settings) == raw_pages(objects)
+    assert landed < recorded(settings) == raw_pages(keys)
     assert rows(settings.layout) == expected
     assert not settings.layout.raw.exists()
     assert not settings.layout.parquet.exists()
@@ -125,15 +125,15 @@ def test_another_machine_goes_on_where_an_outage_stopped_the_first(service, sett
 
 
 def test_a_machine_that_was_killed_before_it_recorded_a_page_leaves_nothing_behind(
-    service, settings, expected, in_bucket, objects
+    service, settings, expected, in_bucket, keys
 ):
     named = {f"WMS_{name.upper()}": str(value) for name, value in {**SMALL, **in_bucket}.items()}
     pod = Installation(settings.data_dir, service, {**named, **KEYS})
     assert pod.run("sync", kill=Moment(RECORDED, 3)).exitcode == -9
-    assert len(raw_pages(objects) - recorded(settings)) >= 1
+    assert len(raw_pages(keys) - recorded(settings)) >= 1
     shutil.rmtree(settings.data_dir)
     assert sync(settings).refreshed
-    assert raw_pages(objects) == recorded(settings)
+    assert raw_pages(keys) == recorded(settings)
     assert rows(settings.layout) == expected
     assert KEYS["AWS_SECRET_ACCESS_KEY"] not in pod.log.read_text()
 
@@ -157,7 +157,7 @@ def test_a_data_folder_is_moved_by_copying_it(service, settings_for, expected, i
         assert status(there, store).files_in == there.files_url
 
 
-def test_a_forgotten_order_is_in_no_object(service, settings, objects, tmp_path):
+def test_a_forgotten_order_is_in_no_object(service, settings, keys, objects, tmp_path):
     service.sandbox.rewrite = marked_in_new_places
     settings = settings.model_copy(update={"include_addresses": True, "raw_retention_days": None})
     sync(settings)
@@ -166,11 +166,11 @@ def test_a_forgotten_order_is_in_no_object(service, settings, objects, tmp_path)
     with begin(settings, "forget") as run:
         assert forget(run, [order]).pages > 0
     assert holding(objects, looked, order) == set()
-    assert raw_pages(objects) == recorded(settings)
+    assert raw_pages(keys) == recorded(settings)
     assert not verify(settings).damaged
     with begin(settings, "retention") as run:
         dropped = [drop_pages(run.turn, run.layout, one.id, NOW) for one in run.store.windows("loaded")]
-    assert (all(dropped), raw_pages(objects)) == (True, set())
+    assert (all(dropped), raw_pages(keys)) == (True, set())
     assert not verify(settings).damaged
     kept = settings.model_copy(update={"files_url": str(settings.files_url).replace("//wms/", "//kept/")})
     with begin(kept, "forget") as run, pytest.raises(VersionsKept):

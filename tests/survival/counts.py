@@ -10,7 +10,7 @@ orders of backfills and nights                              1    60
 orders of versions that the clocks belie                    5   500
 loads with damage, asked by themselves and as a whole        2   300
 sizes of a disk that gets full                              1    20
-sequences of everything, against a model                   10   300
+sequences of everything, against a model                    5   300
 mutated pages                                             100  3000
 publishings that readers go through                         2    50
 ======================================================  =====  ====
@@ -53,6 +53,6 @@ ORDERS_OF_READS = Count(1, 60)
 ORDERS_OF_VERSIONS = Count(5, 500)
 LOADS_WITH_DAMAGE = Count(2, 300)
 FULL_DISKS = Count(1, 20)
-SEQUENCES = Count(10, 300)
+SEQUENCES = Count(5, 300)
 MUTATED_PAGES = Count(100, 3000)
 PUBLISHINGS = Count(2, 50)
