@@ -8,7 +8,7 @@ from pipelines import coverage, dead_runs, jobs
 from pipelines.asset_keys import location_tags
 from pipelines.shown_days import missing_days
 from wms_sync.settings import Settings
-from wms_sync.state.queue import lock_holder
+from wms_sync.state.locks import lock_of
 from wms_sync.state.store import StateStore
 
 FOLLOW_SECONDS = 10
@@ -91,7 +91,7 @@ def dead_runs_are_marked(settings: Settings) -> dg.SensorDefinition:
 
 def busy(instance: dg.DagsterInstance, settings: Settings) -> str | None:
     """Return which run goes on or is queued, so that no other should begin now; None if there is none."""
-    if (holder := lock_holder(settings.layout)) is not None:
+    if (holder := lock_of(settings.database_url, settings.layout).holder()) is not None:
         return f"{holder} is writing"
     since = datetime.now(UTC) - FORGOTTEN_AFTER
     if instance.get_runs_count(dg.RunsFilter(statuses=UNFINISHED, created_after=since, tags=location_tags())):

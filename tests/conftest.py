@@ -27,7 +27,7 @@ from wms_sync.api.retrying import RetryPolicy
 from wms_sync.extract.read import Reading
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
-from wms_sync.state.queue import WRITER, Holder
+from wms_sync.state.holders import WRITER, Held, Holder
 from wms_sync.state.run import Run
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import Turn
@@ -114,7 +114,7 @@ def settings_for(tmp_path: Path) -> Callable[..., Settings]:
 
 def turn_at(url: str, folder: Path, what: str = WRITER) -> Turn:
     """A turn without its lock, for tests that are alone with their data folder."""
-    return Turn.taken(url, Layout(folder), Holder("test", os.getpid(), "this host", "now"), what=what)
+    return Turn.taken(url, Layout(folder), Held(Holder("test", os.getpid(), "this host", "now")), what=what)
 
 
 def asks_for_page(query: str) -> bool:

@@ -27,6 +27,11 @@ def read(path: str) -> str:
     return (folder() / path).read_text(encoding="utf-8").rstrip().removesuffix(";")
 
 
+def body(path: str) -> str:
+    """Return the statement of a file without its header, for a statement that others get to see."""
+    return "\n".join(line for line in read(path).splitlines() if not line.startswith("--"))
+
+
 def listed(path: str) -> tuple[str, ...]:
     """Return the paths of the SQL files directly in a folder, relative to the SQL folder, sorted by name."""
     return tuple(f"{path}/{file.name}" for file in sorted((folder() / path).glob("*.sql")))

@@ -15,7 +15,7 @@ from wms_sync.analytics.database import create_empty
 from wms_sync.state.audits import Audit, AuditResult, Audits
 from wms_sync.state.ledger import Entry, PushLedger, State
 from wms_sync.state.push_files import PushedFile, PushFiles
-from wms_sync.state.queue import hold_lock
+from wms_sync.state.queue import FileLock
 from wms_sync.state.store import Window
 
 HOUR = timedelta(hours=1)
@@ -134,7 +134,7 @@ def retailer(hooked, key: str, state: State) -> Entry:
 def test_creates_in_doubt_are_told_until_they_are_settled_but_not_while_they_are_sent(hooked, receiver):
     url, turn = hooked.settings.database_url, turn_at(hooked.settings.database_url, hooked.settings.data_dir)
     with PushLedger(url, turn) as ledger:
-        with hold_lock(hooked.settings.layout, "a push", what="push-retailers"):
+        with FileLock(hooked.settings.layout).hold("a push", what="push-retailers"):
             ledger.record([retailer(hooked, "JANE", State.INTENDED)])
             hooked.tell()
             assert receiver.taken == []
@@ -143,7 +143,7 @@ def test_creates_in_doubt_are_told_until_they_are_settled_but_not_while_they_are
         [told] = receiver.taken
         assert (told["event"], told["counts"]) == ("doubts", {"doubts": 1})
         ledger.record([retailer(hooked, "JOE", State.DOUBT)])
-        with hold_lock(hooked.settings.layout, "a push", what="push-retailers"):
+        with FileLock(hooked.settings.layout).hold("a push", what="push-retailers"):
             hooked.tell()
         hooked.tell()
         ledger.record([retailer(hooked, key, State.CREATED) for key in ("JANE", "JOE")])

@@ -8,7 +8,7 @@ import pytest
 
 from tests.alerts.conftest import REFUSED
 from wms_sync.extract.nights import PAUSES, mends_by_waiting, next_attempt
-from wms_sync.state.queue import mark_running
+from wms_sync.state.queue import FileLock
 from wms_sync.state.runs import RunRecords
 
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
@@ -63,7 +63,7 @@ def test_an_interrupt_is_no_failure_and_no_end_of_one(hooked, receiver):
     hooked.run("interrupted", "The run was interrupted.", "KeyboardInterrupt")
     hooked.tell()
     hooked.run("running")
-    with mark_running(hooked.settings.layout, "run-4"):
+    with FileLock(hooked.settings.layout).mark_running("run-4"):
         hooked.tell()
     assert receiver.events == ["run_failed"]
 
@@ -111,7 +111,7 @@ def test_a_night_is_told_when_it_is_given_up(hooked, receiver):
         hooked.tell(later)
         assert receiver.taken == []
     hooked.run("running", source="schedule", began=began + 2.9 * HOUR)
-    with mark_running(hooked.settings.layout, "run-3"):
+    with FileLock(hooked.settings.layout).mark_running("run-3"):
         hooked.tell(3.1 * HOUR)
         assert receiver.taken == [], "the last attempt goes on"
     with RunRecords(hooked.settings.database_url) as records:

@@ -37,7 +37,7 @@ from wms_sync.reports.report import make_report
 from wms_sync.settings import Settings
 from wms_sync.state.epochs import Epoch
 from wms_sync.state.errors import TakenOver
-from wms_sync.state.queue import WRITER, Holder
+from wms_sync.state.holders import WRITER, Held, Holder
 from wms_sync.upkeep.backup import backup
 from wms_sync.upkeep.forget import forget
 from wms_sync.upkeep.recovery import recover
@@ -49,7 +49,7 @@ OF_THE_LOAD = {"loaded_at", "checked_at", "whole_at", "run_id", "load_run_id", "
 HOUR = 3600
 FILES_AFTER = 40
 """The most files that the tables together have after maintenance."""
-ANOTHER = Holder("sync", 1, "another host", "now")
+ANOTHER = Held(Holder("sync", 1, "another host", "now"))
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,8 @@ from wms_sync.api.client import GlobalApi
 from wms_sync.catalogue import relations
 from wms_sync.extract.read import Reading
 from wms_sync.settings import Settings
-from wms_sync.state.queue import WRITER, hold_lock
+from wms_sync.state.holders import WRITER
+from wms_sync.state.queue import FileLock
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.recovery import begin
 
@@ -241,7 +242,7 @@ def test_a_port_that_is_taken_is_named_and_no_other_one_is_chosen(dagster, capfd
 
 
 def test_a_run_that_is_killed_is_told_with_what_ended_it(dagster: DagsterDev, settings: Settings, webhook: Receiver):
-    with hold_lock(settings.layout, "what it waits for"):
+    with FileLock(settings.layout).hold("what it waits for"):
         run_id = dagster.launch_run("rebuild")
 
         def waiting() -> int | None:

@@ -15,7 +15,7 @@ from wms_sandbox.errors import failed
 from wms_sync.alerts.deliver import deliver
 from wms_sync.alerts.observe import observe
 from wms_sync.settings import Settings
-from wms_sync.state.queue import hold_lock
+from wms_sync.state.queue import FileLock
 from wms_sync.state.runs import RunRecords
 
 HOUR = timedelta(hours=1)
@@ -80,7 +80,7 @@ def test_a_night_is_tried_again_until_the_service_is_back(nights, service):
     assert (request.tags[NIGHT], request.tags[ATTEMPT]) == (tick.isoformat(), "1")
     assert "attempt 1 of this night; the next begins at" in told_in_ui(nights.run(request))
     assert "attempt 2 begins at" in nights.look((HOUR,))
-    with hold_lock(settings.layout, "a backfill by hand"):
+    with FileLock(settings.layout).hold("a backfill by hand"):
         assert "a backfill by hand" in nights.look()
 
     second = nights.look()

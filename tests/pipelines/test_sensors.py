@@ -6,7 +6,7 @@ from dagster._core.definitions.freshness import TimeWindowFreshnessPolicy
 
 from pipelines import coverage, definitions, sensors
 from tests.conftest import opened_store
-from wms_sync.state.queue import hold_lock
+from wms_sync.state.queue import FileLock
 from wms_sync.state.store import StateStore
 
 MARCH = datetime(2026, 3, 1, tzinfo=UTC)
@@ -56,7 +56,7 @@ def test_it_waits_for_a_run_that_begins_or_goes_on(follow, land, instance, setti
 
 def test_it_waits_for_a_writer_that_is_no_run_of_dagster(follow, land, settings):
     land(MARCH, MARCH + DAY)
-    with hold_lock(settings.layout, "a rebuild by hand"):
+    with FileLock(settings.layout).hold("a rebuild by hand"):
         assert "a rebuild by hand" in follow()
     assert isinstance(follow(), dg.RunRequest)
 

@@ -8,7 +8,7 @@ import pytest
 
 from wms_sync.layout import Layout
 from wms_sync.state import schema
-from wms_sync.state.queue import mark_running
+from wms_sync.state.locks import lock_of
 from wms_sync.state.runs import KEPT, KILLED, KILLED_KIND, RunRecords, as_it_is
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -53,13 +53,14 @@ def test_only_the_newest_are_kept(records):
     assert (kept[0].run_id, kept[-1].run_id) == (f"run-{KEPT + 2}", "run-3")
 
 
-def test_a_run_whose_process_is_gone_was_killed(records, tmp_path):
+def test_a_run_whose_process_is_gone_was_killed(records, url, tmp_path):
     layout = Layout(tmp_path)
+    lock = lock_of(url, layout)
     records.started("alive", "sync", "ui")
     records.started("gone", "sync", "schedule")
-    with mark_running(layout, "alive"):
-        assert as_it_is(layout, records.of("alive")).outcome == "running"
-        assert as_it_is(layout, records.of("gone")).error == KILLED
+    with lock.mark_running("alive"):
+        assert as_it_is(lock, records.of("alive")).outcome == "running"
+        assert as_it_is(lock, records.of("gone")).error == KILLED
         assert records.of("gone").outcome == "running", "looking changes nothing"
         [killed] = records.mark_killed(layout)
         assert killed == records.of("gone")

@@ -38,7 +38,7 @@ from wms_sync.privacy.scrub import without_orders
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status
 from wms_sync.state.ledger import Entry, PushLedger, State
-from wms_sync.state.queue import hold_lock, lock_holder
+from wms_sync.state.queue import FileLock
 from wms_sync.state.run import Run
 from wms_sync.upkeep.recovery import recover
 
@@ -394,8 +394,8 @@ def test_what_dead_runs_left_behind_harms_nobody(bench, sandbox):
     (work / "queue" / "writer" / "00000000000000000001-1").write_text(dead)
     sandbox.sandbox.advance(seconds=7200, changed=60, packages_removed=20)
     sandbox.sandbox.advance(seconds=10)
-    assert lock_holder(layout) is None
-    with hold_lock(layout, "night"):
+    assert FileLock(layout).holder() is None
+    with FileLock(layout).hold("night"):
         assert not [line for line in night(bench) if line.startswith("waiting")]
         assert_equal(bench, sandbox)
         rebuild(bench.run)

@@ -19,7 +19,7 @@ from tests.survival.installation import Installation, columns, rows, wait_until
 from tests.survival.test_kills import BACKFILL
 from wms_sandbox.app import Sandbox
 from wms_sync.load.refresh import rebuild, refresh
-from wms_sync.state.queue import lock_holder
+from wms_sync.state.queue import FileLock
 
 WAITING = re.compile(r"waiting for .+? \(process (?P<process>\d+)")
 
@@ -28,12 +28,12 @@ def test_a_night_a_backfill_and_a_sync_by_hand_take_turns_though_the_first_is_su
     """The lock is the process's as long as it lives: nobody takes over, so there is no late writer to keep out."""
     installation: Installation = install()
     night = installation.start("sync")
-    wait_until("the night's turn", 60, lambda: lock_holder(installation.layout) is not None)
+    wait_until("the night's turn", 60, lambda: FileLock(installation.layout).holder() is not None)
     assert night.pid is not None
     os.kill(night.pid, signal.SIGSTOP)
     before = files(installation)
     others = [installation.start(*BACKFILL), installation.start("sync")]
-    told = f"waiting for {lock_holder(installation.layout)}"
+    told = f"waiting for {FileLock(installation.layout).holder()}"
     wait_until("both waiting", 180, lambda: installation.log.read_text().count(told) == len(others))
     assert f"(process {night.pid} " in told
     assert all(process.is_alive() for process in others)

@@ -36,7 +36,7 @@ from wms_sync.settings import Settings
 from wms_sync.state.engine import pending_migrations
 from wms_sync.state.epochs import newest_turn
 from wms_sync.state.ledger import PushLedger
-from wms_sync.state.queue import lock_holder
+from wms_sync.state.locks import lock_of
 from wms_sync.state.schema import MIGRATIONS
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.damaged_pages import damaged_pages
@@ -212,7 +212,7 @@ def _state(settings: Settings) -> Iterator[Finding]:
 
 
 def _raw_pages(layout: Layout, settings: Settings) -> Iterator[Finding]:
-    if lock_holder(layout) is not None:
+    if lock_of(settings.database_url, layout).holder() is not None:
         return
     with StateStore(settings.database_url) as store:
         found = damaged_pages(layout, store)
@@ -243,7 +243,7 @@ def _forgotten(settings: Settings) -> Iterator[Finding]:
 
 
 def _lock(settings: Settings) -> Iterator[Finding]:
-    holder = lock_holder(settings.layout)
+    holder = lock_of(settings.database_url, settings.layout).holder()
     yield Finding("lock", "ok", f"held by {holder}" if holder else "nobody writes")
     for kind in KINDS:
         if (holder := pusher(settings, kind.name)) is not None:
@@ -291,7 +291,7 @@ def _timezones(settings: Settings) -> Iterator[Finding]:
 
 
 def _tables(settings: Settings) -> Iterator[Finding]:
-    if lock_holder(settings.layout) is not None:
+    if lock_of(settings.database_url, settings.layout).holder() is not None:
         yield Finding("tables", "ok", "not examined: a run is writing them now")
         return
     yield Finding("tables", "ok", target_of(settings).examined())

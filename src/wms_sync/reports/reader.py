@@ -89,13 +89,9 @@ def role_statements(settings: Settings) -> tuple[str, ...]:
     )
 
 
-def _without_header(statement: str) -> str:
-    return "\n".join(line for line in statement.splitlines() if not line.startswith("--"))
-
-
 def _without_texts(table: str) -> Iterator[str]:
     """Yield the statements that hide the statistics of texts from all but the owner."""
     yield f"alter table {NAME}.{table} enable row level security"
     same = " and ".join(f"described.{key} = {table}.{key}" for key in ("table_id", "column_id"))
-    condition = _without_header(sql_files.read("lake/no_text.sql")).format(same=same)
+    condition = sql_files.body("lake/no_text.sql").format(same=same)
     yield f"create policy without_texts on {NAME}.{table} for select to {ANALYST} using (exists ({condition}))"

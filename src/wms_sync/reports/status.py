@@ -26,8 +26,8 @@ from wms_sync.reports.inbox import InboxEntry, open_entries
 from wms_sync.settings import Settings
 from wms_sync.state.acknowledgements import Acknowledgements
 from wms_sync.state.ledger import Entry, PushLedger, State
+from wms_sync.state.locks import lock_of
 from wms_sync.state.push_files import PushedFile
-from wms_sync.state.queue import lock_holder
 from wms_sync.state.runs import RunRecord, RunRecords
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.recovery import is_behind
@@ -153,7 +153,7 @@ def _collected(settings: Settings, store: StateStore, layout: Layout) -> Status:
         acknowledged = acknowledgements.all()
     runs = _runs(settings)
     published = _Published.read(target_of(settings), store, acknowledged)
-    holder = lock_holder(layout)
+    holder = lock_of(settings.database_url, layout).holder()
     pushed = _Pushed.read(settings)
     found = Status(
         sync_cursor=cursor,

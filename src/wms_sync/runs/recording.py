@@ -22,7 +22,7 @@ from wms_sync.reports.metrics import write_metrics
 from wms_sync.reports.status import status
 from wms_sync.settings import Settings
 from wms_sync.state.acknowledgements import Acknowledgements
-from wms_sync.state.queue import mark_running
+from wms_sync.state.locks import lock_of
 from wms_sync.state.runs import NOT_PUBLISHED, Outcome, RunRecord, RunRecords
 from wms_sync.state.store import StateStore
 
@@ -111,7 +111,8 @@ class Recording:
             return
         self._is_begun = True
         with _beside_the_run("the start of this run is not recorded"):
-            self._mark.enter_context(mark_running(self._settings.layout, self.run_id))
+            lock = lock_of(self._settings.database_url, self._settings.layout)
+            self._mark.enter_context(lock.mark_running(self.run_id))
             with RunRecords(self._settings.database_url) as records:
                 for one in records.mark_killed(self._settings.layout):
                     logger.warning(

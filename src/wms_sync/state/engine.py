@@ -26,6 +26,7 @@ class Opened:
     """Base of what reads or writes tables of the state store. Close it, or use ``with``."""
 
     def __init__(self, url: str, durable: Durable = "normal") -> None:
+        self._url = url
         self._engine = open_engine(url, durable)
 
     def __enter__(self) -> Self:
@@ -123,7 +124,7 @@ def close_engine(engine: Engine) -> None:
 
 def pending_migrations(url: str) -> tuple[str, ...]:
     """Return the migrations that ``open_engine`` would apply to an existing state store, and apply none."""
-    with _usable():
+    with usable_url():
         parsed = make_url(url)
     if parsed.get_backend_name() == "sqlite" and not (parsed.database and Path(parsed.database).exists()):
         return ()
@@ -153,7 +154,7 @@ def refuse_read_only(engine: Engine, error: DBAPIError) -> None:
 
 
 def _engine(url: str, durable: Durable) -> Engine:
-    with _usable():
+    with usable_url():
         parsed = make_url(url)
         _refuse_torn_password(parsed)
         engine = create_engine(parsed, pool_pre_ping=True)
@@ -171,7 +172,7 @@ def _engine(url: str, durable: Durable) -> Engine:
 
 
 @contextmanager
-def _usable() -> Iterator[None]:
+def usable_url() -> Iterator[None]:
     """Raise ``StateUrlError`` for a URL that SQLAlchemy cannot use."""
     try:
         yield

@@ -1,9 +1,9 @@
 """Epochs (fencing tokens): each new writer increments the epoch, and a writer with an old epoch can write nothing more.
 
-The lock of ``queue`` makes processes wait for each other. It cannot stop a process that was suspended while its lock
-file was deleted, whose file system lost the lock, or that shares the state store but uses another data folder. The
-epoch can: every transaction that writes to the state store first reads the epoch under a row lock, and the next writer
-must wait for that lock. So the epoch cannot change between that read and the commit.
+The lock of ``locks`` makes processes wait for each other. It cannot stop a process that was suspended while its lock
+file was deleted, whose file system or session lost the lock, or that shares the state store but uses another data
+folder. The epoch can: every transaction that writes to the state store first reads the epoch under a row lock, and the
+next writer must wait for that lock. So the epoch cannot change between that read and the commit.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 from typing import Any, Self
 
 from sqlalchemy import Connection, Engine, Select, select
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
 from wms_sync.state.engine import close_engine, insert_of, open_engine, refuse_read_only
-from wms_sync.state.errors import StateError, TakenOver
-from wms_sync.state.queue import WRITER, Holder
+from wms_sync.state.errors import SessionLost, StateError, TakenOver
+from wms_sync.state.holders import WRITER, Held, Holder
 from wms_sync.state.schema import turns
 
 PATIENCE_SECONDS = 30
@@ -44,19 +44,20 @@ class TurnRow:
 class Epoch:
     """One writer's epoch in the state store. Thread-safe. The owner must close it."""
 
-    def __init__(self, engine: Engine, row: TurnRow) -> None:
+    def __init__(self, engine: Engine, row: TurnRow, held: Held) -> None:
         self.row = row
         self._engine = engine
+        self._held = held
 
     @classmethod
-    def begin(cls, url: str, me: Holder, *, what: str, run_id: str | None) -> Self:
-        """Increment the epoch, which ends the previous writer's. The caller holds the lock on ``what``.
+    def begin(cls, url: str, held: Held, *, what: str, run_id: str | None) -> Self:
+        """Increment the epoch, which ends the previous writer's. ``held`` is the lock on ``what``.
 
         Raise ``StateError`` if a transaction of the previous writer does not end within ``PATIENCE_SECONDS``.
         """
         engine = open_engine(url)
         try:
-            return cls(engine, _count_up(engine, what, me, run_id))
+            return cls(engine, _count_up(engine, what, held.me, run_id), held)
         except DBAPIError as error:
             close_engine(engine)
             refuse_read_only(engine, error)
@@ -73,14 +74,17 @@ class Epoch:
     def verify(self, connection: Connection) -> None:
         """Check the epoch at the start of a write transaction: no other writer can take over until it ends.
 
-        Raise ``TakenOver`` if another writer already has.
+        Raise ``TakenOver`` if another writer already has, or ``SessionLost``.
         """
         if connection.dialect.name == "sqlite":
             connection.exec_driver_sql("begin immediate")  # otherwise SQLite locks only at the first change
         self._compare(connection, _query(self.row.what).with_for_update(read=True))
 
     def check(self) -> None:
-        """Check the epoch before a step outside the state store. Raise ``TakenOver`` if it is not ours any more."""
+        """Check the epoch before a step outside the state store.
+
+        Raise ``TakenOver`` if it is not ours any more, or ``SessionLost`` if the lock is not.
+        """
         with self._engine.connect() as connection:
             self._compare(connection, _query(self.row.what))
 
@@ -95,6 +99,23 @@ class Epoch:
                 "work/ is deleted or lost, or when two data folders share one state store. Run again: the new run "
                 "continues from there."
             )
+        self._held.check()
+
+    def explain(self, error: Exception) -> None:
+        """Raise ``TakenOver`` or ``SessionLost`` if that is why the error came: a missing file may be due to it."""
+        try:
+            self.check()
+        except (TakenOver, SessionLost) as ended:
+            raise ended from error
+        except DBAPIError as unreachable:
+            self._lost(unreachable)
+        if isinstance(error, DBAPIError):
+            self._lost(error)
+
+    def _lost(self, error: DBAPIError) -> None:
+        """Raise ``SessionLost`` if the error says that PostgreSQL has ended a session or cannot be reached."""
+        if self._engine.dialect.name != "sqlite" and isinstance(error, OperationalError | InterfaceError):
+            raise SessionLost(str(self.row), str(error.orig)) from error
 
 
 def newest_turn(url: str, what: str = WRITER) -> TurnRow | None:

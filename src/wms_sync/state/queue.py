@@ -10,69 +10,61 @@ still keeps the second writer out.
 from __future__ import annotations
 
 import fcntl
-import json
-import logging
 import os
-import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
 from wms_sync.durable import PRIVATE_FILE, accessing, make_private
 from wms_sync.layout import Layout
-
-logger = logging.getLogger(__name__)
-
-WRITER = "writer"
-POLL_SECONDS = 0.2
-REMIND_SECONDS = 60.0
+from wms_sync.state.holders import POLL_SECONDS, UNKNOWN, WRITER, Held, Holder, Waiting, signed_by
 
 
-@dataclass(frozen=True)
-class Holder:
-    """A process that holds a lock or waits for it. ``purpose`` is for people: ``backfill 2026-01-01 to 2026-01-03``."""
+class FileLock:
+    """The locks of the data folder that ``layout`` describes."""
 
-    purpose: str
-    process: int
-    host: str
-    since: str
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
 
-    def __str__(self) -> str:
-        return f"{self.purpose} (process {self.process} on {self.host}, since {self.since})"
+    @contextmanager
+    def hold(self, purpose: str, *, what: str = WRITER) -> Iterator[Held]:
+        """Hold the lock on ``what`` inside the block. While another process is ahead, log who it is."""
+        me, path = Holder.now(purpose), self._layout.lock(what)
+        queue = make_private(self._layout.queue(what))
+        ticket = queue / f"{time.time_ns():020d}-{me.process}"
+        with _locked_ticket(ticket, me), _open(path) as lock:
+            _wait_for_turn(path, ticket, lock)
+            with accessing(path):
+                _sign(lock, me)
+            yield Held(me)
 
+    def holder(self, *, what: str = WRITER) -> Holder | None:
+        """Return who holds the lock on ``what``, None if nobody does. It never waits."""
+        return _holder(self._layout.lock(what))
 
-UNKNOWN = Holder("a process that has just begun", 0, socket.gethostname(), "now")
+    @contextmanager
+    def mark_running(self, run_id: str) -> Iterator[None]:
+        """Keep a locked file of this run for the length of the block; ``is_running`` looks at it."""
+        mark = self._layout.running(run_id)
+        make_private(mark.parent)
+        with _locked_ticket(mark, Holder.now(run_id)):
+            yield
 
+    def is_running(self, run_id: str) -> bool:
+        """Return whether the process of this run is alive."""
+        return _holder(self._layout.running(run_id)) is not None
 
-@contextmanager
-def hold_lock(layout: Layout, purpose: str, *, what: str = WRITER) -> Iterator[Holder]:
-    """Hold the lock on ``what`` inside the block.
-
-    While another process is ahead, log who it is: at once, and every ``REMIND_SECONDS``.
-    """
-    me = _me(purpose)
-    queue = make_private(layout.queue(what))
-    ticket = queue / f"{time.time_ns():020d}-{me.process}"
-    with _locked_ticket(ticket, me), _open(layout.lock(what)) as lock:
-        _wait_for_turn(layout.lock(what), ticket, lock)
-        with accessing(layout.lock(what)):
-            _sign(lock, me)
-        yield me
-
-
-def lock_holder(layout: Layout, *, what: str = WRITER) -> Holder | None:
-    """Return who holds the lock on ``what``, None if nobody does. It never waits."""
-    return _holder(layout.lock(what))
+    def clear(self, run_id: str) -> None:
+        """Delete the file of a run that is not alive."""
+        self._layout.running(run_id).unlink(missing_ok=True)
 
 
 @contextmanager
 def mark_alive(layout: Layout, name: str) -> Iterator[None]:
     """Keep a locked file of this name for the length of the block; if the process dies, ``dead_marks`` returns it."""
-    with _locked_ticket(make_private(layout.alive) / name, _me(name)):
+    with _locked_ticket(make_private(layout.alive) / name, Holder.now(name)):
         yield
 
 
@@ -81,31 +73,10 @@ def dead_marks(layout: Layout) -> Iterator[Path]:
     return (mark for mark in sorted(layout.alive.glob("*")) if _holder(mark) is None)
 
 
-@contextmanager
-def mark_running(layout: Layout, run_id: str) -> Iterator[None]:
-    """Keep a locked file of this run for the length of the block, whoever started it; ``is_running`` looks at it."""
-    mark = layout.running(run_id)
-    make_private(mark.parent)
-    with _locked_ticket(mark, _me(run_id)):
-        yield
-
-
-def is_running(layout: Layout, run_id: str) -> bool:
-    """Return whether the process of this run is alive."""
-    return _holder(layout.running(run_id)) is not None
-
-
-def _me(purpose: str) -> Holder:
-    return Holder(purpose, os.getpid(), socket.gethostname(), f"{datetime.now(UTC):%Y-%m-%d %H:%M:%SZ}")
-
-
 def _wait_for_turn(path: Path, ticket: Path, lock: IO[bytes]) -> None:
-    reported: tuple[Holder, float] | None = None
+    waiting = Waiting()
     while (ahead := _ahead(path, ticket, lock)) is not None:
-        now = time.monotonic()
-        if reported is None or reported[0] != ahead or now - reported[1] > REMIND_SECONDS:
-            logger.info("waiting for %(holder)s", {"holder": ahead})
-            reported = ahead, now
+        waiting.tell(ahead)
         time.sleep(POLL_SECONDS)
 
 
@@ -144,7 +115,7 @@ def _open(path: Path) -> IO[bytes]:
 def _sign(file: IO[bytes], me: Holder) -> None:
     file.seek(0)
     file.truncate()
-    file.write(json.dumps(asdict(me)).encode())
+    file.write(me.signature.encode())
     file.flush()
 
 
@@ -160,13 +131,6 @@ def _holder(path: Path) -> Holder | None:
     """Return who holds the lock on this file; None if nobody does."""
     try:
         with accessing(path), path.open("rb") as file:
-            return None if _try_lock(file) else _read(file.read())
+            return None if _try_lock(file) else signed_by(file.read())
     except FileNotFoundError:
         return None
-
-
-def _read(content: bytes) -> Holder:
-    try:
-        return Holder(**json.loads(content))
-    except (ValueError, TypeError):
-        return UNKNOWN

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Row, select, update
 
 from wms_sync.layout import Layout
 from wms_sync.state.engine import Opened
-from wms_sync.state.queue import is_running
+from wms_sync.state.locks import Lock, lock_of
 from wms_sync.state.schema import runs
 
 Outcome = Literal["running", "succeeded", "failed", "interrupted"]
@@ -118,25 +118,27 @@ class RunRecords(Opened):
             connection.execute(update(runs).where(runs.c.run_id == run_id).values(known))
 
     def as_they_are(self, layout: Layout) -> tuple[RunRecord, ...]:
-        """Return all runs that are kept, the newest first; those of this data folder that were killed as failed."""
-        return tuple(as_it_is(layout, one) for one in self.newest(KEPT))
+        """Return all runs that are kept, the newest first; those of this installation that were killed as failed."""
+        lock = lock_of(self._url, layout)
+        return tuple(as_it_is(lock, one) for one in self.newest(KEPT))
 
     def mark_killed(self, layout: Layout) -> tuple[RunRecord, ...]:
-        """Record the runs of this data folder whose process is gone as failed, as of now; return them, oldest first."""
+        """Record the runs whose process is gone as failed, as of now; return them, oldest first."""
         query = select(runs).where(runs.c.outcome == "running").order_by(runs.c.started_at)
         with self._engine.connect() as connection:
             going_on = tuple(_record(row) for row in connection.execute(query))
-        killed = tuple(as_it_is(layout, one) for one in going_on if not is_running(layout, one.run_id))
+        lock = lock_of(self._url, layout)
+        killed = tuple(as_it_is(lock, one) for one in going_on if not lock.is_running(one.run_id))
         for one in killed:
             with self._engine.begin() as connection:
                 connection.execute(_changing(one).where(runs.c.outcome == "running"))
-            layout.running(one.run_id).unlink(missing_ok=True)
+            lock.clear(one.run_id)
         return killed
 
 
-def as_it_is(layout: Layout, record: RunRecord) -> RunRecord:
+def as_it_is(lock: Lock, record: RunRecord) -> RunRecord:
     """Return the record; one that says ``running`` while its process is gone as the failure that it is."""
-    if record.outcome != "running" or is_running(layout, record.run_id):
+    if record.outcome != "running" or lock.is_running(record.run_id):
         return record
     return replace(record, outcome="failed", ended_at=datetime.now(UTC), error=KILLED, error_kind=KILLED_KIND)
 

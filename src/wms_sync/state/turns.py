@@ -21,14 +21,16 @@ from wms_sync.durable import PRIVATE_FOLDER, make_private, put_in_place, write_s
 from wms_sync.layout import Layout
 from wms_sync.state.engine import Durable, Opened
 from wms_sync.state.epochs import Epoch
-from wms_sync.state.errors import RestoreUnfinished, TakenOver
-from wms_sync.state.queue import WRITER, Holder, hold_lock
+from wms_sync.state.errors import RestoreUnfinished, SessionLost, TakenOver
+from wms_sync.state.holders import WRITER, Held
+from wms_sync.state.locks import lock_of
 
 
 class Turn:
     """The right to write, and the methods that change files under it. Thread-safe.
 
-    The methods raise ``TakenOver`` once another writer has the turn. The owner must close it, which removes its folder.
+    The methods raise ``TakenOver`` once another writer has the turn, and ``SessionLost`` once the lock is lost.
+    The owner must close it, which removes its folder.
     """
 
     def __init__(self, epoch: Epoch, layout: Layout) -> None:
@@ -41,9 +43,9 @@ class Turn:
         self.folder.mkdir(mode=PRIVATE_FOLDER)
 
     @classmethod
-    def taken(cls, url: str, layout: Layout, me: Holder, *, what: str = WRITER, run_id: str | None = None) -> Self:
-        """Begin a turn, which ends the previous one. The caller holds the lock on ``what``."""
-        return cls(Epoch.begin(url, me, what=what, run_id=run_id), layout)
+    def taken(cls, url: str, layout: Layout, held: Held, *, what: str = WRITER, run_id: str | None = None) -> Self:
+        """Begin a turn, which ends the previous one. ``held`` is the lock on ``what``."""
+        return cls(Epoch.begin(url, held, what=what, run_id=run_id), layout)
 
     def close(self) -> None:
         """End the turn and delete its folder."""
@@ -51,7 +53,7 @@ class Turn:
         self.epoch.close()
 
     def check(self) -> None:
-        """Raise ``TakenOver`` if another writer has the turn."""
+        """Raise ``TakenOver`` if another writer has the turn, or ``SessionLost`` if the lock is lost."""
         self.epoch.check()
 
     def temporary(self, name: str) -> Path:
@@ -97,16 +99,16 @@ def taking_turn(
     run_id: str | None = None,
 ) -> Iterator[Turn]:
     """Wait for the lock on ``what`` and hold the turn inside the block."""
-    with hold_lock(layout, purpose, what=what) as me:
+    with lock_of(url, layout).hold(purpose, what=what) as held:
         refuse_unfinished_restore(layout)
-        mine = Turn.taken(url, layout, me, what=what, run_id=run_id)
+        mine = Turn.taken(url, layout, held, what=what, run_id=run_id)
         try:
             yield mine
             mine.epoch.check()  # so that no run reports success after another has taken over
-        except TakenOver:
+        except (TakenOver, SessionLost):
             raise
         except Exception as error:
-            _raise_if_taken_over(mine, error)
+            mine.epoch.explain(error)
             raise
         finally:
             mine.close()
@@ -137,14 +139,6 @@ class Guarded(Opened):
         with self._engine.begin() as connection:
             self.turn.epoch.verify(connection)
             yield connection
-
-
-def _raise_if_taken_over(mine: Turn, error: Exception) -> None:
-    """Raise ``TakenOver`` if that is why the block failed: a missing file, say, is only a consequence of it."""
-    try:
-        mine.epoch.check()
-    except TakenOver as taken:
-        raise taken from error
 
 
 def _remove(path: Path) -> None:

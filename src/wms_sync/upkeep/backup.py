@@ -25,8 +25,8 @@ from wms_sync.durable import make_private, write_whole
 from wms_sync.flatten.window import flattened_window, is_flattened
 from wms_sync.layout import MANIFEST, PAGES_DROPPED
 from wms_sync.settings import Settings
+from wms_sync.state.locks import lock_of
 from wms_sync.state.portable import Snapshot, encoded, read_snapshot
-from wms_sync.state.queue import hold_lock
 from wms_sync.state.schema import forgotten_orders, pages, windows
 from wms_sync.state.store import COMPLETE_STATES, StateStore
 from wms_sync.state.turns import refuse_unfinished_restore
@@ -61,11 +61,12 @@ def backup(settings: Settings, folder: Path, *, most: int = KEPT_BACKUPS) -> Bac
         raise BackupError(f"There is nothing to back up: {layout.root} holds no data. Set WMS_DATA_DIR.")
     _refuse_lost_state(settings)
     make_private(kept.layout.files)
-    with hold_lock(layout, f"backup to {kept.layout.root}", what=LOCK):
+    lock = lock_of(settings.database_url, layout)
+    with lock.hold(f"backup to {kept.layout.root}", what=LOCK):
         took = _Taking(settings, kept)
         made = took.whole()
         if made.damaged:  # or changed by a run meanwhile
-            with hold_lock(layout, f"backup to {kept.layout.root}"):
+            with lock.hold(f"backup to {kept.layout.root}"):
                 made = took.whole()
         path = kept.layout.backup(_name(kept, made))
         everyone = sorted(took.forgotten | _known(kept))

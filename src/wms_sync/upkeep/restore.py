@@ -29,9 +29,10 @@ from wms_sync.errors import SettingsError
 from wms_sync.layout import PARQUET, Layout, flattened_key, name_of, spill
 from wms_sync.settings import Settings, is_same_service
 from wms_sync.state.errors import StateError, StateUrlError
+from wms_sync.state.holders import WRITER
 from wms_sync.state.ledger import LEDGER_LACKS, Entry
+from wms_sync.state.locks import lock_of
 from wms_sync.state.portable import Row, Snapshot, decoded, put_back, read_snapshot
-from wms_sync.state.queue import WRITER, hold_lock
 from wms_sync.state.run import Run
 from wms_sync.state.schema import forgotten_orders, observations, push_ledger, windows
 from wms_sync.state.store import StateStore
@@ -95,9 +96,10 @@ def restore(
     _refuse_data(settings, over)
     snapshot, left_out = _examined(kept, path, backup)
     with ExitStack() as stack:
-        me = stack.enter_context(hold_lock(layout, "restore"))
+        lock = lock_of(settings.database_url, layout)
+        held = stack.enter_context(lock.hold("restore"))
         for what in (*locks, LOCK):
-            stack.enter_context(hold_lock(layout, "restore", what=what))
+            stack.enter_context(lock.hold("restore", what=what))
         _refuse_data(settings, over)
         write_whole(layout.restoring, str(path).encode())
         present = _present(settings)
@@ -107,7 +109,7 @@ def restore(
         put_back(settings.database_url, merged)
         _remove_files(layout)
         _put_files(layout, kept, backup, left_out)
-        turn = Turn.taken(settings.database_url, layout, me, what=WRITER, run_id=str(uuid4()))
+        turn = Turn.taken(settings.database_url, layout, held, what=WRITER, run_id=str(uuid4()))
         try:
             with StateStore(settings.database_url, turn) as store:
                 run = Run(settings, store, turn.epoch.row.run_id or "")

@@ -22,7 +22,7 @@ from wms_sync.extract.raw import damage, is_dropped, key_of, read_manifest
 from wms_sync.flatten.window import FlattenedWindow, flattened_window, is_flattened
 from wms_sync.layout import MANIFEST, flattened_key, raw_key
 from wms_sync.settings import Settings
-from wms_sync.state.queue import hold_lock
+from wms_sync.state.locks import lock_of
 from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
 from wms_sync.state.turns import refuse_unfinished_restore
 from wms_sync.upkeep.backups import BackupError, Backups, read_backup
@@ -56,7 +56,7 @@ class Verified:
 def verify(settings: Settings) -> Verified:
     """Examine the data folder, in the writer's turn, so that no run changes it meanwhile."""
     refuse_unfinished_restore(settings.layout)
-    with hold_lock(settings.layout, "verify"), StateStore(settings.database_url) as store:
+    with lock_of(settings.database_url, settings.layout).hold("verify"), StateStore(settings.database_url) as store:
         return _Examination(settings, store).verified()
 
 

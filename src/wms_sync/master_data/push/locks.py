@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from wms_sync.settings import Settings
-from wms_sync.state.queue import Holder, lock_holder
+from wms_sync.state.holders import Holder
+from wms_sync.state.locks import lock_of
 
 
 def push_lock(kind: str) -> str:
@@ -13,4 +14,4 @@ def push_lock(kind: str) -> str:
 
 def pusher(settings: Settings, kind: str) -> Holder | None:
     """Return who is pushing the kind of this name now."""
-    return lock_holder(settings.layout, what=push_lock(kind))
+    return lock_of(settings.database_url, settings.layout).holder(what=push_lock(kind))

@@ -7,10 +7,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from wms_sync.master_data.kinds.names import NAMES
-from wms_sync.master_data.push.locks import push_lock
+from wms_sync.master_data.push.locks import pusher
 from wms_sync.settings import Settings
 from wms_sync.state.push_files import PushedFile, PushFiles
-from wms_sync.state.queue import lock_holder
 
 GONE_IS_TOLD_FOR = timedelta(days=7)
 """How long a removed file is still reported: whoever removed it may not know that it was not finished."""
@@ -18,8 +17,7 @@ GONE_IS_TOLD_FOR = timedelta(days=7)
 
 def unfinished(settings: Settings) -> tuple[PushedFile, ...]:
     """Return those files that nobody is pushing now; removed files are left out after some days."""
-    layout = settings.layout
-    idle = {kind for kind in NAMES if lock_holder(layout, what=push_lock(kind)) is None}
+    idle = {kind for kind in NAMES if pusher(settings, kind) is None}
     told_since = datetime.now(UTC) - GONE_IS_TOLD_FOR
     with PushFiles(settings.database_url) as files:
         return tuple(

@@ -1,0 +1,156 @@
+"""Locks of a real PostgreSQL: what becomes of a run whose session is lost, and poolers."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from wms_sync.layout import Layout
+from wms_sync.state.advisory import PostgresLock
+from wms_sync.state.errors import SessionLost, StateError, StateUrlError
+from wms_sync.state.locks import lock_of
+from wms_sync.state.store import StateStore
+from wms_sync.state.turns import taking_turn
+
+POOL = """[databases]
+postgres = host={folder} user=wms
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = {port}
+unix_socket_dir =
+auth_type = any
+pool_mode = {mode}
+default_pool_size = 4
+logfile = {folder}/pool.log
+pidfile = {folder}/pool.pid
+"""
+
+
+def plain(url: str) -> str:
+    return url.replace("+psycopg", "")
+
+
+def end_sessions(url: str, which: str) -> int:
+    """What an administrator does, or a restart."""
+    with psycopg.connect(plain(url), autocommit=True) as connection:
+        ended = connection.execute(
+            "select pg_terminate_backend(pid, 5000) from pg_stat_activity "
+            f"where pid <> pg_backend_pid() and backend_type = 'client backend' and {which}"
+        )
+        return len(ended.fetchall())
+
+
+HOLDS = "query like '%pg_advisory_lock(hash%'"
+WRITES = f"not {HOLDS}"
+
+
+@pytest.mark.parametrize("which", [HOLDS, WRITES])
+def test_a_run_whose_session_is_lost_writes_nothing_more_and_says_so(postgres_url, tmp_path, which):
+    lock = lock_of(postgres_url, Layout(tmp_path))
+    name = tmp_path.name
+
+    def night() -> None:
+        with (
+            taking_turn(postgres_url, Layout(tmp_path), "the night", run_id="one") as turn,
+            StateStore(postgres_url, turn) as store,
+        ):
+            store.observe(name, 1, "before")
+            with suppress(psycopg.Error), store._transaction() as connection:
+                assert end_sessions(postgres_url, which) >= 1
+                if which == WRITES:
+                    connection.exec_driver_sql("select 1")
+            store.observe(name, 2, "late")
+
+    with pytest.raises(SessionLost, match=r"This run, the night \(.* has lost its session in PostgreSQL \("):
+        night()
+    assert lock.holder() is None
+    with StateStore(postgres_url) as store:
+        seen = store.observation(name)
+        assert seen is not None
+        assert seen.about == "before"
+    with lock.hold("the next"):
+        pass
+
+
+@pytest.mark.parametrize("ending", ["cancel", "terminate"])
+def test_a_wait_that_is_ended_is_told(postgres_url, tmp_path, ending):
+    lock = lock_of(postgres_url, Layout(tmp_path))
+
+    def wait() -> str:
+        with pytest.raises(StateError) as error, lock.hold("the next"):
+            pass
+        return str(error.value)
+
+    with lock.hold("the night"), ThreadPoolExecutor(1) as pool, psycopg.connect(plain(postgres_url)) as other:
+        other.autocommit = True
+        waiting = pool.submit(wait)
+        end = f"select pg_{ending}_backend(pid) from pg_locks where locktype = 'advisory' and not granted"
+        while not other.execute(end).fetchall():
+            time.sleep(0.01)
+        assert "has ended the wait" in waiting.result(30)
+        assert "the night" in str(lock.holder())
+
+
+def test_runs_are_marked_while_their_session_lives(postgres_url, tmp_path):
+    lock = lock_of(postgres_url, Layout(tmp_path))
+    other = lock_of(postgres_url, Layout(tmp_path / "another machine"))
+    with lock.mark_running("one"), other.mark_running("writer"):
+        assert other.is_running("one")
+        assert lock.holder(what="one") is None
+        assert lock.holder() is None
+        other.clear("one")
+    assert not other.is_running("one")
+
+
+@pytest.fixture
+def pool(postgres_url, tmp_path, request) -> Iterator[str]:
+    """PgBouncer before the server; gives its URL."""
+    program = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
+    if program is None:
+        pytest.skip("PgBouncer is not installed here; .ci/run installs it")
+    folder = Path(postgres_url.partition("host=")[2])
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    configuration = folder / "pool.ini"
+    configuration.write_text(POOL.format(folder=folder, port=port, mode=request.param))
+    process = subprocess.Popen([program, "-q", str(configuration)], user=65534, group=65534)
+    url = f"postgresql+psycopg://wms@127.0.0.1:{port}/postgres"
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        with suppress(psycopg.Error):
+            psycopg.connect(plain(url)).close()
+            break
+    yield url
+    process.terminate()
+    process.wait()
+
+
+@pytest.mark.parametrize("pool", ["transaction"], indirect=True)
+def test_a_pooler_that_shares_sessions_is_refused(pool):
+    with pytest.raises(StateError, match="pool_mode is session"), PostgresLock(pool).hold("night"):
+        pass
+
+
+@pytest.mark.parametrize("pool", ["session"], indirect=True)
+def test_a_pooler_that_gives_each_its_session_is_taken(pool, postgres_url):
+    with PostgresLock(pool).hold("night"):
+        assert "night" in str(PostgresLock(postgres_url).holder())
+    assert PostgresLock(pool).holder() is None
+
+
+def test_without_postgresql_the_error_shows_no_password():
+    lock = PostgresLock("postgresql+psycopg://u:planted-secret@127.0.0.1:1/none")
+    with pytest.raises(StateError, match="does not answer") as error, lock.hold("night"):
+        pass
+    assert "planted-secret" not in str(error.value)
+    with pytest.raises(StateUrlError), PostgresLock("postgresql+psycopg://u:p@host:port/none").hold("night"):
+        pass
