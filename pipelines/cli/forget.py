@@ -16,7 +16,7 @@ from wms_sync.runs.recording import SUCCEEDED, Counts, Recording
 from wms_sync.runs.report_page import remake_report
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
-from wms_sync.upkeep.forget import Forgotten, forget, refuse_on_a_lake
+from wms_sync.upkeep.forget import Forgotten, forget
 from wms_sync.upkeep.forget_plan import ForgetPlan, NamedOrder, orders_named, plan_forget, refuse_unseen
 from wms_sync.upkeep.forgotten_orders import take_off_list
 from wms_sync.upkeep.recovery import begin
@@ -33,7 +33,6 @@ def forget_orders(settings: Settings, names: Sequence[str], *, yes: bool, dry_ru
 
     Unless ``yes``, show what would be removed and ask; with ``dry_run`` only show it.
     """
-    refuse_on_a_lake(settings)
     if not names and not _unfinished(settings):
         raise SettingsError("Name the orders to forget, by id, unique_id or order_ref.")
     orders = _named(settings, names)
@@ -42,7 +41,7 @@ def forget_orders(settings: Settings, names: Sequence[str], *, yes: bool, dry_ru
             refuse_unseen(settings.layout, store, orders)
         if orders and (dry_run or not yes):
             _echo(chain.from_iterable(map(_order_lines, orders)))
-            _echo(_plan_lines(plan_forget(settings.layout, store, [one.id for one in orders])))
+            _echo(_plan_lines(plan_forget(settings, store, [one.id for one in orders])))
     if dry_run:
         say("nothing was changed")
         return
@@ -95,7 +94,7 @@ def _forget(settings: Settings, order_ids: Sequence[int]) -> None:
 
 def _named(settings: Settings, names: Sequence[str]) -> tuple[NamedOrder, ...]:
     with StateStore(settings.database_url) as store:
-        return orders_named(settings.layout, store, names)
+        return orders_named(settings, store, names)
 
 
 def _ask(question: str) -> None:

@@ -17,6 +17,8 @@ from pipelines import definitions
 from pipelines.cli.runs import run_maintain
 from tests.conftest import FEWER, Bench, opened_store
 from tests.test_sync import synced
+from tests.unpacked import files_holding
+from tests.upkeep.test_forget import MARK, marked_in_new_places
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.asking import RELATIONS
@@ -40,6 +42,7 @@ from wms_sync.state.errors import TakenOver
 from wms_sync.state.holders import WRITER, Held, Holder
 from wms_sync.upkeep.backup import backup
 from wms_sync.upkeep.forget import forget
+from wms_sync.upkeep.forget_plan import orders_named, plan_forget
 from wms_sync.upkeep.recovery import recover
 from wms_sync.upkeep.restore import restore
 from wms_sync.upkeep.verify import verify
@@ -55,6 +58,7 @@ ANOTHER = Held(Holder("sync", 1, "another host", "now"))
 @pytest.fixture(scope="module")
 def service() -> Iterator[SandboxServer]:
     with SandboxServer(Sandbox(FEWER)) as started:
+        started.sandbox.rewrite = marked_in_new_places
         yield started
 
 
@@ -67,6 +71,7 @@ def settings(service: SandboxServer, lake_url: str, tmp_path_factory: pytest.Tem
         data_dir=tmp_path_factory.mktemp("lake"),
         start_date=date(2026, 3, 1),
         page_size=50,
+        include_addresses=True,
         analytics="ducklake",
         state_url=lake_url,
     )
@@ -257,6 +262,54 @@ def test_maintenance_leaves_few_files_and_spares_open_readers(lake, capsys):
     assert everything(settings) == before
 
 
+def in_the_database(url: str, text: str) -> set[str]:
+    """The tables of a PostgreSQL database that hold a text, its own statistics among them."""
+    tables = "select quote_ident(schemaname) || '.' || quote_ident(tablename) from pg_tables"
+    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+        names = connection.execute(f"{tables} where schemaname in ('lake', 'public')").fetchall()
+        query = "select 1 from {} as held where strpos(held::text, %s) > 0 limit 1"
+        every = (*(name for (name,) in names), "pg_stats")
+        return {name for name in every if connection.execute(query.format(name), [text]).fetchone()}
+
+
+def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake, lake_url):
+    settings, folder = lake.settings, lake.layout.root
+    with closing(Lake(settings).opened_for_writing(lake.store.turn)) as connection:  # an earlier snapshot has it too
+        connection.execute("update pii.order_addresses set last_name = last_name")
+    with psycopg.connect(lake_url.replace("+psycopg", ""), autocommit=True) as owner:
+        owner.execute("analyze")
+        marked = "select max(max_value) from lake.ducklake_table_column_stats where max_value like %s"
+        [[greatest]] = owner.execute(marked, [MARK % "%"]).fetchall()
+    order = int(greatest.removeprefix(MARK.partition("%")[0]).partition("-")[0])
+    mark = (MARK % order).encode()
+    orphan = settings.layout.lake / "pii" / "of-a-killed-load.parquet"
+    duckdb.execute(f"copy (select '{mark.decode()}' as last_name) to '{orphan}'")
+    statistics = {"lake.ducklake_file_column_stats", "lake.ducklake_table_column_stats", "pg_stats"}
+    assert in_the_database(lake_url, mark.decode()) == statistics
+    assert {part.split("/")[0] for part in files_holding(folder, mark)} == {"raw", "parquet", "lake"}
+    before = everything(settings)
+    [named] = orders_named(settings, lake.store, [str(order)])
+    planned = plan_forget(settings, lake.store, [order])
+    assert named.is_in_tables
+
+    done = forget(lake.run, [order])
+
+    assert in_the_database(lake_url, mark.decode()) == set()
+    assert files_holding(folder, mark) == set()
+    assert (done.databases, done.rows) == (1, sum(planned.rows.values()))
+    after = everything(settings)
+    lost = {slug: [row for row in rows if row not in after[slug]] for slug, rows in before.items()}
+    assert {slug for slug, rows in lost.items() if rows} >= {"orders", "pii_order_addresses", "order_status_history"}
+    assert [row for rows in lost.values() for row in rows if mark.decode() not in repr(row)] == []
+    assert {slug for slug in before if len(before[slug]) != len(after[slug])} <= {
+        "pii_order_addresses",
+        "pii_order_address_candidates",
+    }
+    version = target_of(settings).version
+    assert forget(lake.run, [order]).rows == 0
+    assert target_of(settings).version == version
+
+
 def test_a_writer_that_was_overtaken_maintains_nothing(lake):
     target = Lake(lake.settings)
     with closing(target.opened_for_writing(lake.store.turn)) as connection:
@@ -281,13 +334,10 @@ def test_reports_read_the_lake(lake, tmp_path):
 
 
 def test_what_a_lake_cannot_do_yet_is_refused(lake, tmp_path):
-    with pytest.raises(NotOnALake, match="forget"):
-        forget(lake.run, [1])
     with pytest.raises(NotOnALake, match="pg_dump"):
         backup(lake.settings, tmp_path)
     with pytest.raises(NotOnALake, match="restore"):
         restore(lake.settings, tmp_path)
-    assert lake.store.forgotten() == frozenset()
 
 
 def test_an_analyst_reads_with_the_statements_that_are_shown_and_cannot_write(lake, lake_url):

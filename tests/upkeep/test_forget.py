@@ -389,11 +389,11 @@ def test_orders_are_named_by_id_unique_id_or_reference(stored):
     with published(stored) as connection:
         id_, unique_id, order_ref = connection.execute("select id, unique_id, order_ref from orders").fetchall()[0]
     for name in (str(id_), unique_id, order_ref):
-        assert [one.id for one in orders_named(stored.layout, stored.store, [name])] == [id_]
-    [unseen] = orders_named(stored.layout, stored.store, ["424242424242"])
+        assert [one.id for one in orders_named(stored.settings, stored.store, [name])] == [id_]
+    [unseen] = orders_named(stored.settings, stored.store, ["424242424242"])
     assert (unseen.id, unseen.is_in_tables) == (424242424242, False)
     with pytest.raises(UnknownOrderError, match="no-such-order"):
-        orders_named(stored.layout, stored.store, ["no-such-order"])
+        orders_named(stored.settings, stored.store, ["no-such-order"])
 
 
 def test_a_name_of_several_orders_means_none(stored):
@@ -402,7 +402,7 @@ def test_a_name_of_several_orders_means_none(stored):
         first, second = [row[0] for row in connection.execute("select id from orders order by id limit 2").fetchall()]
         connection.execute("update orders set order_ref = 'the same' where id in (?, ?)", [first, second])
     with pytest.raises(UnknownOrderError, match=f"{first} .*{second} "):
-        orders_named(stored.layout, stored.store, ["the same"])
+        orders_named(stored.settings, stored.store, ["the same"])
 
 
 def test_a_forgotten_order_stays_so_when_the_list_of_them_is_lost_in_one_place_after_the_other(stored):

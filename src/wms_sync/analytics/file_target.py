@@ -8,12 +8,14 @@ whose receipts say what is still to be merged.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 
 import duckdb
 
 from wms_sync.analytics import database
 from wms_sync.analytics.compact import compact, is_bloated
+from wms_sync.analytics.file_erase import erase
 from wms_sync.analytics.foreign_log import report_foreign_log
 from wms_sync.analytics.publish import publish
 from wms_sync.analytics.seal import is_sealed, seal
@@ -90,6 +92,10 @@ class FileTarget:
 
     def maintain(self, turn: Turn, keep: timedelta) -> None:
         """Do nothing, for the same reason."""
+
+    def erase(self, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> tuple[int, int]:
+        """Write both files anew without the personal data of these orders."""
+        return erase(turn, self._memory_limit, order_ids, anyway=anyway)
 
 
 class WorkingFile:

@@ -7,7 +7,7 @@ snapshot names. A writer whose turn is over commits nothing (``lake_fence``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from typing import cast
@@ -20,6 +20,7 @@ from wms_sync.analytics import lake_place as place
 from wms_sync.analytics.errors import DatabaseOpenError
 from wms_sync.analytics.extensions import NEVER_DOWNLOADED, load_extensions
 from wms_sync.analytics.lake_catalogue import LakeCatalogue, Snapshot, StoredTable
+from wms_sync.analytics.lake_erase import erase
 from wms_sync.analytics.lake_fence import Fence, session_options
 from wms_sync.analytics.lake_place import NAME
 from wms_sync.analytics.lake_upkeep import maintain
@@ -98,6 +99,15 @@ class Lake:
     def maintain(self, turn: Turn, keep: timedelta) -> Maintained:
         """Put the files of each table together, and delete what was replaced longer ago than ``keep``."""
         return maintain(self, turn, keep)
+
+    def erase(self, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> tuple[int, ...]:
+        """Remove the personal data of these orders from all that the lake keeps."""
+        return (erase(self, turn, order_ids, anyway=anyway),)
+
+    @property
+    def database_url(self) -> str:
+        """Return the database with the catalogue, which is that of the state store."""
+        return self._settings.database_url
 
     def tables(self) -> tuple[StoredTable, ...]:
         """Return the tables with the number of their files."""

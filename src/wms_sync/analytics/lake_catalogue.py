@@ -10,6 +10,7 @@ from sqlalchemy import text
 from wms_sync import sql_files
 from wms_sync.catalogue import table
 from wms_sync.state.engine import Opened
+from wms_sync.state.turns import Turn
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,14 @@ class LakeCatalogue(Opened):
                 return ()
             rows = connection.execute(text(sql_files.read("lake/tables.sql")))
             return tuple(StoredTable(**row._mapping) for row in rows)
+
+    def narrow_statistics(self, turn: Turn) -> None:
+        """Forget the texts that no file has any more, also in what PostgreSQL keeps of the catalogue."""
+        with self._engine.begin() as connection:
+            turn.epoch.verify(connection)
+            connection.exec_driver_sql(sql_files.read("lake/statistics/narrowed.sql"))
+        with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.exec_driver_sql(sql_files.read("lake/statistics/written_anew.sql"))
 
     def loads_gathered(self) -> int:
         """Return how many loads have added files since these were last put together: each adds one to ``ops.loads``."""

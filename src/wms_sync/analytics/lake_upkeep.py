@@ -11,7 +11,7 @@ maintenance continues.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+AT_ONCE = timedelta(0)
+"""Keep nothing: readers are not spared."""
 PUT_TOGETHER = (
     "ducklake_rewrite_data_files({name}, {table}, schema => {schema}, delete_threshold => 0)",
     "ducklake_merge_adjacent_files({name}, {table}, schema => {schema})",
@@ -40,10 +42,15 @@ PUT_TOGETHER = (
 def maintain(lake: Lake, turn: Turn, keep: timedelta) -> Maintained:
     """Put files together, and delete what was replaced longer ago than ``keep``. Raise ``MaintenanceError``."""
     before = lake.tables()
-    with _explained(), closing(lake.opened_for_writing(turn)) as connection:
-        changed = [one for one in before if one.is_scattered and _put_together(connection, turn, one)]
+    with explained(), closing(lake.opened_for_writing(turn)) as connection:
+        changed = put_together(connection, turn, before)
         deleted = delete_replaced(connection, turn, keep)
-    return Maintained(len(changed), _files(before), _files(lake.tables()), deleted)
+    return Maintained(changed, _files(before), _files(lake.tables()), deleted)
+
+
+def put_together(connection: duckdb.DuckDBPyConnection, turn: Turn, tables: Sequence[StoredTable]) -> int:
+    """Put the files of each table together; return how many tables were written anew."""
+    return sum(one.is_scattered and _put_together(connection, turn, one) for one in tables)
 
 
 def delete_replaced(connection: duckdb.DuckDBPyConnection, turn: Turn, keep: timedelta) -> int:
@@ -52,14 +59,25 @@ def delete_replaced(connection: duckdb.DuckDBPyConnection, turn: Turn, keep: tim
     A file that no transaction has committed is deleted too. Nobody reads it, since it was never part of a snapshot,
     and no load takes as long as ``keep``.
     """
-    with _transaction(connection, turn):
-        connection.execute(f"call ducklake_expire_snapshots({literal(NAME)}, older_than => $1)", [_until(keep)])
+    until = datetime.now(UTC) - keep
+    with committed(connection, turn):
+        if keep > AT_ONCE:
+            connection.execute(f"call ducklake_expire_snapshots({literal(NAME)}, older_than => $1)", [until])
+        elif earlier := _all_but_the_newest(connection):
+            connection.execute(f"call ducklake_expire_snapshots({literal(NAME)}, versions => {earlier})")
+    old = "older_than => $1" if keep > AT_ONCE else "cleanup_all => true"
     deleted = 0
     for function in ("ducklake_cleanup_old_files", "ducklake_delete_orphaned_files"):
         turn.check()
-        found = connection.execute(f"call {function}({literal(NAME)}, older_than => $1)", [_until(keep)]).fetchall()
-        deleted += len(found)
+        found = connection.execute(f"call {function}({literal(NAME)}, {old})", [until] if keep > AT_ONCE else [])
+        deleted += len(found.fetchall())
     return deleted
+
+
+def _all_but_the_newest(connection: duckdb.DuckDBPyConnection) -> list[int]:
+    """Return these snapshots by number: other clocks than ours tell when they were made."""
+    found = connection.execute(f"select snapshot_id from ducklake_snapshots({literal(NAME)}) order by snapshot_id")
+    return [number for (number,) in found.fetchall()][:-1]
 
 
 def _put_together(connection: duckdb.DuckDBPyConnection, turn: Turn, table: StoredTable) -> bool:
@@ -67,7 +85,7 @@ def _put_together(connection: duckdb.DuckDBPyConnection, turn: Turn, table: Stor
     names = {"name": literal(NAME), "table": literal(table.table_name), "schema": literal(table.schema_name)}
     written = 0
     for step in PUT_TOGETHER:
-        with _transaction(connection, turn):
+        with committed(connection, turn):
             written += len(connection.execute(f"call {step.format(**names)}").fetchall())
     logger.info(
         "put together %(files)d files of %(schema)s.%(table)s",
@@ -77,7 +95,7 @@ def _put_together(connection: duckdb.DuckDBPyConnection, turn: Turn, table: Stor
 
 
 @contextmanager
-def _transaction(connection: duckdb.DuckDBPyConnection, turn: Turn) -> Iterator[None]:
+def committed(connection: duckdb.DuckDBPyConnection, turn: Turn) -> Iterator[None]:
     """Commit the block, as a load does; after an error roll it back, for the reason that ``OneTransaction`` has."""
     connection.begin()
     try:
@@ -93,16 +111,13 @@ def _transaction(connection: duckdb.DuckDBPyConnection, turn: Turn) -> Iterator[
         raise
 
 
-def _until(keep: timedelta) -> datetime:
-    return datetime.now(UTC) - keep
-
-
 def _files(tables: tuple[StoredTable, ...]) -> int:
     return sum(one.files for one in tables)
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def explained() -> Iterator[None]:
+    """Turn errors of DuckDB into ``MaintenanceError``, which says what to do."""
     try:
         yield
     except duckdb.Error as error:

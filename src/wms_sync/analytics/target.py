@@ -6,6 +6,7 @@ that nothing else depends on whether they are in a file.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -124,6 +125,12 @@ class Target(Protocol):
         """Put together what loads have left, and delete what was replaced longer ago than ``keep``.
 
         Return None where loads leave nothing. Raise ``MaintenanceError``.
+        """
+
+    def erase(self, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> tuple[int, ...]:
+        """Remove the personal data of these orders; return how many rows each database had that were or held some.
+
+        ``anyway``: do so even if no row has any, because what is no row any more may still be there.
         """
 
 

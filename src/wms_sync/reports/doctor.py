@@ -261,9 +261,6 @@ def _published(settings: Settings) -> Iterator[Finding]:
         rows = row_counts(connection)
     for kept in layout.logs_set_aside():
         yield Finding("published", "warn", log_notice(kept, layout.published))
-    if settings.analytics == "ducklake" and settings.include_addresses:
-        kept_for_ever = "WMS_INCLUDE_ADDRESSES is on, and `wms-sync forget` does not work on a lake yet"
-        yield Finding("published", "warn", kept_for_ever)
     yield Finding("published", "ok", f"{target.title} opens; {rows['shipments']} shipments in it")
 
 

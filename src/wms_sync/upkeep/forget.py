@@ -2,18 +2,15 @@
 
 The ids are recorded first; from then on no page lands with personal data of these orders (``extract/cleaner``). Then
 every file that may hold some is searched (``upkeep.forget_search`` finds the raw pages): raw pages are rewritten
-without the personal data; Parquet files and both databases without the orders' rows in schema ``pii``, without where
-they were sent, and without persons in the free-form values of their other rows. A database is written anew, because
-DuckDB leaves deleted rows in the file; once, if both are the same. A step with nothing left to do does nothing, so the
-next run, of any kind, finishes one that was interrupted.
+without the personal data; Parquet files and tables without the orders' rows in schema ``pii``, without where they were
+sent, and without persons in the free-form values of their other rows (``Target.erase``). A step with nothing left to do
+does nothing, so the next run, of any kind, finishes one that was interrupted.
 """
 
 from __future__ import annotations
 
-import filecmp
 import hashlib
 import logging
-import shutil
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,11 +18,10 @@ from pathlib import Path
 import duckdb
 
 from wms_sync import sql_files
-from wms_sync.analytics import database
-from wms_sync.analytics.errors import NotOnALake
-from wms_sync.analytics.publish import publish
+from wms_sync.analytics.persons import concerned_tables, is_personal, kept_rows, persons, prepare
+from wms_sync.analytics.target import target_of
 from wms_sync.api.body import packed
-from wms_sync.catalogue import Table, literal, quote, stored_tables, tables
+from wms_sync.catalogue import Table, literal, quote
 from wms_sync.durable import sync_file
 from wms_sync.extract.raw import damage, rewrite_manifest
 from wms_sync.files.names import unmarked
@@ -33,9 +29,7 @@ from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.page import unpacked_page
 from wms_sync.flatten.window import flattened_window, flattened_windows, write_flattened
 from wms_sync.layout import LOADS, Layout, name_of, raw_key, spill, suffix_of
-from wms_sync.privacy.fields import COMPANYS_OWN, SHIP_TO
-from wms_sync.privacy.scrub import scrubbed, without_orders
-from wms_sync.settings import Settings
+from wms_sync.privacy.scrub import without_orders
 from wms_sync.state.run import Run
 from wms_sync.state.store import LandedPage, StateStore
 from wms_sync.state.turns import Turn
@@ -45,14 +39,12 @@ from wms_sync.upkeep.forgotten_orders import add_to_list
 
 logger = logging.getLogger(__name__)
 
-OLD = "old"
-
 
 @dataclass(frozen=True)
 class Forgotten:
     """What was removed, and from how many files. All counts are 0 if it had been removed before.
 
-    ``rows`` were deleted from the databases, or lost the persons in a value.
+    ``rows`` were deleted from the tables, or lost the persons in a value.
     """
 
     orders: tuple[int, ...]
@@ -65,41 +57,19 @@ class Forgotten:
 def forget(run: Run, order_ids: Collection[int]) -> Forgotten:
     """Remove the personal data of these orders and of all that were forgotten before. Needs the writer's lock."""
     settings, store, layout = run.settings, run.store, run.layout
-    refuse_on_a_lake(settings)
     layout.files.refuse_versions()
     all_ids = add_to_list(layout, store, order_ids)
     _remove_leftovers(store.turn, layout)
     asked = frozenset(order_ids) | store.forgotten(unfinished=True) if order_ids else all_ids
     pages = _clean_pages(layout, store, all_ids, asked)
     with duckdb.connect() as connection:
-        _prepare(connection, all_ids)
+        prepare(connection, all_ids)
         parquet_files = _clean_parquet(store.turn, layout, connection)
     logger.info("rewrote %(files)d Parquet files", {"files": parquet_files})
     new = bool(store.forgotten(unfinished=True))
-    rows = _clean_databases(settings, store.turn, all_ids, anyway=new)
+    rows = target_of(settings).erase(store.turn, all_ids, anyway=new)
     store.mark_forgotten(all_ids)
     return Forgotten(tuple(sorted(order_ids)), pages, parquet_files, sum(map(bool, rows)), sum(rows))
-
-
-def refuse_on_a_lake(settings: Settings) -> None:
-    """Raise ``NotOnALake`` if the tables are in a lake, whose older snapshots would keep what is removed."""
-    if settings.analytics == "ducklake":
-        instead = "Set WMS_ANALYTICS=file, forget the orders there, and begin an empty lake."
-        raise NotOnALake("forget", instead)
-
-
-def _concerned() -> list[Table]:
-    """Return the tables that may hold personal data of an order: as rows, or in free-form values."""
-    return [table for table in tables() if table.root == "orders" and (_is_personal(table) or _free_form(table))]
-
-
-def _is_personal(table: Table) -> bool:
-    return table.schema == "pii"
-
-
-def _free_form(table: Table) -> list[str]:
-    """Return the columns with free-form values of the service, which may name persons."""
-    return [column.name for column in table.columns if column.type == "json" and column.name not in COMPANYS_OWN]
 
 
 def _remove_leftovers(turn: Turn, layout: Layout) -> None:
@@ -107,11 +77,6 @@ def _remove_leftovers(turn: Turn, layout: Layout) -> None:
     others = [path for path in layout.work.glob("*.duckdb*") if path != layout.working_database]
     for path in (*others, spill(layout.work), layout.copies, *layout.logs_set_aside()):
         turn.take_away(path)
-
-
-def _emptied(table: Table) -> list[str]:
-    """Return the columns that say where an order was sent."""
-    return [column for column in table.column_names if table.name == "orders" and column in SHIP_TO]
 
 
 def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int], asked: Collection[int]) -> int:
@@ -174,26 +139,21 @@ def _content(layout: Layout, key: str) -> bytes:
     return unpacked_page(layout.files.get(key), Path(key))
 
 
-def _prepare(connection: duckdb.DuckDBPyConnection, order_ids: Collection[int]) -> None:
-    connection.execute("create temp table forgotten as select unnest($1::bigint[]) as order_id", [sorted(order_ids)])
-    connection.create_function("scrubbed", scrubbed, ["VARCHAR"], "VARCHAR")
-
-
 def _clean_parquet(turn: Turn, layout: Layout, connection: duckdb.DuckDBPyConnection) -> int:
     rewritten = 0
     counted: dict[str, dict[str, int]] = {}
-    for table in _concerned():
+    for table in concerned_tables():
         holding = _holding(layout, connection, table)
         if holding:  # before a file has other rows: the next load lists all files anew
             layout.files.delete(turn, LOADS)
         for key in holding:
             _clean_file(turn, layout, connection, table, key)
         rewritten += len(holding)
-        if _is_personal(table):
+        if is_personal(table):
             left = _files(layout, table)
             query = sql_files.read("forget/counted.sql")
             counted[table.slug] = dict(connection.execute(query, {"files": left}).fetchall()) if left else {}
-    names = {table.slug: _names(layout, table) for table in _concerned()}
+    names = {table.slug: _names(layout, table) for table in concerned_tables()}
     for window_id in flattened_windows(layout):
         _recount(turn, layout, window_id, counted, names)
     return rewritten
@@ -206,7 +166,7 @@ def _holding(layout: Layout, connection: duckdb.DuckDBPyConnection, table: Table
     if not files:
         return []
     query = sql_files.read("forget/holding.sql").format(
-        key=quote(table.root_key), personal=_persons(table, _columns_of(connection, files))
+        key=quote(table.root_key), personal=persons(table, _columns_of(connection, files))
     )
     return [keys[file] for (file,) in connection.execute(query, {"files": files}).fetchall()]
 
@@ -216,34 +176,6 @@ def _columns_of(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> 
     return {column for (column,) in connection.execute(query, {"files": files}).fetchall()}
 
 
-def _persons(table: Table, there: Collection[str]) -> str:
-    """Return the SQL condition that a row of an order is or holds personal data; ``there`` are the existing columns."""
-    values = [f"held.{quote(column)}" for column in _free_form(table) if column in there]
-    found = [f"{value}::varchar <> scrubbed({value})" for value in values]
-    found += [f"held.{quote(column)} is not null" for column in _emptied(table) if column in there]
-    return " or ".join(found) or str(_is_personal(table))
-
-
-def _kept(table: Table, there: Collection[str], source: str) -> str:
-    """Return the query of the rows and values that stay."""
-    columns = [column for column in table.column_names if column in there]
-    return sql_files.read("forget/kept.sql").format(
-        columns=", ".join(f"{_cleaned(table, column)} as {quote(column)}" for column in columns),
-        source=source,
-        key=quote(table.root_key),
-        kept="forgotten.order_id is null" if _is_personal(table) else "true",
-    )
-
-
-def _cleaned(table: Table, column: str) -> str:
-    value = f"held.{quote(column)}"
-    if column in _emptied(table):
-        return f"case when forgotten.order_id is null then {value} end"
-    if column not in _free_form(table):
-        return value
-    return f"case when forgotten.order_id is null then {value} else scrubbed({value})::json end"
-
-
 def _files(layout: Layout, table: Table) -> list[str]:
     return layout.files.local(layout.parquet_files(table.slug))
 
@@ -251,7 +183,7 @@ def _files(layout: Layout, table: Table) -> list[str]:
 def _clean_file(turn: Turn, layout: Layout, connection: duckdb.DuckDBPyConnection, table: Table, key: str) -> None:
     temporary = turn.temporary(name_of(key))
     held = layout.files.local([key])
-    kept = _kept(table, _columns_of(connection, held), f"read_parquet({literal(held[0])})")
+    kept = kept_rows(table, _columns_of(connection, held), f"read_parquet({literal(held[0])})")
     copied = connection.execute(f"copy ({kept}) to $temporary (format parquet)", {"temporary": str(temporary)})
     row = copied.fetchone()
     if row is not None and row[0]:
@@ -290,68 +222,11 @@ def _recount(
         write_flattened(turn, layout, window_id, after)
 
 
-def _clean_databases(settings: Settings, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> tuple[int, int]:
-    """Clean the working and the published file; return how many rows of these orders each had."""
-    layout = settings.layout
-    is_published = _is_published(layout)
-    held = _clean_database(settings, turn, layout.working_database, order_ids, anyway=anyway)
-    if not is_published:
-        return held, _clean_database(settings, turn, layout.published, order_ids, anyway=anyway)
-    if held or anyway:
-        publish(turn, layout, layout.working_database)
-    return held, held
-
-
-def _is_published(layout: Layout) -> bool:
-    """Return whether the published file is a copy of the working file, as after every load that succeeded."""
-    working, published = layout.working_database, layout.published
-    if not (working.exists() and published.exists()) or layout.working_log.exists():
-        return False
-    return filecmp.cmp(working, published, shallow=False)
-
-
-def _clean_database(settings: Settings, turn: Turn, path: Path, order_ids: Collection[int], *, anyway: bool) -> int:
-    """Write a database anew without the rows of these orders; return how many there were.
-
-    ``anyway``: write it anew even if it has none, because the file may still contain rows that a merge replaced.
-    """
-    if not path.exists():
-        return 0
-    layout = settings.layout
-    source = path
-    if path == layout.published:  # work on a copy: an analyst may have it open
-        source = turn.temporary("published.duckdb")
-        shutil.copyfile(path, source)
-    held = sum(held_rows(source, order_ids).values())
-    if held or anyway:
-        fresh = turn.temporary("forgetting.duckdb")
-        with database.open_for_writing(fresh, memory_limit=settings.memory_limit) as connection:
-            _copy(connection, source, order_ids)
-        if path == layout.working_database:
-            turn.put_in_place(fresh, path)
-        else:
-            publish(turn, layout, fresh)
-            fresh.unlink()
-    if source != path:
-        source.unlink()
-    return held
-
-
-def held_rows(source: Path, order_ids: Collection[int]) -> dict[str, int]:
-    """Return how many rows of a database are or hold personal data of these orders, by table that has any."""
-    with duckdb.connect(source, read_only=True) as connection:
-        _prepare(connection, order_ids)
-        present = _present_columns(connection, "current_database()")
-        concerned = [(table, present.get((table.schema, table.name))) for table in _concerned()]
-        counted = {table.slug: _count(connection, table, there) for table, there in concerned if there}
-        return {slug: count for slug, count in counted.items() if count}
-
-
 def held_files(layout: Layout, order_ids: Collection[int]) -> int:
     """Return how many Parquet files hold personal data of these orders."""
     with duckdb.connect() as connection:
-        _prepare(connection, order_ids)
-        return sum(len(_holding(layout, connection, table)) for table in _concerned())
+        prepare(connection, order_ids)
+        return sum(len(_holding(layout, connection, table)) for table in concerned_tables())
 
 
 def held_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) -> int:
@@ -367,36 +242,3 @@ def holds(layout: Layout, key: str, order_ids: Collection[int]) -> bool:
         return without_orders(_content(layout, key), order_ids) is not None
     except ValueError:
         return True
-
-
-def _count(connection: duckdb.DuckDBPyConnection, table: Table, there: Collection[str]) -> int:
-    query = sql_files.read("forget/held.sql").format(
-        table=table.qualified, key=quote(table.root_key), personal=_persons(table, there)
-    )
-    row = connection.execute(query).fetchone()
-    return int(row[0]) if row else 0
-
-
-def _copy(connection: duckdb.DuckDBPyConnection, source: Path, order_ids: Collection[int]) -> None:
-    """Copy everything that stays into the empty tables of a new database."""
-    _prepare(connection, order_ids)
-    connection.execute(f"attach {literal(str(source))} as {quote(OLD)} (read_only)")
-    present = _present_columns(connection, literal(OLD))
-    concerned = _concerned()
-    for table in stored_tables():
-        there = present.get((table.schema, table.name), set())
-        columns = ", ".join(quote(column) for column in table.column_names if column in there)
-        if columns:
-            stored = f"{quote(OLD)}.{table.qualified}"
-            kept = _kept(table, there, stored) if table in concerned else f"select {columns} from {stored}"
-            connection.execute(f"insert into {table.qualified} ({columns}) {kept}")
-    connection.execute(f"detach {quote(OLD)}")
-
-
-def _present_columns(connection: duckdb.DuckDBPyConnection, name: str) -> dict[tuple[str, str], set[str]]:
-    """Return the columns by schema and table, for one of the connection's databases."""
-    present: dict[tuple[str, str], set[str]] = {}
-    rows = connection.execute(sql_files.read("forget/columns.sql").format(database=name)).fetchall()
-    for schema, table, column in rows:
-        present.setdefault((schema, table), set()).add(column)
-    return present

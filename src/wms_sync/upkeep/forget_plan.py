@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import duckdb
 
 from wms_sync import sql_files
-from wms_sync.analytics import database
 from wms_sync.analytics.errors import UnknownOrderError
+from wms_sync.analytics.persons import held_rows
+from wms_sync.analytics.target import target_of
 from wms_sync.catalogue import table
 from wms_sync.layout import Layout, raw_key
+from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
-from wms_sync.upkeep.forget import held_files, held_pages, held_rows, holds
+from wms_sync.upkeep.forget import held_files, held_pages, holds
 from wms_sync.upkeep.forget_search import suspects
 from wms_sync.whole_numbers import identity
 
@@ -39,16 +40,16 @@ class ForgetPlan:
     pages: int
 
 
-def orders_named(layout: Layout, store: StateStore, names: Sequence[str]) -> tuple[NamedOrder, ...]:
+def orders_named(settings: Settings, store: StateStore, names: Sequence[str]) -> tuple[NamedOrder, ...]:
     """Return the orders named by id, ``unique_id`` or ``order_ref``, by id.
 
     Raise ``UnknownOrderError`` if a name matches several orders, or none and is no id.
     """
-    path = _database(layout)
     forgotten = store.forgotten()
     found: dict[str, list[NamedOrder]] = {}
-    if names and path is not None:
-        with database.open_for_reading(layout, path) as connection:
+    target = target_of(settings)
+    if names and (target.is_published or settings.layout.working_database.exists()):
+        with target.published() if target.is_published else target.newest() as connection:
             query = sql_files.read("queries/named_orders.sql")
             for name, id_, unique_id, order_ref in connection.execute(query, {"names": list(names)}).fetchall():
                 one = NamedOrder(id_, unique_id, order_ref, is_in_tables=True, is_forgotten=id_ in forgotten)
@@ -70,9 +71,12 @@ def refuse_unseen(layout: Layout, store: StateStore, orders: Collection[NamedOrd
         )
 
 
-def plan_forget(layout: Layout, store: StateStore, order_ids: Collection[int]) -> ForgetPlan:
+def plan_forget(settings: Settings, store: StateStore, order_ids: Collection[int]) -> ForgetPlan:
     """Return what would be removed of these orders."""
-    rows = held_rows(layout.published, order_ids) if layout.published.exists() else {}
+    layout, target, rows = settings.layout, target_of(settings), {}
+    if target.is_published:
+        with target.published() as connection:
+            rows = held_rows(connection, order_ids)
     return ForgetPlan(rows, held_files(layout, order_ids), held_pages(layout, store, order_ids))
 
 
@@ -89,10 +93,6 @@ def _meant(name: str, found: Sequence[NamedOrder], forgotten: Collection[int]) -
             "Give its id."
         )
     return NamedOrder(id_, is_forgotten=id_ in forgotten)
-
-
-def _database(layout: Layout) -> Path | None:
-    return next((path for path in (layout.published, layout.working_database) if path.exists()), None)
 
 
 def _in_parquet(layout: Layout, order_ids: Collection[int]) -> set[int]:
