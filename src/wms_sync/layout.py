@@ -104,11 +104,6 @@ class Layout:
         return log_of(self.working_database)
 
     @property
-    def seal(self) -> Path:
-        """By which the next load tells that nobody wrote into the working file, or the one it was published as."""
-        return self.work / "seal"
-
-    @property
     def lake(self) -> Path:
         """The files of a lake, which only its catalogue names."""
         return self.root / "lake"

@@ -15,6 +15,7 @@ from wms_sync.analytics.asking import OF_LOAD, WHOLE
 from wms_sync.analytics.checks import checks
 from wms_sync.analytics.database import row_counts
 from wms_sync.analytics.seal import is_sealed
+from wms_sync.analytics.target import target_of
 from wms_sync.load.refresh import RefreshReport, rebuild, refresh
 from wms_sync.reports.checks import found_in_whole_tables, found_last
 from wms_sync.state.audits import Audit, Audits
@@ -84,10 +85,12 @@ def test_rows_are_told_without_counting_them_as_long_as_nobody_else_wrote_into_t
         report = night(loaded, sandbox)
         with closing(duckdb.connect(loaded.layout.published, read_only=True)) as connection:
             assert report.rows == row_counts(connection)
-    assert is_sealed(loaded.layout, loaded.layout.working_database)
-    assert is_sealed(loaded.layout, loaded.layout.published)
+    target = target_of(loaded.settings)
+    assert is_sealed(loaded.store, target.newest_seal)
+    assert is_sealed(loaded.store, target.published_seal)
     spoil(loaded, "delete from shipment_items where shipment_id = (select min(shipment_id) from shipment_items)")
-    assert not is_sealed(loaded.layout, loaded.layout.working_database)
+    assert not is_sealed(loaded.store, target.newest_seal)
+    assert is_sealed(loaded.store, target.published_seal)
 
 
 def test_a_rebuild_asks_of_whole_tables(loaded, sandbox):

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -174,7 +173,7 @@ def test_the_order_in_which_narrow_and_full_windows_come_does_not_matter(bench, 
 def merged(bench: Bench, windows: tuple[Window, ...], path: Path, share: float | None = None) -> Dump:
     narrow = {window.id: window.lost for window in windows if window.lost}
     with open_for_writing(path, memory_limit="500MB") as connection:
-        room = None if share is None else partial(make_room, connection, "500MB", share)
+        room = None if share is None else lambda _: make_room(connection, "500MB", share)
         merger = Merger(connection, bench.layout, run_id="t", include_addresses=False, narrow=narrow, make_room=room)
         for window in windows:
             merger.merge([(window, flattened_window(bench.layout, window.id))])

@@ -24,6 +24,7 @@ import pytest
 from tests.survival.counts import ORDERS_OF_VERSIONS
 from wms_sync.analytics.database import create_empty
 from wms_sync.analytics.merge import Merger
+from wms_sync.catalogue import Table
 from wms_sync.flatten.window import FlattenedWindow, flattened_window
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
@@ -181,7 +182,7 @@ def merged(
     connection: duckdb.DuckDBPyConnection,
     layout: Layout,
     parts: Sequence[Sequence[Window]],
-    make_room: Callable[[], None] | None = None,
+    make_room: Callable[[Sequence[Table]], None] | None = None,
 ) -> Merger:
     """Fresh tables, each part in a transaction of its own, or each table of a part."""
     for table in (*KINDS, "history.shipments", "ops.loads"):
@@ -217,7 +218,7 @@ def test_whatever_the_order_of_arrival_the_tables_hold_what_the_rule_says(seed, 
     layout = Layout(tmp_path)
     versions = played(chance, windows=6)
     windows = landed(layout, versions)
-    for make_room in (None, lambda: None):
+    for make_room in (None, lambda _: None):
         chance.shuffle(windows)
         cuts = sorted(chance.sample(range(1, len(windows)), chance.randrange(len(windows))))
         parts = [windows[start:end] for start, end in zip([0, *cuts], [*cuts, len(windows)], strict=True)]

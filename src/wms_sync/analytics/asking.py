@@ -27,10 +27,20 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics.checks import Check, checks, copies, counted_rows, expressions, keys_check, release
-from wms_sync.analytics.database import FULL, is_filled, make_room, records, replace_rows, row_counts, transaction
+from wms_sync.analytics.database import (
+    FULL,
+    Places,
+    is_filled,
+    make_room,
+    places,
+    records,
+    replace_rows,
+    row_counts,
+    transaction,
+)
 from wms_sync.analytics.errors import AnalyticsError
 from wms_sync.analytics.one_transaction import OneTransaction
-from wms_sync.analytics.tally import Places, Tally, counted, places
+from wms_sync.analytics.tally import Tally, counted
 from wms_sync.catalogue import Table, literal, ops_tables, quote, table, tables
 from wms_sync.flatten.window import FlattenedWindow, flattened_window, is_flattened
 from wms_sync.layout import Layout
@@ -169,7 +179,7 @@ class Checking:
         self._layout = layout
         self._memory_limit = memory_limit
         self._before: dict[str, _Found] | None = None
-        self._has_begun = False
+        self.has_begun = False
         self._whole = False
         self._at_once = len(checks())
 
@@ -189,7 +199,7 @@ class Checking:
         If they are surely ``is_as_left`` by the load that asked last, no row is counted. Return whether the file should
         be opened anew: there is more to count, or it took much of the memory.
         """
-        if self._has_begun:
+        if self.has_begun:
             return False
         if not isinstance(connection, OneTransaction):
             self._places_before = places(connection)
@@ -203,7 +213,7 @@ class Checking:
                 return True
             self._whole = not is_as_left and self._counted_before.rows != known
             self._rows_before = {one.slug: known[one.slug] for one in counted()}
-        self._has_begun = True
+        self.has_begun = True
         return is_filled(connection, self._memory_limit, COUNTED)
 
     def ask(self, connection: duckdb.DuckDBPyConnection, *, alone: bool, tally: Tally | None = None) -> None:
@@ -410,7 +420,7 @@ def _while_there_is_memory(
 
 def _ask(connection: duckdb.DuckDBPyConnection, check: Check) -> tuple[int, Sample]:
     try:
-        sample = _sample(connection, check.query)
+        sample = _sample(connection, f"select * from (\n{check.query}\n) limit {SAMPLE_ROWS}")
         if len(sample.rows) < SAMPLE_ROWS:
             return len(sample.rows), sample
         counted = connection.execute(f"select count(*) from ({check.query})").fetchone()

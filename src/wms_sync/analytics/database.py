@@ -14,7 +14,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
@@ -59,6 +59,8 @@ class PresentRelation:
 
 Relations = dict[tuple[str, str], PresentRelation]
 """By schema and name, sorted."""
+Places = Mapping[tuple[str, str], int]
+"""By schema and table: how many rows were ever written to it, without those that a compaction or checkpoint removed."""
 
 WIDENED = ("BIGINT", "DECIMAL(18,4)")
 """Release 0.1.0 stored quantities as whole numbers."""
@@ -125,12 +127,16 @@ def open_for_writing(
 
 
 def make_room(connection: duckdb.DuckDBPyConnection, memory_limit: str, share: float = ROOM) -> None:
-    """Close the file and open it again under the same connection if more than this share of the memory is in use.
+    """Open the file anew if more than this share of the memory is in use."""
+    if not isinstance(connection, OneTransaction) and not has_room(connection, memory_limit, share):
+        open_anew(connection, memory_limit)
 
-    Temporary tables stay. No transaction may be under way; a connection that is one transaction stays as it is.
+
+def open_anew(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> None:
+    """Close the file and open it again under the same connection, which frees its memory.
+
+    Temporary tables stay. No transaction may be under way, and the connection must not be one transaction.
     """
-    if isinstance(connection, OneTransaction) or has_room(connection, memory_limit, share):
-        return
     _checkpoint(connection, memory_limit)
     query = "select database_name, path from duckdb_databases() where database_name = current_database()"
     ((name, path),) = connection.execute(query).fetchall()
@@ -141,7 +147,7 @@ def make_room(connection: duckdb.DuckDBPyConnection, memory_limit: str, share: f
 
 def has_room(connection: duckdb.DuckDBPyConnection, memory_limit: str, share: float = ROOM) -> bool:
     """Return whether at most this share of the memory is in use, whatever for."""
-    _, everything = _memory_in_use(connection)
+    _, everything = memory_in_use(connection)
     return everything <= share * memory_bytes(memory_limit)
 
 
@@ -153,9 +159,7 @@ def _checkpoint(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> Non
     """
     limit = memory_bytes(memory_limit)
     connection.execute(f"set memory_limit = '{limit + TO_CLOSE}B'")
-    query = "select sum(estimated_size) from duckdb_tables() where database_name = current_database()"
-    ((rows,),) = connection.execute(query).fetchall()
-    looks = rows / ROWS_PER_GROUP * BYTES_PER_GROUP <= LOOKS * limit
+    looks = where_deleted(places(connection).values()) <= LOOKS * limit
     connection.execute(f"set disabled_compression_methods = '{COSTLY}'")
     with nullcontext() if looks else _older_reader(connection):
         connection.execute("checkpoint")
@@ -179,12 +183,17 @@ def is_filled(connection: duckdb.DuckDBPyConnection, memory_limit: str, share: f
     """
     if isinstance(connection, OneTransaction):
         return False
-    changed, everything = _memory_in_use(connection)
+    changed, everything = memory_in_use(connection)
     limit = memory_bytes(memory_limit)
     return changed > share * limit or everything > FULL * limit
 
 
-def _memory_in_use(connection: duckdb.DuckDBPyConnection) -> tuple[int, int]:
+def where_deleted(rows: Iterable[int]) -> float:
+    """Return the bytes that DuckDB keeps in memory once it has read tables with so many rows, some of them deleted."""
+    return sum(rows) / ROWS_PER_GROUP * BYTES_PER_GROUP
+
+
+def memory_in_use(connection: duckdb.DuckDBPyConnection) -> tuple[int, int]:
     """Return the bytes that changes take, and that everything takes."""
     ((changed, everything),) = connection.execute(sql_files.read("queries/memory_in_use.sql")).fetchall()
     return int(changed), int(everything)
@@ -251,6 +260,12 @@ def _unreadable(path: Path, reason: str) -> DatabaseOpenError:
 def _error_text(error: Exception, path: Path, shown: Path) -> str:
     """Return the text of an error with ``shown`` in place of ``path``."""
     return f"{type(error).__name__}: {error}".replace(str(path), str(shown))
+
+
+def places(connection: duckdb.DuckDBPyConnection) -> Places:
+    """Read from the metadata how far each table reaches: rows are appended, and deleted ones keep their place."""
+    rows = connection.execute(sql_files.read("queries/places.sql")).fetchall()
+    return {(schema, name): size for schema, name, size in rows}
 
 
 def records(result: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
@@ -341,6 +356,14 @@ def row_counts(
         present = set(connection.execute("select schema_name, table_name from duckdb_tables()").fetchall())
         counted = _counted(connection, tuple(one for one in asked if one.place in present) or asked)
     return {one.slug: counted.get(one.slug, 0) for one in asked}
+
+
+def rows_left(connection: duckdb.DuckDBPyConnection, *, is_as_left: bool) -> dict[str, int]:
+    """Return the same of the published tables; if they are surely as a load left them, as its checks noted it."""
+    known = {}
+    if is_as_left:
+        known = dict(connection.execute("select distinct table_slug, rows_in_table from ops.checks").fetchall())
+    return known if known.keys() >= {one.slug for one in tables()} else row_counts(connection)
 
 
 def _counted(connection: duckdb.DuckDBPyConnection, of: Iterable[Table]) -> dict[str, int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import duckdb
 
@@ -18,7 +19,7 @@ from wms_sync.analytics.compact import compact, is_bloated
 from wms_sync.analytics.file_erase import erase
 from wms_sync.analytics.foreign_log import report_foreign_log
 from wms_sync.analytics.publish import publish
-from wms_sync.analytics.seal import is_sealed, seal
+from wms_sync.analytics.seal import seal_of
 from wms_sync.analytics.target import Opened
 from wms_sync.layout import log_of
 from wms_sync.settings import Settings
@@ -64,15 +65,28 @@ class FileTarget:
         """Return the size of the published file."""
         return self._layout.published.stat().st_size
 
+    @property
+    def published_seal(self) -> str | None:
+        """Return the seal of the published file."""
+        return seal_of(self._layout.published)
+
+    @property
+    def newest_seal(self) -> str | None:
+        """Return the seal of the working file; of the published one if there is none."""
+        return seal_of(self._newest)
+
+    @property
+    def _newest(self) -> Path:
+        working = self._layout.working_database
+        return working if working.exists() else self._layout.published
+
     def published(self, *, memory_limit: str | None = None) -> Opened:
         """Open the published file, as ``database.open_for_reading``."""
         return database.open_for_reading(self._layout, self._layout.published, memory_limit=memory_limit)
 
     def newest(self, *, memory_limit: str | None = None) -> Opened:
         """Open the working file; the published one if there is none."""
-        working, published = self._layout.working_database, self._layout.published
-        path = working if working.exists() else published
-        return database.open_for_reading(self._layout, path, memory_limit=memory_limit)
+        return database.open_for_reading(self._layout, self._newest, memory_limit=memory_limit)
 
     def examined(self) -> str:
         """Open the working file for writing, if there is one."""
@@ -104,7 +118,6 @@ class WorkingFile:
     merges_ahead = True
     keeps_refused = True
     most: int | None = None
-    is_as_left = False
 
     def __init__(self, memory_limit: str, turn: Turn) -> None:
         self._memory_limit = memory_limit
@@ -121,17 +134,20 @@ class WorkingFile:
             self._turn.put_in_place(self._layout.working_database, self._path)
         elif self._layout.published.exists():
             shutil.copyfile(self._layout.published, self._path)
-        self.is_as_left = is_sealed(self._layout, self._path)
 
     def begin_anew(self) -> None:
         """Work on a file of its own, which then takes the working file's place."""
         self._path = self._turn.temporary("rebuild.duckdb")
-        self.is_as_left = False
 
     def open(self) -> Opened:
         """Open the working file, as ``database.open_for_writing``."""
         shown = self._layout.working_database
         return database.open_for_writing(self._path, memory_limit=self._memory_limit, called=shown)
+
+    @property
+    def seal(self) -> str | None:
+        """Return the seal of the file that is worked on; of the working file once that is finished."""
+        return seal_of(self._path if self._path.exists() else self._layout.working_database)
 
     def measure(self, connection: duckdb.DuckDBPyConnection, rows: int) -> None:
         """Look how much of the file is free space."""
@@ -143,7 +159,6 @@ class WorkingFile:
             self._compact()
         # a log that a kill left belongs to the file that is replaced; the new file has what the log held
         self._turn.take_away(self._layout.working_log)
-        seal(self._turn, self._layout, self._path)
         self._turn.put_in_place(self._path, self._layout.working_database)
         report_foreign_log(self._layout)
         return publish(self._turn, self._layout, self._layout.working_database) if accepted else 0

@@ -17,6 +17,7 @@ from wms_sync import sql_files
 from wms_sync.analytics.database import is_filled, transaction
 from wms_sync.analytics.files import rows_in_files
 from wms_sync.analytics.narrowing import narrowing
+from wms_sync.analytics.one_transaction import OneTransaction
 from wms_sync.analytics.receipts import merged_windows
 from wms_sync.catalogue import Table, history_tables, quote, table, tracked
 from wms_sync.layout import Layout
@@ -72,7 +73,7 @@ class Keeper:
     ) -> None:
         self._connection = connection
         self._layout = layout
-        self._history = history
+        self.history = history
         self._root = table(history.name)
         self._tracked = tracked(history)
         self._lost = {
@@ -119,13 +120,13 @@ class Keeper:
         """Replace what is known of unordered objects by what the files of all merged windows show, and the table."""
         self._observe("insert into observed by name", OF_UNORDERED, self._files())
         self._observe("insert into observed by name", UNOBSERVED)
-        statement = f"delete from {self._history.qualified} where id in (select unordered.id from unordered)"
+        statement = f"delete from {self.history.qualified} where id in (select unordered.id from unordered)"
         self._connection.execute(statement)
 
     def _write(self) -> None:
         """Replace the latest versions by what was observed: in one step where an object was observed only once."""
         known = "select latest.id from latest"
-        self._connection.execute(f"delete from {self._history.qualified} where is_current and id in ({known})")
+        self._connection.execute(f"delete from {self.history.qualified} where is_current and id in ({known})")
         if not self._lost:
             parts = {f"{side}_columns": self._columns_of(side) for side in ("once", "latest")}
             self._execute("", "follows", {}, **parts)
@@ -159,11 +160,12 @@ class Keeper:
     def _execute(self, before: str, name: str, values: Mapping[str, object] | None = None, /, **parts: str) -> None:
         statement = sql_files.read(f"merge/{name}.sql").format(
             table=self._root.qualified,
-            history=self._history.qualified,
+            history=self.history.qualified,
             key=quote(self._root.root_key),
             updated_at=quote(self._root.newer or ""),
             version=self._root.version,
             columns=", ".join(map(quote, self._tracked)),
+            row="id" if isinstance(self._connection, OneTransaction) else "rowid",  # a lake's new rows have none
             **parts,
         )
         self._connection.execute(f"{before} {statement}", values or {})

@@ -64,6 +64,9 @@ class Lake:
         """Return the bytes of the files that the newest snapshot names."""
         return self._published_snapshot().size
 
+    published_seal = newest_seal = None
+    """Nothing is read less where these are known: a catalogue knows how many rows there are."""
+
     @contextmanager
     def published(self, *, memory_limit: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
         """Attach the lake for reading."""
@@ -178,7 +181,7 @@ class LakeLoad:
     merges_ahead = False
     keeps_refused = False
     most: int | None = 2_000_000
-    is_as_left = False
+    seal = None
 
     def __init__(self, lake: Lake, turn: Turn) -> None:
         self._lake = lake

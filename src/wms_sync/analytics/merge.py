@@ -60,8 +60,8 @@ class Merger:
     by table the objects that went back to an earlier ``updated_at``, because an audit or a backfill showed it. What is
     merged is noted in ``tally``.
 
-    With ``make_room`` each table has a transaction of its own, after which this is called. Whoever sees an error then
-    must throw the file away: it holds a part of the group.
+    With ``make_room`` each table has a transaction of its own, before which this is called with the tables that it
+    reads. Whoever sees an error then must throw the file away: it holds a part of the group.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Merger:
         run_id: str,
         include_addresses: bool,
         narrow: Mapping[str, tuple[str, ...]],
-        make_room: Callable[[], None] | None = None,
+        make_room: Callable[[Sequence[Table]], None] | None = None,
         tally: Tally | None = None,
     ) -> None:
         self.voided: Counter[str] = Counter()
@@ -101,7 +101,7 @@ class Merger:
         rows: dict[str, int] = {}
         self._deleted.clear()
         with self._whole():
-            with self._part():
+            with self._part(*(root for root, _ in self._families)):
                 for window, flattened in group:  # receipts first: the queries below need to know why a window was read
                     _refuse_loss(window, flattened)
                     self._write_receipt(window, flattened)
@@ -131,14 +131,14 @@ class Merger:
         return transaction(self._connection) if self._make_room is None else nullcontext()
 
     @contextmanager
-    def _part(self) -> Iterator[None]:
+    def _part(self, *read: Table) -> Iterator[None]:
         """A part of a group; it may use temporary tables that the parts before have filled."""
         if self._make_room is None:
             yield
             return
+        self._make_room(read)
         with transaction(self._connection):
             yield
-        self._make_room()
 
     def _contest(self, group: WindowGroup) -> dict[str, _Outcome]:
         """Fill the temporary table ``contest`` with the best versions of this group; return the outcome by root."""
@@ -164,19 +164,19 @@ class Merger:
             if orphans:
                 raise CountsDisagreeError(f"Rows of {', '.join(orphans)} came without any row of {root.name}.")
             return {}
-        with self._part():
+        with self._part(root):
             winners, earlier = self._find_winners(root, outcome, group)
         filling = Filling(self._connection, root, family, self._narrow, self._part)
         filling.keep_stored()
         alike = are_alike(flattened for _, flattened in group)
         if root.name in self._keepers:
-            with self._part():
+            with self._part(root, self._keepers[root.name].history):
                 self._keepers[root.name].take_in(files[root.slug], alike=alike)
         alike = alike and are_alike(earlier)
         rows = {}
         for table in family:
             back = [file for window in earlier for file in window.files(self._layout, table.slug)]
-            with self._part():
+            with self._part(table):
                 rows[table.slug] = self._replace(table, [*files[table.slug], *back], alike=alike)
         filling.fill_winners()
         filling.fill_from_late(files, narrowing(self._narrow.get(group[0][0].id, ())))

@@ -135,7 +135,7 @@ class Filling:
         root: Table,
         family: Sequence[Table],
         narrow: Mapping[str, tuple[str, ...]],
-        part: Callable[[], AbstractContextManager[None]],
+        part: Callable[[Table], AbstractContextManager[None]],
     ) -> None:
         self._connection = connection
         self._root = root
@@ -156,7 +156,7 @@ class Filling:
         self._won = [lost for lost, windows in self._windows.items() if not winning.isdisjoint(windows)]
         if self._won:
             for member in self._family:
-                with self._part():
+                with self._part(member):
                     self._execute("kept_rows", member)
 
     def fill_winners(self) -> None:
@@ -203,7 +203,7 @@ class Filling:
     def _fill(self, lacking: Narrowing) -> None:
         """Fill columns and restore sets of children, parents before children."""
         for member in self._family:
-            with self._part():
+            with self._part(member):
                 self._fill_member(member, lacking)
 
     def _fill_member(self, member: Table, lacking: Narrowing) -> None:

@@ -6,19 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import duckdb
-
-from wms_sync import sql_files
+from wms_sync.analytics.database import Places
 from wms_sync.catalogue import Table, tables
-
-Places = Mapping[tuple[str, str], int]
-"""By schema and table: how many rows were ever written to it, without those that a compaction or checkpoint removed."""
-
-
-def places(connection: duckdb.DuckDBPyConnection) -> Places:
-    """Read from the metadata how far each table reaches: rows are appended, and deleted ones keep their place."""
-    rows = connection.execute(sql_files.read("queries/places.sql")).fetchall()
-    return {(schema, name): size for schema, name, size in rows}
 
 
 @dataclass

@@ -41,14 +41,12 @@ class Loading(Protocol):
 
     ``merges_ahead``: windows can be merged in transactions of their own before the load. ``keeps_refused``: what a
     blocking check refuses is kept for the next load, so the windows count as loaded. ``most`` is how many shipments a
-    load takes at once, None if it frees its memory meanwhile. ``is_as_left``, from ``begin`` on: nobody
-    has written to the tables since the last load.
+    load takes at once, None if it frees its memory meanwhile.
     """
 
     merges_ahead: bool
     keeps_refused: bool
     most: int | None
-    is_as_left: bool
 
     def begin(self) -> None:
         """Continue from the tables that there are. Repeating it does nothing."""
@@ -58,6 +56,13 @@ class Loading(Protocol):
 
     def open(self) -> Opened:
         """Open the tables for writing. Raise ``DatabaseOpenError`` or ``SchemaChangedError``."""
+
+    @property
+    def seal(self) -> str | None:
+        """Return what tells the tables that this load works on from all others while they are closed; see ``seal``.
+
+        None if nothing does.
+        """
 
     def measure(self, connection: duckdb.DuckDBPyConnection, rows: int) -> None:
         """Look what ``finish`` has to do. ``rows`` are those of all tables without schema ``history``."""
@@ -98,6 +103,14 @@ class Target(Protocol):
     @property
     def size(self) -> int:
         """Return the bytes of what is published."""
+
+    @property
+    def published_seal(self) -> str | None:
+        """Return what tells the published tables from all others; None if nothing does."""
+
+    @property
+    def newest_seal(self) -> str | None:
+        """Return what tells the tables that the next load continues from from all others; None if nothing does."""
 
     def published(self, *, memory_limit: str | None = None) -> Opened:
         """Open the published tables for reading; something must be published. Raise ``DatabaseOpenError``.

@@ -17,6 +17,7 @@ from wms_sync.analytics.merge import Merger, WindowGroup
 from wms_sync.analytics.mirrors import write_narrowed, write_windows
 from wms_sync.analytics.push_ledger import write_push_ledger
 from wms_sync.analytics.receipts import receipts
+from wms_sync.analytics.room import Room
 from wms_sync.analytics.tally import Tally
 from wms_sync.audit.compare import compare, write_audits
 from wms_sync.audit.missing_shipments import mark_missing, record_returned
@@ -113,12 +114,13 @@ class PendingWindows:
         pending: Sequence[Window],
     ) -> bool:
         """Merge group by group, each in one transaction; return whether all windows are merged."""
+        room = Room(connection, self._settings.memory_limit)
+        self._is_short_of_memory = self._is_short_of_memory or not room.is_enough
         narrow = self._narrow = self._count_what_came(connection, windows, pending)
         if not make_missing(connection, self._layout, narrow, self._settings.memory_limit):
             return False
         if self._is_short_of_memory:
             logger.info("the memory is not enough to merge in one transaction: the tables are merged one by one")
-        make_room = partial(self._make_room, connection)
         total = len(self.windows) + len(pending)
         merger = Merger(
             connection,
@@ -126,7 +128,7 @@ class PendingWindows:
             run_id=self._run_id,
             include_addresses=self._settings.include_addresses,
             narrow=narrow,
-            make_room=make_room if self._is_short_of_memory else None,
+            make_room=room.make if self._is_short_of_memory else None,
             tally=self.tally,
         )
         for part in _groups(pending, narrow, alone=audits.uncompared()):
@@ -140,7 +142,7 @@ class PendingWindows:
                 group,
                 narrow,
                 start=self._settings.start,
-                make_room=make_room,
+                make_room=partial(self._make_room, connection),
             )
             self._note(group, merger.merge(group))
             self._layout.files.release(PARQUET)

@@ -22,6 +22,7 @@ from wms_sync.analytics.asking import Checking, CheckResult
 from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
 from wms_sync.analytics.included import absent_kinds
 from wms_sync.analytics.merge import PERSONAL
+from wms_sync.analytics.seal import is_sealed, keep_seal
 from wms_sync.analytics.target import target_of
 from wms_sync.catalogue import ops_tables, tables
 from wms_sync.extract.plan import data_as_of
@@ -118,6 +119,7 @@ class Refresh:
         self._store = run.store
         self._layout = run.layout
         self._target = target_of(run.settings)
+        self._is_as_left = False
         self._loading = self._target.load(run.turn)
         self._started = monotonic()
         self._took: dict[str, float] = {}
@@ -136,7 +138,7 @@ class Refresh:
         """Merge windows that are flattened, while others are still being read; nothing else may be flattened."""
         if not self.merges_ahead:
             return
-        self._loading.begin()
+        self._begin_loading()
         has_begun = False
         while not has_begun:
             with self._loading.open() as connection:
@@ -144,6 +146,11 @@ class Refresh:
                 if has_begun:
                     with self._phase("merge"):
                         self._merged.merge_ahead(connection, ready)
+
+    def _begin_loading(self) -> None:
+        self._loading.begin()
+        if not self._checking.has_begun:
+            self._is_as_left = is_sealed(self._store, self._loading.seal)
 
     def start_over(self) -> None:
         """Throw away what was merged ahead: an error may have left anything of it."""
@@ -154,7 +161,7 @@ class Refresh:
         """Bring the tables up to date, check them and publish them."""
         self._started = monotonic()
         self._flatten(again=False)
-        self._loading.begin()
+        self._begin_loading()
         return self._finish()
 
     def rebuild(self) -> RefreshReport:
@@ -235,6 +242,7 @@ class Refresh:
         accepted = checking.accepted
         with self._phase("publish"):
             size = self._loading.finish(accepted=accepted)
+        keep_seal(self._store, self._loading.seal, size)
         # only now: the next run, also a backfill of the same days, continues windows that are landed
         if accepted or self._loading.keeps_refused:
             self._store.mark_loaded(merged.landed)
@@ -264,7 +272,7 @@ class Refresh:
     def _begins_checking(self, connection: duckdb.DuckDBPyConnection) -> bool:
         """Return whether the file should be opened anew before anything is merged."""
         with self._phase("check"):
-            return self._checking.begin(connection, is_as_left=self._loading.is_as_left)
+            return self._checking.begin(connection, is_as_left=self._is_as_left)
 
     @contextmanager
     def _phase(self, name: str) -> Iterator[None]:

@@ -20,6 +20,7 @@ from wms_sync.analytics.database import records
 from wms_sync.analytics.errors import AnotherServiceError
 from wms_sync.analytics.foreign_log import report_foreign_log
 from wms_sync.analytics.push_ledger import restore_push_ledger
+from wms_sync.analytics.seal import is_sealed
 from wms_sync.analytics.target import Target, target_of
 from wms_sync.audit.compare import restore_audits
 from wms_sync.errors import OutOfMemory
@@ -78,7 +79,7 @@ def recover(run: Run) -> None:
     if behind:
         with Audits(settings.database_url, store.turn) as audits:
             restore_audits(target, audits)
-    if behind or not target.is_beside_the_state:
+    if behind or not (target.is_beside_the_state or is_sealed(store, target.newest_seal)):
         with PushLedger(settings.database_url, store.turn) as ledger:
             restored = restore_push_ledger(target.newest(), ledger)
         if restored:
