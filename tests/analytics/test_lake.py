@@ -24,7 +24,7 @@ from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.asking import RELATIONS
 from wms_sync.analytics.checks import checks
 from wms_sync.analytics.database import row_counts
-from wms_sync.analytics.errors import DatabaseOpenError, NotOnALake
+from wms_sync.analytics.errors import DatabaseOpenError, NotCommitted, NotOnALake, without_statement
 from wms_sync.analytics.extensions import path_of
 from wms_sync.analytics.lake import Lake
 from wms_sync.analytics.target import target_of
@@ -209,6 +209,24 @@ def test_a_writer_that_was_overtaken_commits_nothing(lake):
         with pytest.raises(TakenOver):
             load.finish(accepted=True)
     assert target.version == before
+
+
+def test_a_commit_whose_session_is_lost_says_so_without_the_values_that_it_sent(lake):
+    target = Lake(lake.settings)
+    before, load = target.version, target.load(lake.store.turn)
+    ending = "select pg_terminate_backend(pid, 5000) from pg_stat_activity where state = 'idle in transaction'"
+    with load.open() as connection:
+        connection.execute("insert into retailers (id, name) values (-1, 'planted person')")
+        with psycopg.connect(lake.settings.database_url.replace("+psycopg", ""), autocommit=True) as owner:
+            assert owner.execute(ending).fetchall() == [(True,)]
+    with pytest.raises(NotCommitted, match="could not be committed") as error:
+        load.finish(accepted=True)
+    assert "planted" not in str(error.value)
+    assert error.value.__cause__ is None
+    assert target.version == before
+    refused = "Failed to execute query \"insert 'planted person'\nmore\": ERROR:  it is full\nCONTEXT: planted"
+    assert without_statement(duckdb.Error(refused)) == "Failed to execute query; it is full"
+    assert without_statement(duckdb.Error("Unable to connect")) == "Unable to connect"
 
 
 def catalogued(lake: Bench) -> list[tuple[object, ...]]:

@@ -7,7 +7,7 @@ import secrets
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import boto3
@@ -68,8 +68,8 @@ class Wire:
             side.close()
 
 
-@pytest.fixture(scope="session")
-def s3() -> Iterator[Wire]:
+@contextmanager
+def s3_server() -> Iterator[Wire]:
     """A wire to an S3 server that has the bucket ``wms``, and ``kept``, which keeps versions."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
@@ -93,6 +93,12 @@ def client_of(wire: Wire):
         aws_access_key_id=KEYS["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=KEYS["AWS_SECRET_ACCESS_KEY"],
     )
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[Wire]:
+    with s3_server() as wire:
+        yield wire
 
 
 @pytest.fixture

@@ -13,10 +13,13 @@ sizes of a disk that gets full                              1    20
 sequences of everything, against a model                    5   300
 mutated pages                                             100  3000
 publishings that readers go through                         2    50
+moments of a lake at which another machine takes over       1   all
+moments of a lake at which sessions are lost                1   all
 ======================================================  =====  ====
 
 Kills by name have no number here: in the suite each kind of run names its own few, and ``--soak`` takes every moment
-that the run comes through. In the suite every third sequence of everything ends in a rebuild, under ``--soak`` each.
+that the run comes through. Those of a lake are twelve, and two kinds of sessions are lost at each of them. In the suite
+every third sequence of everything ends in a rebuild, under ``--soak`` each.
 ``make soak`` prints each seed and each kill.
 """
 

@@ -31,12 +31,17 @@ STATEMENTS_OF = frozenset(
         "Merger._replace",
         "Merger._append",
         "Merger._write_receipt",
+        "_put_together",
+        "delete_replaced",
         "_write",
         "_clean_file",
         "_copy",
     }
 )
 """Functions whose statements change DuckDB files or write Parquet; others read, or fill what is only in memory."""
+OBJECTS = frozenset({"put", "delete"})
+"""In object storage."""
+PSYCOPG = f"{os.sep}psycopg{os.sep}"
 NETWORK = frozenset({"send", "recv"})
 CREATES = frozenset({"Creates.create"})
 """Whose requests are moments: what a page is asked for changes nothing."""
@@ -77,13 +82,19 @@ class Moments:
         path.write_text(json.dumps(self._counted))
 
     def _look(self, frame: FrameType, event: str, function: Any) -> None:
-        if event not in {"c_call", "c_return"} or not _may_be_one(frame, function):
+        if event in {"call", "return"}:
+            if not _commits_in_postgresql(frame):
+                return
+            does = "commit"
+        elif _may_be_one(frame, function):
+            does = function.__name__
+        else:
             return
         chain = _chain(frame)
-        if not chain or (function.__name__ in NETWORK and CREATES.isdisjoint(chain)):
+        if not chain or (does in NETWORK and CREATES.isdisjoint(chain)):
             return
-        when = "before" if event == "c_call" else "after"
-        name = f"{' > '.join(chain[-SHOWN:])}: {when} {function.__name__}"
+        when = "before" if event.endswith("call") else "after"
+        name = f"{' > '.join(chain[-SHOWN:])}: {when} {does}"
         with self._lock:
             self._counted[name] += 1
             if self._awaited in (Moment(name, self._counted[name]), self._counted.total()):
@@ -96,8 +107,15 @@ def read_moments(path: Path) -> dict[str, int]:
     return counted
 
 
+def _commits_in_postgresql(frame: FrameType) -> bool:
+    """The driver commits in Python."""
+    return frame.f_code.co_qualname == "Connection.commit" and PSYCOPG in frame.f_code.co_filename
+
+
 def _may_be_one(frame: FrameType, function: Any) -> bool:
     name: str = function.__name__
+    if name in OBJECTS:
+        return function is getattr(sys.modules.get("obstore"), name, None)
     if name in NETWORK:
         return isinstance(function.__self__, socket.socket)
     if name in FILES:

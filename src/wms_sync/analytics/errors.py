@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from wms_sync.errors import SettingsError, WmsSyncError
+
+STATEMENT = re.compile(r'(Failed to (?:execute query|prepare COPY)) ".*', re.DOTALL)
+SAYS = re.compile(r"^.*?ERROR:\s+(.*)$", re.MULTILINE)
+
+
+def without_statement(error: Exception) -> str:
+    """Return what DuckDB says of an error, without the statement that it sent to PostgreSQL.
+
+    The statement of a commit has the least and the greatest values of columns, which may name persons.
+    """
+    text = str(error)
+    said = SAYS.findall(text)
+    return "; ".join([STATEMENT.sub(r"\1", text).strip(), *said[:1]]) if STATEMENT.search(text) else text
 
 
 class AnalyticsError(WmsSyncError):
@@ -62,14 +76,25 @@ class ForgottenOrdersLostError(AnalyticsError):
         )
 
 
+class NotCommitted(AnalyticsError):
+    """A load of a lake was made and could not be committed."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(
+            f"The load could not be committed ({type(cause).__name__}: {without_statement(cause)}). Nothing of it was "
+            "published, and what is landed is not read again. Look whether PostgreSQL answers: `wms-sync doctor`. Then "
+            "run again."
+        )
+
+
 class MaintenanceError(AnalyticsError):
     """Maintenance of a lake stopped half way."""
 
     def __init__(self, cause: Exception) -> None:
         super().__init__(
-            f"Maintenance of the lake stopped ({type(cause).__name__}: {cause}). The tables are as they were, and what "
-            "was put together stays so. Look whether PostgreSQL and the files answer: `wms-sync doctor`. If memory was "
-            "short, raise WMS_MEMORY_LIMIT. Then run `wms-sync maintain`, which continues."
+            f"Maintenance of the lake stopped ({type(cause).__name__}: {without_statement(cause)}). The tables are as "
+            "they were, and what was put together stays so. Look whether PostgreSQL and the files answer: `wms-sync "
+            "doctor`. If memory was short, raise WMS_MEMORY_LIMIT. Then run `wms-sync maintain`, which continues."
         )
 
 

@@ -17,7 +17,7 @@ import duckdb
 from wms_sync import sql_files
 from wms_sync.analytics import database
 from wms_sync.analytics import lake_place as place
-from wms_sync.analytics.errors import DatabaseOpenError
+from wms_sync.analytics.errors import DatabaseOpenError, without_statement
 from wms_sync.analytics.extensions import NEVER_DOWNLOADED, load_extensions
 from wms_sync.analytics.lake_catalogue import LakeCatalogue, Snapshot, StoredTable
 from wms_sync.analytics.lake_erase import erase
@@ -263,6 +263,6 @@ def _write_columns(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _unreadable(error: duckdb.Error) -> DatabaseOpenError:
     return DatabaseOpenError(
-        f"The lake cannot be opened ({type(error).__name__}: {error}). Look whether PostgreSQL answers and the data "
-        "path is there: `wms-sync doctor`. Then run again; nothing was published."
+        f"The lake cannot be opened ({type(error).__name__}: {without_statement(error)}). Look whether PostgreSQL "
+        "answers and the data path is there: `wms-sync doctor`. Then run again; nothing was published."
     )

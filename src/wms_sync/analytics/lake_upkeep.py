@@ -121,4 +121,4 @@ def explained() -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        raise MaintenanceError(error) from error
+        raise MaintenanceError(error) from None  # whose text has values of columns

@@ -11,6 +11,8 @@ from typing import Any
 
 import duckdb
 
+from wms_sync.analytics.errors import NotCommitted
+
 
 class OneTransaction:
     """Stands for the connection that it was made of, with a transaction that is open until ``commit_all``."""
@@ -32,8 +34,11 @@ class OneTransaction:
         """Do nothing: whoever opened the connection rolls everything back."""
 
     def commit_all(self) -> None:
-        """Commit everything."""
-        self._connection.commit()
+        """Commit everything. Raise ``NotCommitted``."""
+        try:
+            self._connection.commit()
+        except duckdb.Error as error:
+            raise NotCommitted(error) from None  # whose text has values of columns
 
     def close(self) -> None:
         """Roll back what is not committed, and close the connection.
