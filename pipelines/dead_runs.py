@@ -13,10 +13,11 @@ from signal import SIGKILL, Signals
 
 import dagster as dg
 
+from pipelines.sources import COMMAND_LINE
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state import queue as lock
-from wms_sync.state.runs import KILLED, KILLED_KIND, RunRecords
+from wms_sync.state.runs import KILLED, KILLED_KIND, RunRecord, RunRecords
 
 UNFINISHED = {dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING}
 LOADED_AT = datetime.now(UTC)
@@ -49,15 +50,23 @@ def mark_dead(instance: dg.DagsterInstance, layout: Layout) -> list[str]:
 
 
 def mark_orphaned(instance: dg.DagsterInstance, settings: Settings) -> list[str]:
-    """Mark runs as failed that were killed together with the code server that launched them; return their ids."""
+    """Mark runs as failed that were killed together with the code server that launched them; return their ids.
+
+    So are those of the command line on another machine. The pod of a run is looked after by Dagster's run monitoring.
+    """
     with RunRecords(settings.database_url) as records:
         records.mark_killed(settings.layout)
-        killed = [one for one in records.newest(NEWEST) if one.error_kind == KILLED_KIND and one.started_at < LOADED_AT]
+        killed = [one for one in records.newest(NEWEST) if one.error_kind == KILLED_KIND and _has_no_parent(one)]
     runs = [run for one in killed if (run := instance.get_run_by_id(one.run_id)) is not None]
     left = [run for run in runs if run.status in UNFINISHED]
     for run in left:
         instance.report_run_failed(run, KILLED)
     return [run.run_id for run in left]
+
+
+def _has_no_parent(record: RunRecord) -> bool:
+    """Return whether nobody else notices the end of this run; marks of the command line stay on its machine."""
+    return record.started_at < LOADED_AT or record.source == COMMAND_LINE
 
 
 def explain_killed(instance: dg.DagsterInstance, settings: Settings) -> None:

@@ -4,17 +4,21 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
+import dagster as dg
 import pytest
 import yaml
+from dagster._core.storage.noop_compute_log_manager import NoOpComputeLogManager
 
 from pipelines.cli.main import main
 from wms_sync.settings import PREFIX, Settings
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"
+PODS = DEPLOY / "pods"
 UNITS = sorted((DEPLOY / "systemd").iterdir())
 INSTALLED = "/opt/wms-sync/.venv/bin/"
 
@@ -64,6 +68,96 @@ def test_instances_have_the_same_unit_and_a_location_of_their_name():
     locations = yaml.safe_load((DEPLOY / "workspace-of-two.yaml").read_text(encoding="utf-8"))["load_from"]
     for location in locations:
         Settings.load(_env_file=None, instance=location["grpc_server"]["location_name"])
+
+
+def settings_named(text: str) -> set[str]:
+    return set(re.findall(rf"\b({PREFIX}[A-Z_]+)\b", text)) - {f"{PREFIX}STATE_URL_FILE"}
+
+
+@pytest.mark.parametrize("name", ["Dockerfile", "compose.yaml", "helm-values.yaml"])
+def test_containers_are_told_settings_that_there_are(name):
+    named = settings_named((PODS / name).read_text(encoding="utf-8"))
+    assert named <= {PREFIX + field.upper() for field in Settings.model_fields}
+    assert len(named) > 1
+
+
+def test_the_image_is_made_of_what_there_is_and_begins_programs_that_there_are():
+    text = (PODS / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    for line in re.findall(r"^COPY (?!--from)(.+)$", text, re.MULTILINE):
+        *sources, _ = (part for part in line.split() if not part.startswith("--"))
+        for source in sources:
+            assert (ROOT / source).exists()
+            assert any(f"!{source.removeprefix('./')}/".startswith(f"{one}/") for one in ignored), source
+    assert text.index("USER 10001") < text.index("CMD ")
+    compose = yaml.safe_load((PODS / "compose.yaml").read_text(encoding="utf-8"))
+    [begun] = re.findall(r"^CMD (.+)$", text, re.MULTILINE)
+    ours = [one["command"] for one in compose["services"].values() if "wms-sync:" in one["image"] and "command" in one]
+    for command in (yaml.safe_load(begun), *ours):
+        assert (Path(sys.executable).parent / command[0]).exists()
+    assert [option for option in yaml.safe_load(begun) if option.startswith("-")] == [
+        "-h",
+        "-p",
+        "-m",
+        "--location-name",
+    ]
+
+
+def test_containers_have_the_pinned_versions_and_one_image():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pins: dict[str, str] = {}
+    for name in ("dev.txt", "pods.txt"):
+        lines = (ROOT / ".requirements" / name).read_text(encoding="utf-8").split()
+        assert not pins.keys() & {line.partition("==")[0] for line in lines}, "a pin in both lists"
+        pins |= dict(line.split("==") for line in lines)
+    wanted = dict(re.findall(r"(dagster-\w+)==([\d.]+)", " ".join(project["optional-dependencies"]["pods"])))
+    assert wanted.items() <= pins.items()
+    compose, values = (yaml.safe_load((PODS / name).read_text()) for name in ("compose.yaml", "helm-values.yaml"))
+    image = f"wms-sync:{project['version']}"
+    assert {one["image"] for one in compose["services"].values() if "wms-sync" in one["image"]} == {image}
+    [deployment] = values["dagster-user-deployments"]["deployments"]
+    images = [deployment["image"], values["dagsterDaemon"]["image"], values["dagsterWebserver"]["image"]]
+    assert [one["tag"] for one in images] == [project["version"]] * 3
+    assert f"--version {pins['dagster']}" in (PODS / "helm-values.yaml").read_text(encoding="utf-8")
+    assert deployment["includeConfigInLaunchedRuns"] == {"enabled": True}, "runs have the settings of the code server"
+
+
+def test_containers_find_each_other():
+    compose = yaml.safe_load((PODS / "compose.yaml").read_text(encoding="utf-8"))["services"]
+    [location] = yaml.safe_load((PODS / "workspace.yaml").read_text(encoding="utf-8"))["load_from"]
+    assert compose["code"]["network_mode"] == f"service:{location['grpc_server']['host']}"
+    assert f'"{location["grpc_server"]["port"]}"' in (PODS / "Dockerfile").read_text(encoding="utf-8")
+    home = yaml.safe_load((PODS / "dagster.yaml").read_text(encoding="utf-8"))
+    asked = {value["env"] for value in home["storage"]["postgres"]["postgres_db"].values() if isinstance(value, dict)}
+    for name in ("code", "webserver", "daemon"):
+        assert asked <= compose[name]["environment"].keys()
+    for name, (_, port) in {"s3": compose["code"]["environment"]["WMS_FILES_ENDPOINT"].rsplit(":", 1)}.items():
+        assert compose[name]["command"][0] == "server"
+        assert port == "9000", "the port of that server"
+
+
+@pytest.mark.filterwarnings("default")
+def test_dagster_keeps_its_history_in_postgresql_as_the_image_says(lake_url, tmp_path, monkeypatch):
+    """With the scheme that stands there; the server of the tests has no host, which only a URL can say."""
+    home = yaml.safe_load((PODS / "dagster.yaml").read_text(encoding="utf-8"))
+    scheme = home["storage"]["postgres"]["postgres_db"]["scheme"]
+    home["storage"]["postgres"] = {"postgres_url": lake_url.replace("postgresql+psycopg", scheme)}
+    (tmp_path / "dagster.yaml").write_text(yaml.safe_dump(home))
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
+
+    @dg.op
+    def nothing() -> None: ...
+
+    @dg.job
+    def one() -> None:
+        nothing()
+
+    with dg.DagsterInstance.get() as instance:
+        assert instance.run_monitoring_enabled
+        assert isinstance(instance.compute_log_manager, NoOpComputeLogManager)
+        run = one.execute_in_process(instance=instance)
+        assert [found.status for found in instance.get_runs()] == [dg.DagsterRunStatus.SUCCESS]
+        assert instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_SUCCESS)
 
 
 def test_a_wheel_has_everything_that_a_clone_runs_with(tmp_path):

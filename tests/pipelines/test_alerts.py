@@ -14,6 +14,7 @@ from pipelines import definitions, jobs
 from pipelines.alerts import NO_STEP, NOT_STARTED
 from pipelines.cli.main import main
 from pipelines.dead_runs import LOADED_AT, explain_killed, mark_orphaned
+from pipelines.sources import COMMAND_LINE
 from tests.receiver import Receiver, receiving
 from wms_sync.state.outbox import Outbox
 from wms_sync.state.runs import KILLED, KILLED_KIND, RunRecords
@@ -155,6 +156,9 @@ def test_a_run_that_died_with_its_code_server_is_marked_by_the_next_one(settings
     for run in (old, new):
         records.started(run.run_id, "rebuild", "ui")
     assert mark_orphaned(instance, settings) == [], "this code server has launched them and sees how they end"
+    elsewhere = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED)
+    records.started(elsewhere.run_id, "rebuild", COMMAND_LINE)
+    assert mark_orphaned(instance, settings) == [elsewhere.run_id], "its mark is on another machine"
     with records._engine.begin() as connection:
         connection.exec_driver_sql("update runs set started_at = ? where run_id = ?", ("2026-01-01", old.run_id))
     assert mark_orphaned(instance, settings) == [old.run_id]
