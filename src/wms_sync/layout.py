@@ -15,6 +15,7 @@ PARQUET = "parquet"
 FLATTENED = f"{PARQUET}/_windows"
 LOADS = f"{PARQUET}/_loads"
 """Which Parquet files each load brought, for data warehouses that load them, a file a load."""
+FORGOTTEN = "forgotten-orders.json"
 MANIFEST = "manifest.json"
 """In a window's folder of raw pages: what the state store knows of the window, once it is complete."""
 PAGES_DROPPED = "pages-dropped.json"
@@ -152,7 +153,7 @@ class Layout:
     @property
     def forgotten_orders(self) -> Path:
         """Ids of the orders that were forgotten, for the day on which the state store is lost."""
-        return self.root / "forgotten-orders.json"
+        return self.root / FORGOTTEN
 
     @property
     def clocks(self) -> Path:
@@ -219,7 +220,7 @@ class BackupLayout:
     @property
     def forgotten_orders(self) -> Path:
         """Ids of all orders that were forgotten at any of the backups."""
-        return self.root / "forgotten-orders.json"
+        return self.root / FORGOTTEN
 
 
 def window_key(window_id: str) -> str:

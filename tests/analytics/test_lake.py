@@ -24,7 +24,7 @@ from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.asking import RELATIONS
 from wms_sync.analytics.checks import checks
 from wms_sync.analytics.database import row_counts
-from wms_sync.analytics.errors import DatabaseOpenError, NotCommitted, NotOnALake, without_statement
+from wms_sync.analytics.errors import DatabaseOpenError, NotCommitted, without_statement
 from wms_sync.analytics.extensions import path_of
 from wms_sync.analytics.lake import Lake
 from wms_sync.analytics.target import target_of
@@ -44,11 +44,12 @@ from wms_sync.upkeep.backup import backup
 from wms_sync.upkeep.forget import forget
 from wms_sync.upkeep.forget_plan import orders_named, plan_forget
 from wms_sync.upkeep.recovery import recover
-from wms_sync.upkeep.restore import restore
+from wms_sync.upkeep.restore import DataFolderInUse, restore
 from wms_sync.upkeep.verify import verify
 
 OF_THE_LOAD = {"loaded_at", "checked_at", "whole_at", "run_id", "load_run_id", "hours_behind", "listed_at"}
 """When and by whom it was loaded."""
+OF_THE_LAST_LOAD = {"ops_latest_load", "ops_checks", "ops_included_kinds", "ops_loads"}
 HOUR = 3600
 FILES_AFTER = 40
 """The most files that the tables together have after maintenance."""
@@ -351,13 +352,6 @@ def test_reports_read_the_lake(lake, tmp_path):
     assert verify(settings).damaged == ()
 
 
-def test_what_a_lake_cannot_do_yet_is_refused(lake, tmp_path):
-    with pytest.raises(NotOnALake, match="pg_dump"):
-        backup(lake.settings, tmp_path)
-    with pytest.raises(NotOnALake, match="restore"):
-        restore(lake.settings, tmp_path)
-
-
 def test_an_analyst_reads_with_the_statements_that_are_shown_and_cannot_write(lake, lake_url):
     with psycopg.connect(lake_url.replace("+psycopg", ""), autocommit=True) as owner:
         for statement in role_statements(lake.settings):
@@ -405,3 +399,25 @@ def test_without_postgresql_there_is_an_error_that_shows_no_password():
     assert "planted-secret" not in str(error.value)
     with pytest.raises(SettingsError, match="WMS_STATE_URL=postgresql"):
         Settings.load(_env_file=None, analytics="ducklake")
+
+
+def test_a_backup_brings_the_state_and_the_files_back_and_the_next_load_makes_the_lake(lake, tmp_path):
+    """Last, because it makes the lake of the module anew."""
+    settings = lake.settings
+    before, forgotten = everything(settings), lake.store.forgotten()
+    [window, *_] = lake.store.windows("loaded")
+    made = backup(settings, tmp_path / "backups").backup
+    assert not [place for place in made.files if place.startswith(("lake", "analytics"))]
+    lake.store.turn.close()
+    with pytest.raises(DataFolderInUse, match="--over"):
+        restore(settings, tmp_path / "backups")
+    done = restore(settings, tmp_path / "backups", over=settings.data_dir)
+    assert (done.left_out, done.forgotten, done.creates_unknown_since) == ({}, len(forgotten), None)
+    assert not target_of(settings).is_published
+    with closing(opened_store(settings)) as store:
+        assert store.forgotten() == forgotten
+        assert store.window(window.id).state == "loaded"
+        assert refresh(Bench(settings, store).run).published
+        store.turn.close()
+    after = everything(settings)
+    assert {slug for slug in before if after[slug] != before[slug]} <= OF_THE_LAST_LOAD

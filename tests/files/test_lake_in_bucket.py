@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
+from contextlib import closing
+from datetime import timedelta
 
 import pytest
 
 from tests.conftest import FEWER
 from tests.oracle import differences, expected_tables
 from wms_sandbox.app import Sandbox
+from wms_sync.analytics.lake import Lake
+from wms_sync.analytics.lake_upkeep import AT_ONCE, delete_replaced
 from wms_sync.analytics.target import target_of
 from wms_sync.errors import SettingsError
 from wms_sync.reports.reader import python_lines
 from wms_sync.runs.operation import Operation
 from wms_sync.settings import Settings
+from wms_sync.upkeep.recovery import begin
 
 
 def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
@@ -34,12 +40,25 @@ def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
     expected = expected_tables(sandbox)
     with target_of(settings).published() as connection:
         assert differences(connection, expected) == []
-    assert {key.split("/")[0] for key in keys()} == {"raw", "parquet", "lake"}
+    assert {key.split("/")[0] for key in keys()} == {"raw", "parquet", "lake", "forgotten-orders.json"}
     assert not settings.layout.lake.exists()
     names: dict[str, object] = {}
     lines = "\n".join(python_lines(settings)).replace("user=''analyst''", "user=''wms''")
     exec(lines + "\nfound = connection.execute('select count(*) from shipments').fetchall()", names)
     assert names["found"] == [(len(expected["shipments"]),)]
+
+    lake, orphan = Lake(settings), "lake/main/orders/of-a-killed-load.parquet"
+    with begin(settings, "maintenance") as run, closing(lake.opened_for_writing(run.turn)) as connection:
+        settings.layout.files.replace(run.turn, orphan, b"PAR1")
+        of_earlier_snapshots = len(in_lake(keys)) - sum(one.files for one in lake.tables())
+        assert delete_replaced(connection, run.turn, timedelta(days=1)) == 0
+        assert delete_replaced(connection, run.turn, AT_ONCE) == of_earlier_snapshots > 1
+    assert orphan not in keys()
+    assert len(in_lake(keys)) == sum(one.files for one in lake.tables())
+
+
+def in_lake(keys: Callable[[], set[str]]) -> set[str]:
+    return {key for key in keys() if key.startswith("lake/")}
 
 
 def test_another_store_is_refused():

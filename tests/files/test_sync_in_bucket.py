@@ -13,7 +13,7 @@ import pytest
 
 from tests.beginnings import BEGINNINGS
 from tests.conftest import CONFIG, NOW, asks_for_page
-from tests.files.conftest import KEYS, Wire, client_of
+from tests.files.conftest import KEYS, Wire
 from tests.survival.installation import Installation, Rows, rows
 from tests.survival.moments import Moment
 from tests.unpacked import files_holding
@@ -26,12 +26,13 @@ from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status
 from wms_sync.runs.operation import Operation, RunReport
 from wms_sync.settings import Settings
+from wms_sync.state.ledger import LEDGER_LACKS
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.backup import backup
 from wms_sync.upkeep.backups import BackupError
 from wms_sync.upkeep.forget import forget
 from wms_sync.upkeep.recovery import begin
-from wms_sync.upkeep.restore import restore
+from wms_sync.upkeep.restore import DataFolderInUse, restore
 from wms_sync.upkeep.verify import verify
 
 SHIPMENTS, PAGES = 120, 12
@@ -138,16 +139,16 @@ def test_a_machine_that_was_killed_before_it_recorded_a_page_leaves_nothing_behi
     assert KEYS["AWS_SECRET_ACCESS_KEY"] not in pod.log.read_text()
 
 
-def test_a_data_folder_is_moved_by_copying_it(service, settings_for, expected, in_bucket, s3, tmp_path):
-    assert expected
+def test_an_installation_moves_by_a_backup_and_a_restore(service, settings_for, expected, settings, keys, tmp_path):
     here = settings_for(service, **SMALL, data_dir=shutil.copytree(beside(service), tmp_path / "moved"))
-    prefix = str(in_bucket["files_url"]).removeprefix("s3://wms/")
-    client = client_of(s3)
-    for path in [*here.layout.raw.rglob("*.*"), *here.layout.parquet.rglob("*.*")]:
-        client.upload_file(str(path), "wms", f"{prefix}/{path.relative_to(here.data_dir)}")
-    shutil.rmtree(here.layout.raw)
-    shutil.rmtree(here.layout.parquet)
-    there = here.model_copy(update={name: in_bucket[name] for name in ("files_url", "files_endpoint")})
+    backup(here, tmp_path / "backups")
+    there = settings
+    restore(there, tmp_path / "backups", creates_are_known=True)
+    assert rows(there.layout) == expected
+    assert {str(path.relative_to(here.data_dir)) for path in here.layout.raw.rglob("*.*")} <= keys()
+    assert not there.layout.raw.exists()
+    with pytest.raises(DataFolderInUse, match="another prefix"):
+        restore(there, tmp_path / "backups")
     found = verify(there)
     assert (found.damaged, found.looked_at["pages"] >= PAGES) == ((), True)
     assert [one.message for one in examine(there) if one.subject == "files"] == [
@@ -175,10 +176,36 @@ def test_a_forgotten_order_is_in_no_object(service, settings, keys, objects, tmp
     kept = settings.model_copy(update={"files_url": str(settings.files_url).replace("//wms/", "//kept/")})
     with begin(kept, "forget") as run, pytest.raises(VersionsKept):
         forget(run, [order + 1])
-    with pytest.raises(BackupError, match="whole"):
-        backup(settings, tmp_path / "backups")
-    with pytest.raises(BackupError, match="whole"):
-        restore(settings, tmp_path / "backups")
+
+
+def test_what_a_bucket_and_a_backup_of_the_state_bring_back(service, settings, tmp_path, keys):
+    """The machine is lost with the state; the backup is of before somebody had an order forgotten."""
+    sync(settings)
+    before = rows(settings.layout)
+    made = backup(settings, tmp_path / "backups").backup
+    assert (made.files_in, [place for place in made.files if "/" in place]) == (settings.files_url, [])
+    with begin(settings, "forget") as run:
+        assert forget(run, [an_order(settings)]).pages > 0
+        forgotten = run.store.forgotten()
+        page = run.store.pages(run.store.windows("loaded")[0].id)[0].file
+    service.sandbox.requests.clear()
+    for how in ("the bucket alone", "the bucket and the backup"):
+        shutil.rmtree(settings.data_dir)
+        Path(settings.database_url.removeprefix("sqlite:///")).unlink()
+        if how == "the bucket and the backup":
+            assert restore(settings, tmp_path / "backups", creates_are_known=True).forgotten == len(forgotten)
+        sync(settings)
+        with StateStore(settings.database_url) as store:
+            assert store.forgotten() == forgotten
+            assert page in {one.file for window in store.windows() for one in store.pages(window.id)}
+            assert (store.observation(LEDGER_LACKS) is not None) == (how == "the bucket alone")
+        assert rows(settings.layout).keys() == before.keys()
+        assert not verify(settings).damaged
+        assert raw_pages(keys) == recorded(settings)
+    assert len(pages_asked(service)) < PAGES, "the overlap and a slice of an audit, twice"
+    elsewhere = settings.model_copy(update={"files_url": None, "data_dir": tmp_path / "empty"})
+    with pytest.raises(BackupError, match="Set WMS_FILES_URL to where they are now"):
+        restore(elsewhere, tmp_path / "backups")
 
 
 def an_order(settings: Settings) -> int:

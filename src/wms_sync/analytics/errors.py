@@ -98,15 +98,6 @@ class MaintenanceError(AnalyticsError):
         )
 
 
-class NotOnALake(SettingsError):
-    """A command does not work on a lake yet; it did nothing."""
-
-    def __init__(self, what: str, instead: str) -> None:
-        super().__init__(
-            f"`wms-sync {what}` does not work with WMS_ANALYTICS=ducklake yet. Nothing was done. {instead}"
-        )
-
-
 class AnotherServiceError(SettingsError):
     """The data folder holds data of another service than ``WMS_BASE_URL`` names."""
 

@@ -61,6 +61,11 @@ class LakeCatalogue(Opened):
             rows = connection.execute(text(sql_files.read("lake/tables.sql")))
             return tuple(StoredTable(**row._mapping) for row in rows)
 
+    def drop(self) -> None:
+        """Forget the lake; the next load makes it anew from Parquet files."""
+        with self._engine.begin() as connection:
+            connection.execute(text(sql_files.read("lake/dropped.sql")))
+
     def narrow_statistics(self, turn: Turn) -> None:
         """Forget the texts that no file has any more, also in what PostgreSQL keeps of the catalogue."""
         with self._engine.begin() as connection:

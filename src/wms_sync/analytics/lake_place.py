@@ -27,14 +27,17 @@ def extensions(settings: Settings) -> tuple[str, ...]:
 
 
 def store_statements(settings: Settings) -> tuple[str, ...]:
-    """Return the settings of DuckDB for another provider of S3; keys and region it takes from the environment."""
+    """Return the settings of DuckDB for another provider of S3; keys and region it takes from the environment.
+
+    They are global: DuckLake looks for orphans on a connection of its own.
+    """
     if not _is_bucket(settings) or settings.files_endpoint is None:
         return ()
     endpoint = urlsplit(settings.files_endpoint)
     return (
-        f"set s3_endpoint = {literal(endpoint.netloc)}",
-        f"set s3_use_ssl = {str(endpoint.scheme == 'https').lower()}",
-        "set s3_url_style = 'path'",
+        f"set global s3_endpoint = {literal(endpoint.netloc)}",
+        f"set global s3_use_ssl = {str(endpoint.scheme == 'https').lower()}",
+        "set global s3_url_style = 'path'",
     )
 
 

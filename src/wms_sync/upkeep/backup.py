@@ -6,7 +6,9 @@ after a restore. Only a run that rewrites or deletes what is recorded (``forget`
 can come between. Then the backup is taken once more, in the writer's turn. What is still not as recorded is damaged: it
 is left out and named.
 
-Raw pages, Parquet files and the published file are never written in place, so a hard link keeps them as they are.
+Raw pages, Parquet files and the published file are never written in place, so a hard link keeps them as they are. What
+lies in object storage stays there: the backup says where. A lake is not kept, because its next load makes it from
+Parquet files.
 """
 
 from __future__ import annotations
@@ -20,17 +22,16 @@ from pathlib import Path
 
 import msgspec
 
-from wms_sync.analytics.errors import NotOnALake
 from wms_sync.durable import make_private, write_whole
 from wms_sync.flatten.window import flattened_window, is_flattened
-from wms_sync.layout import MANIFEST, PAGES_DROPPED
+from wms_sync.layout import MANIFEST, PAGES_DROPPED, Layout
 from wms_sync.settings import Settings
 from wms_sync.state.locks import lock_of
 from wms_sync.state.portable import Snapshot, encoded, read_snapshot
 from wms_sync.state.schema import forgotten_orders, pages, windows
 from wms_sync.state.store import COMPLETE_STATES, StateStore
 from wms_sync.state.turns import refuse_unfinished_restore
-from wms_sync.upkeep.backups import Backup, BackupError, Backups, Kept, refuse_object_storage
+from wms_sync.upkeep.backups import Backup, BackupError, Backups, Kept
 from wms_sync.upkeep.forgotten_orders import orders_listed
 from wms_sync.upkeep.recovery import is_behind
 
@@ -52,13 +53,10 @@ class BackupReport:
 def backup(settings: Settings, folder: Path, *, most: int = KEPT_BACKUPS) -> BackupReport:
     """Make a backup in the folder, and delete all but the newest ``most``. It waits for another backup alone."""
     layout, kept = settings.layout, Backups.at(folder)
-    refuse_object_storage(settings)
-    if settings.analytics == "ducklake":
-        instead = "Back up PostgreSQL (pg_dump), and after it the data folder."
-        raise NotOnALake("backup", instead)
     refuse_unfinished_restore(layout)
-    if not holds_data(settings):
-        raise BackupError(f"There is nothing to back up: {layout.root} holds no data. Set WMS_DATA_DIR.")
+    if not (holds_data(layout) or layout.windows()):
+        where = layout.root if layout.elsewhere is None else layout.files.where("")
+        raise BackupError(f"There is nothing to back up: {where} holds no data. Set WMS_DATA_DIR.")
     _refuse_lost_state(settings)
     make_private(kept.layout.files)
     lock = lock_of(settings.database_url, layout)
@@ -86,9 +84,8 @@ def _refuse_lost_state(settings: Settings) -> None:
             )
 
 
-def holds_data(settings: Settings) -> bool:
+def holds_data(layout: Layout) -> bool:
     """Return whether the data folder holds anything that was read from the service."""
-    layout = settings.layout
     found: Iterator[Path] = layout.raw.glob("*")
     return any(found) or layout.published.exists() or layout.working_database.exists() or any(layout.parquet.glob("*"))
 
@@ -124,13 +121,14 @@ class _Taking:
         began = datetime.now(UTC)
         files: dict[str, Kept] = {}
         damaged: dict[str, str] = {}
-        if self._layout.published.exists():
+        if self._settings.analytics == "file" and self._layout.published.exists():
             self._take(self._layout.published, files, linked=True)
         snapshot = read_snapshot(self._settings.database_url)
         self.forgotten = frozenset(row["order_id"] for row in snapshot.rows(forgotten_orders))
         service = self._service(snapshot)
         self._kept.refuse_another_service(service)
-        self._take_windows(snapshot, files, damaged)
+        if self._layout.elsewhere is None:
+            self._take_windows(snapshot, files, damaged)
         for path in (self._layout.forgotten_orders, self._layout.clocks, *sorted(self._layout.rejects.glob("*"))):
             if path.is_file():
                 self._take(path, files, linked=False)  # people correct the rejected rows in place
@@ -141,6 +139,7 @@ class _Taking:
             state=self._kept.keep_content(encoded(snapshot)),
             files=files,
             damaged=damaged,
+            files_in=self._settings.files_url,
         )
 
     def _service(self, snapshot: Snapshot) -> str | None:

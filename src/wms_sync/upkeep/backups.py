@@ -20,23 +20,14 @@ import msgspec
 from wms_sync.durable import accessing, make_private, sync, sync_file, write_whole
 from wms_sync.errors import WmsSyncError
 from wms_sync.layout import BackupLayout
-from wms_sync.settings import Settings, is_same_service
+from wms_sync.settings import is_same_service
 
-FORMAT = 1
+FORMAT = 2
+"""Since 2 a backup may be without raw pages and Parquet files, which an earlier release would not notice."""
 
 
 class BackupError(WmsSyncError):
     """A backup cannot be made, read or restored."""
-
-
-def refuse_object_storage(settings: Settings) -> None:
-    """Raise ``BackupError`` if raw pages and Parquet files do not lie in the data folder."""
-    if settings.files_url is not None:
-        raise BackupError(
-            f"Raw pages and Parquet files lie in {settings.files_url}, so a backup of the data folder would not be "
-            "whole. Nothing was changed. Back up the state database by its own means and copy the bucket by its "
-            "provider's; the tables are made again from both by `wms-sync sync` in an empty data folder."
-        )
 
 
 @dataclass(frozen=True)
@@ -53,6 +44,7 @@ class Backup:
     """The record of a backup: its ``files`` by their place below the data folder, and ``state``, the state store.
 
     ``damaged`` says what is wrong with files that the state store names and that were not as they should be.
+    ``files_in`` is the place in object storage where raw pages and Parquet files lie; None if they are among ``files``.
     """
 
     release: str
@@ -62,6 +54,7 @@ class Backup:
     files: Mapping[str, Kept]
     damaged: Mapping[str, str] = field(default_factory=dict)
     format: int = FORMAT
+    files_in: str | None = None
 
     @property
     def size(self) -> int:

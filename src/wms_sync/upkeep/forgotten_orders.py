@@ -1,7 +1,8 @@
 """The list of forgotten orders, which must never be lost: in the state store and in ``forgotten-orders.json``.
 
-A forgotten order stays forgotten. So the list is the union of the two copies, and each run brings both to it: each
-restores what the other lost. The first run writes the file, with an empty list if no order was forgotten, so that a
+Where raw pages lie elsewhere, the file is there too, since the data folder may vanish. A forgotten order stays
+forgotten. So the list is the union of all copies, and each run brings each of them to it: each restores what the others
+lost. The first run writes the file, with an empty list if no order was forgotten, so that a
 missing file means a loss. A state store that is behind the disk (deleted, or restored from an old copy) may lack
 orders. If in addition the file is missing or damaged, the list is lost: then nothing is read or loaded until someone
 restores it, because personal data of forgotten orders would be stored again.
@@ -11,11 +12,11 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from wms_sync.analytics.errors import ForgottenOrdersLostError, UnknownOrderError
-from wms_sync.layout import Layout
+from wms_sync.layout import FORGOTTEN, Layout
 from wms_sync.state.store import StateStore
 from wms_sync.whole_numbers import identity
 
@@ -23,43 +24,62 @@ logger = logging.getLogger(__name__)
 
 
 def reconcile_lists(layout: Layout, store: StateStore, *, behind: bool) -> None:
-    """Bring the state store and the file to the same list. Raise ``ForgottenOrdersLostError`` if both are in doubt.
+    """Bring the state store and the files to the same list. Raise ``ForgottenOrdersLostError`` if all are in doubt.
 
     ``behind``: the state store lacks something that is on disk. The caller holds the writer's lock.
     """
     refuse_lost(layout, behind=behind)
     known = store.forgotten()
-    try:
-        listed = orders_listed(layout.forgotten_orders)
-    except ValueError as damage:
-        listed = None
-        if layout.forgotten_orders.exists() or known:
-            logger.warning(
-                "%(file)s %(damage)s: written again from the state store, %(orders)d orders",
-                {"file": layout.forgotten_orders, "damage": damage, "orders": len(known)},
-            )
-    if listed is not None and not listed <= known:
+    copies = list(_copies(layout))
+    if all(copy is None for _, copy in copies) and (known or layout.forgotten_orders.exists()):
+        logger.warning(
+            "%(file)s is missing or damaged: written again from the state store, %(orders)d orders",
+            {"file": layout.forgotten_orders, "orders": len(known)},
+        )
+    listed = frozenset[int]().union(*(copy for _, copy in copies if copy is not None))
+    if not listed <= known:
         store.remember_forgotten(listed)
         logger.info(
             "restored %(orders)d forgotten orders in the state store from %(file)s",
             {"orders": len(listed - known), "file": layout.forgotten_orders},
         )
-    if listed is not None and not known <= listed:
-        logger.info(
-            "restored %(orders)d forgotten orders in %(file)s from the state store",
-            {"orders": len(known - listed), "file": layout.forgotten_orders},
-        )
-    if listed is None or not known <= listed:
+    everyone = known | listed
+    for place, copy in copies:
+        if copy is not None and copy != everyone:
+            logger.info(
+                "restored %(orders)d forgotten orders in %(file)s from the state store",
+                {"orders": len(everyone - copy), "file": place},
+            )
+    if any(copy != everyone for _, copy in copies):
         _write(layout, store)
 
 
 def refuse_lost(layout: Layout, *, behind: bool) -> None:
-    """Raise ``ForgottenOrdersLostError`` if neither the state store nor the file is sure to be complete."""
-    if behind:
+    """Raise ``ForgottenOrdersLostError`` if neither the state store nor a file is sure to be complete."""
+    if not behind or any(copy is not None for _, copy in _copies(layout)):
+        return
+    try:
+        orders_listed(layout.forgotten_orders)
+    except ValueError as damage:
+        raise ForgottenOrdersLostError(layout.forgotten_orders, str(damage)) from None
+
+
+def orders_remembered(layout: Layout) -> frozenset[int]:
+    """Return the orders in the files, as far as these can be read."""
+    return frozenset[int]().union(*(copy for _, copy in _copies(layout) if copy is not None))
+
+
+def _copies(layout: Layout) -> Iterator[tuple[str, frozenset[int] | None]]:
+    """Yield each file with the list, and what it says; None where it says nothing."""
+    try:
+        yield str(layout.forgotten_orders), orders_listed(layout.forgotten_orders)
+    except ValueError:
+        yield str(layout.forgotten_orders), None
+    if layout.elsewhere is not None:
         try:
-            orders_listed(layout.forgotten_orders)
-        except ValueError as damage:
-            raise ForgottenOrdersLostError(layout.forgotten_orders, str(damage)) from None
+            yield layout.files.where(FORGOTTEN), _orders_in(layout.files.get(FORGOTTEN))
+        except (FileNotFoundError, ValueError):
+            yield layout.files.where(FORGOTTEN), None
 
 
 def add_to_list(layout: Layout, store: StateStore, order_ids: Collection[int]) -> frozenset[int]:
@@ -85,16 +105,24 @@ def take_off_list(layout: Layout, store: StateStore, order_ids: Collection[int])
 
 def _write(layout: Layout, store: StateStore) -> frozenset[int]:
     everyone = store.forgotten()
-    store.turn.write_whole(layout.forgotten_orders, json.dumps(sorted(everyone)).encode())
+    content = json.dumps(sorted(everyone)).encode()
+    store.turn.write_whole(layout.forgotten_orders, content)
+    if layout.elsewhere is not None:
+        layout.files.replace(store.turn, FORGOTTEN, content)
     return everyone
 
 
 def orders_listed(path: Path) -> frozenset[int]:
     """Return the orders in a file. Raise ``ValueError`` with what is wrong with the file."""
     try:
-        listed = json.loads(path.read_bytes())
+        return _orders_in(path.read_bytes())
     except FileNotFoundError:
         raise ValueError("is missing") from None
+
+
+def _orders_in(content: bytes) -> frozenset[int]:
+    try:
+        listed = json.loads(content)
     except ValueError:
         raise ValueError("is damaged") from None
     if not isinstance(listed, list) or not all(isinstance(one, int) and identity(one) == one for one in listed):

@@ -3,9 +3,10 @@
 A state store that was deleted or restored from an old copy is completed without any request to the service: windows
 come from the manifests beside the raw pages and from the receipts in the published file; creates, audits and missing
 shipments from their copies in the published file; forgotten orders from ``forgotten-orders.json``; what was seen of the
-service's clock from ``clocks.json``. Then an interrupted ``forget`` is finished, before pages are checked, because it
-may have left a page that differs from its record. A window with a damaged page loses its coverage, so that it is read
-again. So does a window of which an earlier release lost records, unless the raw pages still have them.
+service's clock from ``clocks.json``. Alerts that are due and acknowledgements are nowhere else; where the tables were
+lost too, neither are creates, which is recorded. Then an interrupted ``forget`` is finished, before pages are checked,
+because it may have left a page that differs from its record. A window with a damaged page loses its coverage, so that
+it is read again. So does a window of which an earlier release lost records, unless the raw pages still have them.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from uuid import uuid4
 from wms_sync import sql_files
 from wms_sync.analytics.database import records
 from wms_sync.analytics.errors import AnotherServiceError
+from wms_sync.analytics.file_target import FileTarget
 from wms_sync.analytics.foreign_log import report_foreign_log
 from wms_sync.analytics.push_ledger import restore_push_ledger
 from wms_sync.analytics.seal import is_sealed
@@ -31,7 +33,7 @@ from wms_sync.flatten.window import flatten_again, is_flattened, refuse_damaged
 from wms_sync.layout import Layout, window_key
 from wms_sync.settings import Settings, is_same_service
 from wms_sync.state.audits import Audits
-from wms_sync.state.ledger import PushLedger
+from wms_sync.state.ledger import LEDGER_LACKS, PushLedger
 from wms_sync.state.run import Run
 from wms_sync.state.store import StateStore, Window
 from wms_sync.state.turns import taking_turn
@@ -73,17 +75,20 @@ def recover(run: Run) -> None:
     unknown = _unknown_manifests(layout, known)
     target = target_of(settings)
     behind = _is_behind(target, known, unknown)
+    copies = _copies(settings, target)
     # windows last: once they are restored, nothing shows any more that the state store was lost
     reconcile_lists(layout, store, behind=behind)
     clocks.reconcile(layout, store)
     if behind:
         with Audits(settings.database_url, store.turn) as audits:
-            restore_audits(target, audits)
+            restore_audits(copies, audits)
     if behind or not (target.is_beside_the_state or is_sealed(store, target.newest_seal)):
         with PushLedger(settings.database_url, store.turn) as ledger:
-            restored = restore_push_ledger(target.newest(), ledger)
+            restored = restore_push_ledger(copies.newest(), ledger)
         if restored:
             logger.info("restored %(creates)d creates in the ledger from the tables", {"creates": restored})
+    if behind and not copies.is_published and (layout.elsewhere is not None or target.is_beside_the_state):
+        _doubt_ledger(settings, store)
     found = _from_manifests(layout, store, unknown)
     if not known:
         found += _from_receipts(target, store)
@@ -104,6 +109,21 @@ def recover(run: Run) -> None:
         _give_up_if_damaged(layout, store, window)
     _find_lost_records(layout, store)
     refuse_another_service(settings, store)
+
+
+def _copies(settings: Settings, target: Target) -> Target:
+    """Return the tables with copies of the ledger and of audits: before a lake's first load, the file before it."""
+    return FileTarget(settings) if settings.analytics == "ducklake" and not target.is_published else target
+
+
+def _doubt_ledger(settings: Settings, store: StateStore) -> None:
+    """Record that the ledger may lack any create: a database with the state and the lake, or a disk, was lost."""
+    if store.observation(LEDGER_LACKS) is None:
+        store.observe(LEDGER_LACKS, int(settings.start.timestamp()), "the state store was lost with every copy of it")
+        logger.warning(
+            "the state store was lost with every copy of its ledger: a push of products asks before it sends what the "
+            "ledger does not know. When you know that nothing is missing: `wms-sync restore --creates-are-known`"
+        )
 
 
 def refuse_another_service(settings: Settings, store: StateStore) -> None:

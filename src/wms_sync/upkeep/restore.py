@@ -4,6 +4,10 @@
 restore begins anew. The published file comes last, after every remembered ``wms-sync forget`` was applied to what was
 put back: those in the backup, in its folder, in the present state store and in the present ``forgotten-orders.json``.
 
+Where raw pages and Parquet files lie in object storage and are no part of the backup, the manifests beside them say
+which windows there are. A backup that has them can be restored into object storage, and into a lake, which the next
+load makes from them: so an installation moves.
+
 The ledger in a backup is older than the service. Creates that the present state store knows are kept. Where it cannot
 be sure to know them all, ``LEDGER_LACKS`` says from when on creates may be unknown: a push then asks before it sends
 what the service would take twice.
@@ -14,6 +18,7 @@ from __future__ import annotations
 import logging
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,11 +27,11 @@ from uuid import uuid4
 
 from sqlalchemy.engine import make_url
 
-from wms_sync.analytics.errors import AnotherServiceError, NotOnALake
+from wms_sync.analytics.errors import AnotherServiceError
 from wms_sync.analytics.publish import publish
 from wms_sync.durable import accessing, make_private, sync, write_whole
 from wms_sync.errors import SettingsError
-from wms_sync.layout import PARQUET, Layout, flattened_key, name_of, spill
+from wms_sync.layout import PARQUET, RAW, Layout, flattened_key, name_of, spill
 from wms_sync.settings import Settings, is_same_service
 from wms_sync.state.errors import StateError, StateUrlError
 from wms_sync.state.holders import WRITER
@@ -34,7 +39,7 @@ from wms_sync.state.ledger import LEDGER_LACKS, Entry
 from wms_sync.state.locks import lock_of
 from wms_sync.state.portable import Row, Snapshot, decoded, put_back, read_snapshot
 from wms_sync.state.run import Run
-from wms_sync.state.schema import forgotten_orders, observations, push_ledger, windows
+from wms_sync.state.schema import forgotten_orders, observations, pages, push_ledger, windows
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import Turn
 from wms_sync.upkeep.backup import LOCK, holds_data
@@ -46,12 +51,14 @@ from wms_sync.upkeep.backups import (
     put_copy,
     put_link,
     read_backup,
-    refuse_object_storage,
 )
-from wms_sync.upkeep.forgotten_orders import orders_listed
+from wms_sync.upkeep.forgotten_orders import orders_listed, orders_remembered
 from wms_sync.upkeep.recovery import begin, recover
 
 logger = logging.getLogger(__name__)
+
+AT_ONCE = 8
+"""Objects that are put side by side."""
 
 
 class DataFolderInUse(SettingsError):
@@ -85,35 +92,36 @@ def restore(
     ``over`` names the data folder whose data may be replaced. ``creates_are_known``: a person has made sure that
     nothing was created since the backup that the ledger lacks. ``locks`` are those of the pushes.
     """
-    refuse_object_storage(settings)
     layout = settings.layout
-    if settings.analytics == "ducklake":
-        instead = "Restore with WMS_ANALYTICS=file; a lake then begins empty, with `wms-sync rebuild`."
-        raise NotOnALake("restore", instead)
     kept, path, backup = _named(source)
     if backup.service and settings.base_url and not is_same_service(backup.service, settings.base_url):
         raise AnotherServiceError(backup.service, settings.base_url)
-    _refuse_data(settings, over)
+    _refuse_data(settings, backup, over)
     snapshot, left_out = _examined(kept, path, backup)
     with ExitStack() as stack:
         lock = lock_of(settings.database_url, layout)
         held = stack.enter_context(lock.hold("restore"))
         for what in (*locks, LOCK):
             stack.enter_context(lock.hold("restore", what=what))
-        _refuse_data(settings, over)
+        _refuse_data(settings, backup, over)
         write_whole(layout.restoring, str(path).encode())
         present = _present(settings)
         forgotten = _forgotten(layout, kept, snapshot, present)
         write_whole(layout.forgotten_orders, _as_json(forgotten))
         merged = _merged(backup, snapshot, present, forgotten, creates_are_known=creates_are_known)
-        put_back(settings.database_url, merged)
+        put_back(settings.database_url, merged if backup.files_in is None else _without_windows(merged))
         _remove_files(layout)
-        _put_files(layout, kept, backup, left_out)
+        if settings.analytics == "ducklake" and backup.files_in is None:
+            _drop_lake(settings)
+        _put_files(settings, kept, backup, left_out)
         turn = Turn.taken(settings.database_url, layout, held, what=WRITER, run_id=str(uuid4()))
         try:
-            with StateStore(settings.database_url, turn) as store:
+            with layout.files.in_turn(turn), StateStore(settings.database_url, turn) as store:
+                _put_objects(turn, layout, kept, backup, left_out)
                 run = Run(settings, store, turn.epoch.row.run_id or "")
                 recover(run)  # also applies each forget: none of them is recorded as done
+                if _lacks(merged) is None:
+                    store.delete_observation(LEDGER_LACKS)
                 if layout.working_database.exists():
                     publish(turn, layout, layout.working_database)
         finally:
@@ -138,15 +146,35 @@ def _named(source: Path) -> tuple[Backups, Path, Backup]:
     return (kept, *kept.newest())
 
 
-def _refuse_data(settings: Settings, over: Path | None) -> None:
+def _refuse_data(settings: Settings, backup: Backup, over: Path | None) -> None:
     layout = settings.layout
-    if layout.restoring.exists() or not holds_data(settings):
+    if layout.restoring.exists():
         return
-    if over is None or over.expanduser().absolute() != layout.root:
-        raise DataFolderInUse(
-            f"{layout.root} holds data, and a restore replaces it. Nothing was changed. Set WMS_DATA_DIR to an empty "
-            f"folder, or, if this data may go, say so with --over {layout.root}."
+    where = layout.files.where("")
+    if backup.files_in is not None and (layout.elsewhere is None or not layout.windows()):
+        raise BackupError(
+            f"This backup has no raw pages and Parquet files: they lay in {backup.files_in}, and {where} has none. "
+            "Nothing was changed. Set WMS_FILES_URL to where they are now."
         )
+    if backup.files_in is None and layout.elsewhere is not None and layout.windows():
+        raise DataFolderInUse(
+            f"{where} holds raw pages, and a restore puts those of a backup into an empty place only. Nothing was "
+            "changed. Set WMS_FILES_URL to another prefix."
+        )
+    is_known = layout.elsewhere is not None and _knows_windows(settings)
+    if not (holds_data(layout) or is_known) or (over is not None and over.expanduser().absolute() == layout.root):
+        return
+    held = f"{layout.root} holds data" if holds_data(layout) else "The state store is in use"
+    raise DataFolderInUse(
+        f"{held}, and a restore replaces it. Nothing was changed. Set WMS_DATA_DIR to an empty folder (and, if you set "
+        f"that, WMS_STATE_URL to an empty database), or, if this data may go, say so with --over {layout.root}."
+    )
+
+
+def _knows_windows(settings: Settings) -> bool:
+    with suppress(StateError), StateStore(settings.database_url) as store:
+        return bool(store.windows())
+    return False
 
 
 def _examined(kept: Backups, path: Path, backup: Backup) -> tuple[Snapshot, dict[str, str]]:
@@ -182,9 +210,9 @@ def _present(settings: Settings) -> Snapshot | None:
 def _forgotten(layout: Layout, kept: Backups, snapshot: Snapshot, present: Snapshot | None) -> frozenset[int]:
     """Return every order that anything remembers as forgotten."""
     known: set[int] = set()
-    for path in (layout.forgotten_orders, kept.layout.forgotten_orders):
-        with suppress(ValueError):
-            known |= orders_listed(path)
+    known |= orders_remembered(layout)
+    with suppress(ValueError):
+        known |= orders_listed(kept.layout.forgotten_orders)
     for one in (snapshot, present):
         if one is not None:
             known.update(row[forgotten_orders.c.order_id.name] for row in one.rows(forgotten_orders))
@@ -207,6 +235,13 @@ def _merged(
         seen.append({"name": LEDGER_LACKS, "value": min(known_to_lack), "about": "restored", "observed_at": now})
     merged = snapshot.with_rows(forgotten_orders, again).with_rows(push_ledger, ledger)
     return merged.with_rows(observations, seen)
+
+
+def _without_windows(snapshot: Snapshot) -> Snapshot:
+    """Return the snapshot without the windows of which there are pages: manifests beside these say how they are now."""
+    paged = {row["window_id"] for row in snapshot.rows(pages)}
+    left = [row for row in snapshot.rows(windows) if row["id"] not in paged]
+    return snapshot.with_rows(windows, left).with_rows(pages, ())
 
 
 def _newest_entries(rows: tuple[Row, ...]) -> list[Row]:
@@ -246,19 +281,51 @@ def _remove_files(layout: Layout) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _put_files(layout: Layout, kept: Backups, backup: Backup, left_out: dict[str, str]) -> None:
+def _drop_lake(settings: Settings) -> None:
+    from wms_sync.analytics.lake_catalogue import LakeCatalogue  # only a lake has one
+
+    with LakeCatalogue(settings.database_url) as catalogue:
+        catalogue.drop()
+    shutil.rmtree(settings.layout.lake, ignore_errors=True)
+
+
+def _put_files(settings: Settings, kept: Backups, backup: Backup, left_out: dict[str, str]) -> None:
+    """Put into the data folder what belongs there."""
+    layout = settings.layout
     folders: set[Path] = set()
     with accessing(layout.root):
         for place, one in _to_put(layout, backup, left_out):
             source, path = kept.layout.file(one.sha256), layout.root / place
+            is_written_once = _is_written_once(place)
+            if is_written_once and layout.elsewhere is not None:
+                continue
             if path == layout.published:
+                if settings.analytics == "ducklake":
+                    continue
                 path = layout.working_database  # where every forget is applied before it is published
             folders.add(make_private(path.parent))
             path.unlink(missing_ok=True)
-            is_written_once = layout.raw in path.parents or layout.parquet in path.parents
             (put_link if is_written_once else put_copy)(source, path)
         for folder in folders:
             sync(folder)
+
+
+def _put_objects(turn: Turn, layout: Layout, kept: Backups, backup: Backup, left_out: dict[str, str]) -> None:
+    """Put raw pages and Parquet files where they lie, if not in the data folder, under the names that they have."""
+    if layout.elsewhere is None:
+        return
+
+    def put(found: tuple[str, Kept]) -> None:
+        place, one = found
+        layout.files.replace(turn, place, kept.layout.file(one.sha256).read_bytes())
+
+    named = [found for found in _to_put(layout, backup, left_out) if _is_written_once(found[0])]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(put, named))
+
+
+def _is_written_once(place: str) -> bool:
+    return place.startswith((f"{RAW}/", f"{PARQUET}/"))
 
 
 def _to_put(layout: Layout, backup: Backup, left_out: dict[str, str]) -> Iterator[tuple[str, Kept]]:

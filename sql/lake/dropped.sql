@@ -1,0 +1,3 @@
+-- grain: no rows: forgets the lake; its files stay, and maintenance of the next lake in their place deletes them
+-- source: the lake's catalogue in PostgreSQL
+drop schema if exists lake cascade
