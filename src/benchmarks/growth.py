@@ -2,13 +2,15 @@
 
 The millions are copies of a small first sync, made by SQL in the working file with their own ids: reading as many from
 the sandbox would take an hour and show nothing more. The night reads, merges, checks and publishes as usual. The first
-night at each size is not counted: it is the one that meets the copies.
+night at each size is not counted: it is the one that meets the copies. After the last one its bound is measured: what
+it costs to change the same rows, and nothing else (`contenders.bound`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 from math import log
 from multiprocessing import get_context
@@ -16,6 +18,7 @@ from pathlib import Path
 
 import duckdb
 
+from benchmarks.bound import Bound
 from benchmarks.night import CHANGES, PASSED_SECONDS, WARM_PAGES, median
 from benchmarks.report import Figure, Row, Section
 from benchmarks.rows import rows_by_table
@@ -36,6 +39,7 @@ EXPONENT_HOPED, MIB_HOPED = 0.2, 600.0
 def growth(sizes: Sequence[int], memory_limit: str | None, scratch: Path, *, nights: int) -> Section:
     """Measure nights at these numbers of shipments; one fails if the memory is not enough."""
     runs: dict[int, Run] = {}
+    bounds: dict[int, Run] = {}
     rows: list[Row] = []
     with serving(READ) as service:
         service.warm_up(WARM_PAGES)
@@ -46,7 +50,10 @@ def growth(sizes: Sequence[int], memory_limit: str | None, scratch: Path, *, nig
             with ProcessPoolExecutor(1, get_context("spawn")) as apart:  # what it takes would count as the night's
                 counted = apart.submit(multiply, folder.layout.working_database, max(1, round(size / read))).result()
             runs[size] = median([_night(folder, service, memory_limit) for _ in range(nights + 1)][1:])
-            rows.append(_row(counted, folder, runs[size]))
+            bound = Bound(folder)
+            _night(folder, service, memory_limit)
+            bounds[size] = bound.measure()
+            rows.append({**_row(counted, folder, runs[size]), "bound CPU s": bounds[size].cost.cpu})
             folder.remove()
     return Section(
         name="growth",
@@ -54,6 +61,7 @@ def growth(sizes: Sequence[int], memory_limit: str | None, scratch: Path, *, nig
         rows=rows,
         figures=[
             *_exponents(runs),
+            *(replace(one, name=f"{one.name}, of the bound", most=None) for one in _exponents(bounds)),
             Figure("largest peak", max(run.cost.memory for run in runs.values()), "MiB", MIB_HOPED),
         ],
         notes=(f"WMS_MEMORY_LIMIT: {memory_limit or 'the default'}",),
