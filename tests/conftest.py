@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
 from pipelines.cli import start as start  # the collector looks seldom, as in every command
 from pipelines.logs import Lines, handling
 from tests.beginnings import BEGINNINGS
+from tests.lakes import Lakes
 from tests.postgres import postgres_where_installed
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
@@ -46,6 +46,7 @@ logging.getLogger("wms_sync").setLevel(logging.INFO)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--soak", action="store_true", help="Full counts of seeds and kills instead of a small share.")
+    parser.addoption("--target", choices=("file", "lake"), default="file", help="Where tests of survival keep tables.")
     parser.addoption("--pictures", type=Path, help="Folder for what the browser's test looks at.")
 
 
@@ -89,12 +90,7 @@ def postgres_url() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def lake_url(postgres_url: str) -> str:
     """A database of the module's own."""
-    name = f"t{uuid4().hex}"
-    import psycopg  # takes long, and few tests need it
-
-    with psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True) as connection:
-        connection.execute(f"create database {name}")
-    return postgres_url.replace("/postgres?", f"/{name}?")
+    return Lakes(postgres_url).new()
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from benchmarks.delay import delay
 from benchmarks.file_size import file_size
 from benchmarks.first_sync import first_sync
 from benchmarks.growth import SIZES, growth
+from benchmarks.lake import lake
 from benchmarks.measuring import ContenderFailed
 from benchmarks.memory import memory
 from benchmarks.night import night
@@ -24,7 +25,7 @@ from benchmarks.troubles import troubles
 
 RESULTS = Path("bench-data")
 USUAL = ("first-sync", "night", "delay", "rebuild", "memory", "dagster", "persons")
-LONG = ("growth", "file-size", "troubles")
+LONG = ("growth", "file-size", "lake", "troubles")
 """Run when they are named only."""
 
 
@@ -59,6 +60,9 @@ def _benchmarks(options: argparse.Namespace, scratch: Path) -> Mapping[str, Call
         "memory": lambda: memory(options.shipments, scratch),
         "growth": lambda: growth(options.sizes, options.memory_limit, scratch, nights=options.nights),
         "file-size": lambda: file_size(options.shipments, scratch, nights=options.file_nights),
+        "lake": lambda: lake(
+            options.shipments, options.lake_url, scratch, nights=options.nights, copies=options.copies
+        ),
         "troubles": lambda: troubles(options.troubled_shipments, scratch),
         "dagster": lambda: dagster_overhead(scratch, days=options.days),
         "persons": lambda: persons(scratch),
@@ -85,6 +89,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rounds", type=int, default=1, help="of the first sync; the median counts")
     parser.add_argument("--nights", type=int, default=3, help="a size; the median counts")
     parser.add_argument("--file-nights", type=int, default=100, help="over which the file's size is watched")
+    parser.add_argument("--lake-url", help="an empty database of PostgreSQL for lake: postgresql+psycopg://...")
+    parser.add_argument("--copies", type=int, default=1, help="what lake reads is multiplied so many times")
     parser.add_argument("--troubled-shipments", type=int, default=2000, help="of troubles")
     parser.add_argument("--days", type=int, default=1000, help="of the range that Dagster is measured with")
     parser.add_argument("--without-dlt", action="store_true", help="leave dlt out: no .venv-bench is needed")

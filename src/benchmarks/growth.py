@@ -97,13 +97,18 @@ def multiply(database: Path, copies: int) -> dict[str, int]:
     """Copy shipments, orders and galleries with their rows and history, to `copies` in total. Return rows by table."""
     settings = {"memory_limit": FILLING_MEMORY, "preserve_insertion_order": "false"}
     with duckdb.connect(database, config=settings) as connection:  # type: ignore[arg-type]
-        for table in (*tables(), *history_tables()):
-            if table.root in COPIED:
-                _spread(connection, table, copies)
-        counted = {}
-        for table in tables():
-            row = connection.execute(f"select count(*) from {table.qualified}").fetchone()
-            counted[table.slug] = int(row[0]) if row else 0
+        return multiply_in(connection, copies)
+
+
+def multiply_in(connection: duckdb.DuckDBPyConnection, copies: int) -> dict[str, int]:
+    """Do the same in an open database."""
+    for table in (*tables(), *history_tables()):
+        if table.root in COPIED:
+            _spread(connection, table, copies)
+    counted = {}
+    for table in tables():
+        row = connection.execute(f"select count(*) from {table.qualified}").fetchone()
+        counted[table.slug] = int(row[0]) if row else 0
     return counted
 
 

@@ -35,11 +35,12 @@ class Run:
 class Folder:
     """The folder of one installation: empty at first, and the current folder of its processes, so no `.env` is read."""
 
-    def __init__(self, path: Path, service: Service) -> None:
+    def __init__(self, path: Path, service: Service, settings: Mapping[str, str] | None = None) -> None:
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir(parents=True)
         self.path = path.absolute()
         self._service = service
+        self._settings = settings or {}
         self._selection.write_text(json.dumps(selection(include_addresses=False)))
 
     @property
@@ -100,7 +101,7 @@ class Folder:
         left_out = ("WMS_", "DAGSTER_", "PYTHONDONTWRITEBYTECODE")
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
         own = {"WMS_DATA_DIR": str(self.layout.root), "BENCH_SELECTION": str(self._selection)}
-        return {**inherited, **self._service.settings, **own, **(more or {})}
+        return {**inherited, **self._service.settings, **self._settings, **own, **(more or {})}
 
     @property
     def _selection(self) -> Path:

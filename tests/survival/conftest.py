@@ -7,13 +7,14 @@ title, with each title and its seeds. The seed is in the test's name, which is w
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import CONFIG
+from tests.lakes import Lakes, on_lake
 from tests.oracle import Tables, expected_tables
 from tests.survival.counts import Count, Counts
 from tests.survival.installation import Installation
@@ -25,6 +26,16 @@ SMALL = replace(CONFIG, shipments=240, families=40)
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "seeds(count): how many seeds the test is run with, or how many by title")
+    config.addinivalue_line("markers", "targets(name, ...): --target may be any of these; without the mark, only file")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With ``--target lake`` only what can be played on a lake is."""
+    target: str = config.getoption("--target")
+    for item in items:
+        marker = item.get_closest_marker("targets")
+        if target not in (marker.args if marker else ("file",)) and item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.skip(reason=f"not with --target {target}"))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -48,9 +59,21 @@ def service() -> Iterator[SandboxServer]:
 
 
 @pytest.fixture(scope="package")
-def template(service: SandboxServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder after a first sync and a push; then a day passes in the service, which shows what was pushed."""
-    installation = Installation(tmp_path_factory.mktemp("template") / "data", service)
+def lakes(request: pytest.FixtureRequest) -> Iterator[Lakes | None]:
+    """Where lakes are made; None where the tables are in files."""
+    if request.config.getoption("--target") == "file":
+        yield None
+        return
+    made = Lakes(request.getfixturevalue("postgres_url"))
+    yield made
+    made.remove()
+
+
+@pytest.fixture(scope="package")
+def synced_once(service: SandboxServer, lakes: Lakes | None, tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    """An installation after a first sync and a push; then a day passes in the service, which shows what was pushed."""
+    settings = {} if lakes is None else on_lake(lakes.new())
+    installation = Installation(tmp_path_factory.mktemp("template") / "data", service, settings)
     assert installation.run("sync").exitcode == 0, installation.log.read_text()
     pushed = installation.data.with_name("pushed.csv")
     pushed.write_text("code,name\npushed-1,One\npushed-2,Two\n")
@@ -59,7 +82,13 @@ def template(service: SandboxServer, tmp_path_factory: pytest.TempPathFactory) -
         seconds=86_400, changed=60, new=20, packages_added=10, packages_removed=10, orders=15, retailers=2
     )
     service.sandbox.advance(seconds=10)
-    return installation.data
+    return installation
+
+
+@pytest.fixture(scope="package")
+def template(synced_once: Installation) -> Path:
+    """Its data folder."""
+    return synced_once.data
 
 
 @pytest.fixture(scope="package")
@@ -69,12 +98,21 @@ def expected(service: SandboxServer, template: Path) -> Tables:
 
 
 @pytest.fixture
-def install(template: Path, service: SandboxServer, tmp_path: Path) -> Callable[..., Installation]:
+def install(
+    synced_once: Installation, service: SandboxServer, lakes: Lakes | None, tmp_path: Path
+) -> Iterator[Callable[..., Installation]]:
     """An installation of the test's own: a copy of the one that was synced once, or a new one."""
+    own = None if lakes is None else lakes.beside()
 
     def make(name: str = "data", *, synced: bool = True) -> Installation:
+        folder = tmp_path / name
+        settings: Mapping[str, str] = {}
         if synced:
-            shutil.copytree(template, tmp_path / name)
-        return Installation(tmp_path / name, service)
+            shutil.copytree(synced_once.data, folder)
+        if own is not None:
+            settings = on_lake(own.copy(synced_once.store_url, folder) if synced else own.new())
+        return Installation(folder, service, settings)
 
-    return make
+    yield make
+    if own is not None:
+        own.remove()

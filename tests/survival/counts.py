@@ -15,6 +15,8 @@ mutated pages                                             100  3000
 publishings that readers go through                         2    50
 moments of a lake at which another machine takes over       1   all
 moments of a lake at which sessions are lost                1   all
+outages of the store                                        0    20
+kills of machines whose disks vanish                        0    20
 ======================================================  =====  ====
 
 Kills by name have no number here: in the suite each kind of run names its own few, and ``--soak`` takes every moment
@@ -59,3 +61,5 @@ FULL_DISKS = Count(1, 20)
 SEQUENCES = Count(5, 300)
 MUTATED_PAGES = Count(100, 3000)
 PUBLISHINGS = Count(2, 50)
+OUTAGES = Count(0, 20)
+FRESH_DISKS = Count(0, 20)

@@ -21,10 +21,12 @@ from tests.oracle import Tables, differences
 from tests.processes import PROCESSES, enter
 from tests.survival.moments import Moment, Moments
 from wms_sandbox.server import SandboxServer
-from wms_sync.analytics.database import open_for_reading, records
+from wms_sync.analytics.database import records
+from wms_sync.analytics.target import Target, target_of
 from wms_sync.catalogue import quote
 from wms_sync.extract.raw import damage, read_manifest
 from wms_sync.layout import Layout
+from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.store import StateStore
 
@@ -100,7 +102,18 @@ class Installation:
 
     @property
     def store_url(self) -> str:
-        return f"sqlite:///{self.data / 'state.db'}"
+        return self.settings.get("WMS_STATE_URL", f"sqlite:///{self.data / 'state.db'}")
+
+    @property
+    def read_settings(self) -> Settings:
+        """Its settings, to look at it from here."""
+        given = {name.removeprefix("WMS_").lower(): value for name, value in self.environment.items() if "WMS" in name}
+        return Settings.load(_env_file=None, **given)
+
+    @property
+    def target(self) -> Target:
+        """Where its tables are."""
+        return target_of(self.read_settings)
 
     def store(self) -> StateStore:
         return StateStore(self.store_url)
@@ -130,20 +143,24 @@ class Installation:
 
     def pushes_published(self) -> list[dict[str, Any]]:
         """What analysts see of it."""
-        with open_for_reading(self.layout, self.layout.published) as connection:
+        with self.target.published() as connection:
             return records(connection.execute("from ops.push_ledger order by intended_at, kind, key"))
 
     def differences(self, expected: Tables) -> list[str]:
-        """Where the published file does not equal the service."""
-        with duckdb.connect(self.layout.published, read_only=True) as connection:
-            connection.execute("set timezone = 'UTC'")
+        """Where the published tables do not equal the service."""
+        with self.target.published() as connection:
             return differences(connection, expected)
+
+    def rows(self) -> Rows:
+        """Every row of every published table."""
+        with self.target.published() as connection:
+            return rows_in(connection)
 
     def assert_coverage_is_true(self) -> None:
         """Each window that counts has all its pages on disk, as received, with the records that were counted."""
-        if not (self.data / "state.db").exists():
+        if self.store_url.startswith("sqlite") and not (self.data / "state.db").exists():
             return
-        store = self.store()
+        store, layout = self.store(), self.read_settings.layout
         for window in store.windows("landed", "loaded"):
             if window.reason == "audit":
                 continue  # a part of the ids: it covers nothing
@@ -151,31 +168,41 @@ class Installation:
             assert [page.number for page in pages] == list(range(1, window.pages + 1))
             assert pages[-1].next_cursor is None
             assert sum(page.records for page in pages) == window.records == window.count_reported, window
-            assert not [reason for page in pages if (reason := damage(self.layout, page))]
-            assert read_manifest(self.layout, window.id).pages == pages
+            assert not [reason for page in pages if (reason := damage(layout, page))]
+            assert read_manifest(layout, window.id).pages == pages
         store.close()
 
 
 def columns(layout: Layout) -> dict[str, list[str]]:
     """The columns of every table of the published file, by table, without where and when a row was read."""
     with duckdb.connect(layout.published, read_only=True) as connection:
-        found = connection.execute(
-            "select schema_name || '.' || table_name, list(column_name order by column_index) from duckdb_columns() "
-            "where not internal and schema_name not in ('ops', 'marts') and not list_contains(?, column_name) "
-            "group by all order by all",
-            [list(PROVENANCE)],
-        ).fetchall()
-    return dict(found)
+        return columns_in(connection)
 
 
 def rows(layout: Layout, of: dict[str, list[str]] | None = None) -> Rows:
     """Every row of every table of the published file; ``of`` are the columns if not all are wanted."""
     with duckdb.connect(layout.published, read_only=True) as connection:
         connection.execute("set timezone = 'UTC'")
-        return {
-            table: connection.execute(f"select {', '.join(map(quote, names))} from {table} order by all").fetchall()
-            for table, names in (of or columns(layout)).items()
-        }
+        return rows_in(connection, of)
+
+
+def columns_in(connection: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:
+    """The same of an open database."""
+    found = connection.execute(
+        "select schema_name || '.' || table_name, list(column_name order by column_index) from duckdb_columns() "
+        "where not internal and schema_name not in ('ops', 'marts') and not list_contains(?, column_name) "
+        "and database_name = current_database() group by all order by all",
+        [list(PROVENANCE)],
+    ).fetchall()
+    return dict(found)
+
+
+def rows_in(connection: duckdb.DuckDBPyConnection, of: dict[str, list[str]] | None = None) -> Rows:
+    """The same of an open database."""
+    return {
+        table: connection.execute(f"select {', '.join(map(quote, names))} from {table} order by all").fetchall()
+        for table, names in (of or columns_in(connection)).items()
+    }
 
 
 def wait_until(what: str, seconds: float, seen: Callable[[], bool]) -> None:

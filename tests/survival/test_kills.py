@@ -8,19 +8,17 @@ pushes is what the ledger knows.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import pytest
 
 from tests.bloat import bloat
 from tests.oracle import Tables
 from tests.survival.counts import RANDOM_KILLS
-from tests.survival.installation import IN_FLIGHT, Installation, rows
+from tests.survival.installation import IN_FLIGHT, Installation
 from tests.survival.kills import ENDED, KILLED, kill_at_each, kill_at_random, moments_of
 from tests.survival.moments import Moment
-from wms_sync.layout import Layout
 
 Install = Callable[..., Installation]
 
@@ -84,8 +82,18 @@ VICTIMS = {
         seconds=0.1,
     ),
 }
+PUBLISHED_LAKE = Moment("Refresh._finish > LakeLoad.finish > OneTransaction.commit_all: before commit")
 BY_NAME = [title for title, victim in VICTIMS.items() if victim.since is None]
 """Publishing is part of each."""
+
+
+def victims(target: str) -> Mapping[str, Victim]:
+    """What is killed where the tables are in a file, or in a lake, which is committed and maintained instead."""
+    if target == "file":
+        return VICTIMS
+    lake = {title: replace(victim, share=()) for title, victim in VICTIMS.items() if not victim.bloated}
+    lake["publish"] = replace(lake["publish"], since=PUBLISHED_LAKE)
+    return lake | {"maintenance": Victim(("maintain",), ("sync",), synced=True)}
 
 
 def begun(installation: Installation, victim: Victim) -> Installation:
@@ -96,12 +104,12 @@ def begun(installation: Installation, victim: Victim) -> Installation:
 
 
 def prove_what_is_promised(
-    victim: Victim, installation: Installation, exitcode: int | None, before: Path, expected: Tables
+    victim: Victim, installation: Installation, exitcode: int | None, before: Installation, expected: Tables
 ) -> bool:
     """Whether it was killed before it ended; everything promised is asserted."""
     assert exitcode in {*ENDED, KILLED}, installation.log.read_text()
-    if installation.layout.published.exists():
-        is_the_old_one = victim.synced and rows(installation.layout) == rows(Layout(before))
+    if installation.target.is_published:
+        is_the_old_one = victim.synced and installation.rows() == before.rows()
         assert is_the_old_one or installation.differences(expected) == []
     else:
         assert not victim.synced
@@ -120,9 +128,13 @@ def prove_what_is_promised(
     return exitcode == KILLED
 
 
-@pytest.mark.parametrize("title", BY_NAME)
-def test_killed_at_each_moment_by_name(title, install, template, expected, request):
-    victim = VICTIMS[title]
+@pytest.mark.targets("file", "lake")
+@pytest.mark.parametrize("title", [*BY_NAME, "maintenance"])
+def test_killed_at_each_moment_by_name(title, install, synced_once, expected, request):
+    target = request.config.getoption("--target")
+    victim = victims(target).get(title)
+    if victim is None:
+        pytest.skip(f"there is no {title} of a {target}")
     kills = list(victim.share)
     if request.config.getoption("--soak"):
         kills = moments_of(victim.command, begun(install("listed", synced=victim.synced), victim))
@@ -133,16 +145,17 @@ def test_killed_at_each_moment_by_name(title, install, template, expected, reque
         installation = begun(install(f"data{number}", synced=victim.synced), victim)
         installation.service.sandbox.requests.clear()
         process = installation.run(*victim.command, kill=kill)
-        died = prove_what_is_promised(victim, installation, process.exitcode, template, expected)
+        died = prove_what_is_promised(victim, installation, process.exitcode, synced_once, expected)
         shutil.rmtree(installation.data)
         return died
 
     kill_at_each(title, kills, survive)
 
 
+@pytest.mark.targets("file", "lake")
 @pytest.mark.seeds(RANDOM_KILLS)
-def test_killed_at_a_random_moment(title, seed, install, template, expected):
-    victim = VICTIMS[title]
+def test_killed_at_a_random_moment(title, seed, install, synced_once, expected, request):
+    victim = victims(request.config.getoption("--target"))[title]
     attempts: list[Installation] = []
 
     def attempt(number: int, after: float) -> int | None:
@@ -151,5 +164,5 @@ def test_killed_at_a_random_moment(title, seed, install, template, expected):
         return attempts[-1].run_and_kill(*victim.command, after=after, since=victim.since).exitcode
 
     after = kill_at_random(f"{title} {seed}", victim.seconds, attempt)
-    assert prove_what_is_promised(victim, attempts[-1], KILLED, template, expected)
+    assert prove_what_is_promised(victim, attempts[-1], KILLED, synced_once, expected)
     print(f"{title}: killed after {after:.3f} s", flush=True)

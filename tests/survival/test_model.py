@@ -21,7 +21,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pytest
 from starlette.types import Message, Receive, Scope, Send
@@ -29,6 +28,7 @@ from starlette.types import Message, Receive, Scope, Send
 from tests.audit.test_audit import LONG_AGO, store
 from tests.beginnings import BEGINNINGS, alike
 from tests.conftest import CONFIG, NOW
+from tests.lakes import Lakes
 from tests.oracle import SHARED, Tables, differences, expected_tables
 from tests.survival import commands
 from tests.survival.commands import Command
@@ -38,6 +38,7 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.clock import as_datetime
 from wms_sandbox.server import SandboxServer
 from wms_sandbox.slots import order_id
+from wms_sync.analytics.target import Opened, target_of
 from wms_sync.errors import WmsSyncError
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
@@ -57,6 +58,7 @@ select id from main.orders where id in (select unnest($orders::bigint[]))
 and coalesce(ship_to_country, ship_to_region, ship_to_classification) is not null
 """
 WHERE_IT_WENT = re.compile(r"orders \((?P<order>\d+),\) ship_to_\w+: None instead of ")
+IF_THERE = "do $$ begin if to_regclass('{}') is not null then {}; end if; end $$"
 BY_OTHER_KEYS = {*SHARED, "galleries", "gallery_items"}
 OWN_CLOCK = {
     "windows": ("started_at", "landed_at", "loaded_at"),
@@ -76,7 +78,7 @@ ODD_VALUES: Mapping[str, tuple[Any, ...]] = {
 class World:
     """The service, the installation and the model; the steps are the methods of ``STEPS_BY_WEIGHT``."""
 
-    def __init__(self, seed: int, server: SandboxServer, folder: Path) -> None:
+    def __init__(self, seed: int, server: SandboxServer, folder: Path, lakes: Lakes | None = None) -> None:
         self.chance = random.Random(seed)
         self.server = server
         self.sandbox = server.sandbox = Sandbox(SMALL)
@@ -93,6 +95,10 @@ class World:
             "max_parallel_requests": 2,
             "audit_pages": 2,
         }
+        self.lakes = lakes
+        self.copied: str | None = None
+        if lakes is not None:
+            self.values |= {"analytics": "ducklake", "state_url": lakes.new()}
         self.unsure: set[int] = set()
         self.deleted: set[int] = set()
         self.forgotten: set[int] = set()
@@ -176,6 +182,9 @@ class World:
 
     def begins(self) -> None:
         """With a first sync: every sequence with the same, which is made and looked at once."""
+        if self.lakes is not None:
+            self.syncs()
+            return
 
         def make(folder: Path) -> None:
             self.syncs()
@@ -206,9 +215,10 @@ class World:
     def is_killed(self) -> None:
         """Anything, anywhere; what was asked to be forgotten may not have been noted yet, so it is asked again."""
         order = self._order_of(self._some(1)[0])
-        command: Command = self.chance.choice(
-            (commands.sync, commands.sync, self._backfill(), commands.rebuild, partial(commands.forget, order=order))
-        )
+        choices: list[Command] = [commands.sync, commands.sync, self._backfill(), commands.rebuild]
+        if self.lakes is None:
+            choices.append(partial(commands.forget, order=order))
+        command: Command = self.chance.choice(choices)
         commands.run_and_kill(self.values, command, self.chance.randrange(1, 150))
         if isinstance(command, partial) and command.func is commands.forget:
             self.forgotten.add(order)
@@ -217,10 +227,21 @@ class World:
     # --- what happens to the installation ---
 
     def loses_the_state_store(self) -> None:
+        """And with it the catalogue of a lake, which is in the same database."""
+        if self.lakes is not None:
+            self.lakes.replace(self.values["state_url"], None)
+            return
         (self.layout.root / "state.db").unlink(missing_ok=True)
 
     def gets_an_old_state_store_back(self) -> None:
         """Or, where there is no copy yet, one is made."""
+        if self.lakes is not None:
+            if self.copied is None:
+                self.copied = self.lakes.copy(self.values["state_url"])
+            else:
+                self.lakes.replace(self.values["state_url"], self.copied)
+                self.copied = None
+            return
         if self.copy.exists():
             shutil.copyfile(self.copy, self.layout.root / "state.db")
             self.copy.unlink()
@@ -228,6 +249,10 @@ class World:
             shutil.copyfile(self.layout.root / "state.db", self.copy)
 
     def loses_the_published_file(self) -> None:
+        """Or the schema of the lake's catalogue."""
+        if self.lakes is not None:
+            self.lakes.execute(self.values["state_url"], "drop schema if exists lake cascade")
+            return
         self.layout.published.unlink(missing_ok=True)
         if self.chance.random() < 0.5:
             self.layout.working_database.unlink(missing_ok=True)
@@ -243,9 +268,10 @@ class World:
     def sets_its_own_clock(self) -> None:
         """This machine's clock is set: what it has noted moves the other way."""
         by = f"{self.chance.choice((-1, 1)) * self.chance.randrange(60, 90_000)} seconds"
+        moved = "strftime('%Y-%m-%d %H:%M:%f000', {}, '{}')" if self.lakes is None else "{} + interval '{}'"
         self._in_state_store(
             *(
-                f"update {table} set {column} = strftime('%Y-%m-%d %H:%M:%f000', {column}, '{by}')"
+                f"update {table} set {column} = {moved.format(column, by)}"
                 for table, columns in OWN_CLOCK.items()
                 for column in columns
             )
@@ -269,7 +295,7 @@ class World:
     def assert_equal(self) -> None:
         found = self.found()
         assert not found, self.story(found)
-        with duckdb.connect(self.layout.published, read_only=True) as connection:
+        with self._published() as connection:
             marked = connection.execute("select id from main.shipments where _missing_since is not null").fetchall()
             stored = connection.execute("select id from main.shipments").fetchall()
             left = connection.execute(PERSONS_OF, {"orders": list(self.forgotten)}).fetchall()
@@ -277,10 +303,9 @@ class World:
         assert left == [], self.story([])
 
     def found(self) -> list[str]:
-        """Where the published file does not equal the service."""
+        """Where the published tables do not equal the service."""
         orders = {self._order_of(index) for index in self._indexes(self.deleted)}
-        with duckdb.connect(self.layout.published, read_only=True) as connection:
-            connection.execute("set timezone = 'UTC'")
+        with self._published() as connection:
             found = differences(connection, self._expected(), self.deleted | orders)
         return [one for one in found if not self._was_forgotten(one)]
 
@@ -297,6 +322,9 @@ class World:
         step(self)
 
     # --- how ---
+
+    def _published(self) -> Opened:
+        return target_of(Settings.load(_env_file=None, **self.values)).published()
 
     def _expected(self) -> Tables:
         """What every table must hold; asked for again when the service has changed."""
@@ -342,7 +370,10 @@ class World:
         return partial(commands.backfill, start=start, end=start + timedelta(days=self.chance.randrange(1, 10)))
 
     def _make_the_audit_due(self) -> None:
-        self._in_state_store(f"update audits set read_at = datetime('now', '-{LONG_AGO.days} days') || '.000000'")
+        ago = f"datetime('now', '-{LONG_AGO.days} days') || '.000000'"
+        if self.lakes is not None:
+            ago = f"now() at time zone 'UTC' - interval '{LONG_AGO.days} days'"
+        self._in_state_store(f"update audits set read_at = {ago}")
 
     def _begin_a_round(self) -> None:
         """The next slice begins with the first shipment, and everything fits into it."""
@@ -350,6 +381,11 @@ class World:
         self._make_the_audit_due()
 
     def _in_state_store(self, *statements: str) -> None:
+        if self.lakes is not None:
+            for statement in statements:
+                table = statement.split()[1]
+                self.lakes.execute(self.values["state_url"], IF_THERE.format(table, statement))
+            return
         path = self.layout.root / "state.db"
         if not path.exists():
             return
@@ -426,11 +462,15 @@ STEPS_BY_WEIGHT: Mapping[Callable[[World], None], int] = {
 }
 
 
+@pytest.mark.targets("file", "lake")
 @pytest.mark.seeds(SEQUENCES)
-def test_in_the_end_every_table_equals_the_service(seed, server, tmp_path, request):
-    world = World(seed, server, tmp_path)
+def test_in_the_end_every_table_equals_the_service(seed, server, tmp_path, lakes, request):
+    world = World(seed, server, tmp_path, lakes)
     world.take(World.begins)
-    for step in world.chance.choices(list(STEPS_BY_WEIGHT), list(STEPS_BY_WEIGHT.values()), k=STEPS):
+    weights = dict(STEPS_BY_WEIGHT)
+    if lakes is not None:
+        del weights[World.forgets]  # which is refused on a lake
+    for step in world.chance.choices(list(weights), list(weights.values()), k=STEPS):
         world.take(step)
     world.settle()
     world.assert_equal()

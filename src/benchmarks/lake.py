@@ -1,0 +1,95 @@
+"""Measure a lake beside a file: a first sync, and nights of 1,000 changes, by turns against the same service.
+
+The catalogue is in the PostgreSQL of `--lake-url`, an empty database; its processor time is not counted. With
+`--copies` what the first sync read is multiplied in both before the nights, as `growth` does; the first night, which
+meets the copies, is not counted. Maintenance comes when it is due: the slowest night is shown beside the median.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
+from multiprocessing import get_context
+from pathlib import Path
+
+from benchmarks.growth import multiply, multiply_in
+from benchmarks.measuring import ContenderFailed
+from benchmarks.night import CHANGES, PASSED_SECONDS, median
+from benchmarks.report import Figure, Row, Section
+from benchmarks.runs import Folder, Run
+from benchmarks.service import serving
+
+FILE, LAKE = "file", "lake"
+TIMES_HOPED, WALL_HOPED, MIB_HOPED = 1.2, 3.0, 1536.0
+
+
+def lake(shipments: int, url: str | None, scratch: Path, *, nights: int, copies: int) -> Section:
+    """Measure both at this size."""
+    if url is None:
+        raise ContenderFailed("--lake-url names no empty database of PostgreSQL, such as postgresql+psycopg://u@h/d")
+    with serving(shipments) as service:
+        service.warm_up()
+        settings = {"WMS_ANALYTICS": "ducklake", "WMS_STATE_URL": url}
+        folders = {
+            FILE: Folder(scratch / "beside-a-lake", service),
+            LAKE: Folder(scratch / "lake", service, settings),
+        }
+        first = {name: folder.command_line("sync") for name, folder in folders.items()}
+        if copies > 1:
+            with ProcessPoolExecutor(1, get_context("spawn")) as apart:
+                apart.submit(multiply, folders[FILE].layout.working_database, copies).result()
+                apart.submit(_multiply_lake, folders[LAKE].environment(), copies).result()
+        runs: dict[str, list[Run]] = {name: [] for name in folders}
+        for _ in range(nights + (copies > 1)):
+            service.advance(seconds=PASSED_SECONDS, **CHANGES)
+            for name, folder in folders.items():
+                runs[name].append(folder.command_line("sync"))
+        for folder in folders.values():
+            folder.remove()
+    counted = {name: found[copies > 1 :] for name, found in runs.items()}
+    held = shipments * copies
+    times = first[LAKE].phases["refresh"] / first[FILE].phases["refresh"]
+    peak = max(run.cost.memory for run in (first[LAKE], *runs[LAKE]))
+    return Section(
+        name="lake",
+        title=f"A lake beside a file: a first sync of {shipments:,} shipments, and {nights} nights at {held:,}",
+        rows=[
+            *(_row(f"first sync, {name}", [run]) for name, run in first.items()),
+            *(_row(f"a night, {name}", found) for name, found in counted.items()),
+        ],
+        figures=[
+            Figure("first load over that of the file, wall", times, most=TIMES_HOPED),
+            Figure("a night of the lake, wall", median(counted[LAKE]).cost.wall, "s", WALL_HOPED),
+            Figure("a night over that of the file, CPU", _cpu(counted[LAKE]) / _cpu(counted[FILE])),
+            Figure("the last night over the first, CPU", counted[LAKE][-1].cost.cpu / counted[LAKE][0].cost.cpu),
+            Figure("peak of the lake", peak, "MiB", MIB_HOPED),
+        ],
+    )
+
+
+def _cpu(runs: Sequence[Run]) -> float:
+    return median(runs).cost.cpu
+
+
+def _row(what: str, runs: Sequence[Run]) -> Row:
+    run = median(runs)
+    return {
+        "run": what,
+        **run.cost.as_row(),
+        "read s": run.phases["read"],
+        "flatten, merge, check, commit s": run.phases["refresh"],
+        "slowest CPU s": max(one.cost.cpu for one in runs),
+    }
+
+
+def _multiply_lake(environment: dict[str, str], copies: int) -> dict[str, int]:
+    os.environ.update(environment)
+    from wms_sync.analytics.lake import Lake  # what they import would count as the night's memory
+    from wms_sync.settings import Settings
+    from wms_sync.upkeep.recovery import begin
+
+    settings = Settings.load(_env_file=None)
+    with begin(settings, "benchmark") as run, closing(Lake(settings).opened_for_writing(run.turn)) as connection:
+        return multiply_in(connection, copies)

@@ -1,0 +1,68 @@
+"""Databases for lakes in PostgreSQL, each with state and catalogue of one installation; and copies of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, LiteralString
+from uuid import uuid4
+
+MOVED = "update lake.ducklake_metadata set value = %s where key = 'data_path'"
+
+
+class Lakes:
+    """Makes databases, and removes those that it made."""
+
+    def __init__(self, server_url: str) -> None:
+        self._server_url = server_url
+        self._made: list[str] = []
+
+    def beside(self) -> Lakes:
+        """Others on the same server, which are removed by themselves."""
+        return Lakes(self._server_url)
+
+    def new(self) -> str:
+        """The URL of an empty database."""
+        return self._create("create database {}")
+
+    def copy(self, url: str, folder: Path | None = None) -> str:
+        """The URL of a copy of a database that nobody has open; ``folder``: its data folder was copied to there."""
+        copied = self._create("create database {} template " + name_of(url))
+        if folder is not None:
+            self.execute(copied, MOVED, f"{folder}/lake/")
+        return copied
+
+    def execute(self, url: str, statement: LiteralString, *values: Any) -> None:
+        """One statement, committed."""
+        import psycopg  # takes long, and few tests need it
+
+        with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
+            connection.execute(statement, values)
+
+    def replace(self, url: str, other: str | None) -> None:
+        """Lose the database, and find a copy of the other in its place, or an empty one."""
+        template = "" if other is None else f" template {name_of(other)}"
+        for statement in (f"drop database {name_of(url)} with (force)", f"create database {name_of(url)}{template}"):
+            self.execute(self._server_url, statement)
+
+    def remove(self) -> None:
+        """Drop every database that was made."""
+        for name in self._made:
+            self.execute(self._server_url, f"drop database if exists {name} with (force)")
+        self._made.clear()
+
+    def _create(self, statement: str) -> str:
+        name = f"t{uuid4().hex}"
+        self.execute(self._server_url, statement.format(name))
+        self._made.append(name)
+        return self._server_url.replace("/postgres?", f"/{name}?")
+
+
+def on_lake(url: str) -> Mapping[str, str]:
+    """The variables of an installation whose tables are in a lake."""
+    return {"WMS_ANALYTICS": "ducklake", "WMS_STATE_URL": url}
+
+
+def name_of(url: str) -> str:
+    """The name of a database."""
+    return url.partition("?")[0].rpartition("/")[2]

@@ -1,0 +1,109 @@
+"""Files in object storage, machines whose disks vanish: killed anywhere, or without the store for a while.
+
+The next machine, whose disk is empty, brings the tables to what the service has; in between there is the old state or
+the new one, and nothing half visible. On a lake maintenance then leaves no object that the catalogue does not name.
+"""
+
+# ruff: noqa: F811 - a fixture that is imported is named again by whoever uses it
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import turn_at
+from tests.files.conftest import KEYS, Wire, in_bucket, keys, s3  # noqa: F401 - fixtures
+from tests.lakes import Lakes, on_lake
+from tests.oracle import Tables
+from tests.survival.counts import FRESH_DISKS, OUTAGES
+from tests.survival.installation import IN_FLIGHT, Installation
+from tests.survival.kills import kill_at_random
+from wms_sandbox.server import SandboxServer
+from wms_sync.analytics.lake import Lake
+
+pytestmark = pytest.mark.targets("lake")
+GRACE = timedelta(0)
+Make = Callable[[], Installation]
+
+
+@pytest.fixture
+def machines(
+    service: SandboxServer, tmp_path: Path, lakes: Lakes, expected: Tables, s3: Wire, in_bucket: dict[str, object]
+) -> Make:
+    """An installation with an empty disk; each has the same database and prefix."""
+    url = lakes.new()
+    stored = {"WMS_FILES_URL": str(in_bucket["files_url"]), "WMS_FILES_ENDPOINT": s3.address, **KEYS, **on_lake(url)}
+
+    def make() -> Installation:
+        shutil.rmtree(tmp_path / "data", ignore_errors=True)
+        return Installation(tmp_path / "data", service, stored)
+
+    return make
+
+
+def begun(machines: Make, seed: int) -> tuple[Installation, bool]:
+    """Every other machine finds what another one has synced already."""
+    if synced := seed % 2 == 0:
+        first = machines()
+        assert first.run("sync").exitcode == 0, first.log.read_text()
+    return machines(), synced
+
+
+def assert_the_next_goes_on(machines: Make, expected: Tables, keys: Callable[[], set[str]]) -> None:
+    again = machines()
+    assert again.run("sync").exitcode == 0, again.log.read_text()
+    assert again.differences(expected) == []
+    again.assert_coverage_is_true()
+    turn = turn_at(again.store_url, again.data)
+    lake = Lake(again.read_settings)
+    lake.maintain(turn, GRACE)
+    lake.maintain(turn, GRACE)
+    turn.close()
+    assert again.differences(expected) == []
+    in_lake = {key for key in keys() if key.startswith("lake/")}
+    assert len(in_lake) == sum(one.files for one in lake.tables()), "orphans are left"
+
+
+@pytest.mark.seeds(FRESH_DISKS)
+def test_a_machine_dies_with_its_disk(seed, machines, expected, keys):
+    attempts: list[Installation] = []
+    was_synced: list[bool] = []
+
+    def attempt(number: int, after: float) -> int | None:
+        installation, synced = begun(machines, seed) if not attempts else (machines(), True)
+        attempts.append(installation)
+        was_synced.append(synced)
+        installation.service.sandbox.requests.clear()
+        return installation.run_and_kill("rebuild" if synced else "sync", after=after).exitcode
+
+    after = kill_at_random(f"disk {seed}", 6.0, attempt)
+    [*_, killed] = attempts
+    if killed.target.is_published:
+        assert killed.differences(expected) == []
+    assert_the_next_goes_on(machines, expected, keys)
+    assert killed.asked_twice <= IN_FLIGHT
+    print(f"disk {seed}: killed after {after:.3f} s", flush=True)
+
+
+@pytest.mark.seeds(OUTAGES)
+def test_the_store_is_away_for_a_while(seed, machines, expected, keys, s3: Wire):
+    chance = random.Random(f"outage {seed}")
+    installation, synced = begun(machines, seed)
+    process = installation.start("rebuild" if synced else "sync")
+    after, lasts = chance.uniform(0.2, 6), chance.choice((0.2, 2.0, 60.0))
+    process.join(after)
+    s3.cut()
+    process.join(lasts)
+    s3.mend()
+    process.join()
+    assert process.exitcode in {0, 1, 3}, installation.log.read_text()
+    assert "Traceback" not in installation.log.read_text()
+    if installation.target.is_published:
+        assert installation.differences(expected) == []
+    assert_the_next_goes_on(machines, expected, keys)
+    print(f"outage {seed}: {lasts} s after {after:.1f} s, exit {process.exitcode}", flush=True)
