@@ -215,10 +215,9 @@ class World:
     def is_killed(self) -> None:
         """Anything, anywhere; what was asked to be forgotten may not have been noted yet, so it is asked again."""
         order = self._order_of(self._some(1)[0])
-        choices: list[Command] = [commands.sync, commands.sync, self._backfill(), commands.rebuild]
-        if self.lakes is None:
-            choices.append(partial(commands.forget, order=order))
-        command: Command = self.chance.choice(choices)
+        command: Command = self.chance.choice(
+            (commands.sync, commands.sync, self._backfill(), commands.rebuild, partial(commands.forget, order=order))
+        )
         commands.run_and_kill(self.values, command, self.chance.randrange(1, 150))
         if isinstance(command, partial) and command.func is commands.forget:
             self.forgotten.add(order)
@@ -467,10 +466,7 @@ STEPS_BY_WEIGHT: Mapping[Callable[[World], None], int] = {
 def test_in_the_end_every_table_equals_the_service(seed, server, tmp_path, lakes, request):
     world = World(seed, server, tmp_path, lakes)
     world.take(World.begins)
-    weights = dict(STEPS_BY_WEIGHT)
-    if lakes is not None:
-        del weights[World.forgets]  # which is refused on a lake
-    for step in world.chance.choices(list(weights), list(weights.values()), k=STEPS):
+    for step in world.chance.choices(list(STEPS_BY_WEIGHT), list(STEPS_BY_WEIGHT.values()), k=STEPS):
         world.take(step)
     world.settle()
     world.assert_equal()
