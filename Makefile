@@ -18,8 +18,8 @@ demo: $(STAMP)
 	$(BIN)/wms-sync demo
 
 # Three at a time, file by file: on two cores one of them always waits for a process, a clock or a poll. In the order of
-# the folders: by number of tests, the few that start processes and wait would all come last. Python's compiled files are
-# kept: without them each process compiles all tests anew, which takes it 7 seconds.
+# tests/conftest.py: by number of tests, the few that start processes and wait would all come last. Python's compiled
+# files are kept: without them each process compiles all tests anew, which takes it 7 seconds.
 test: $(STAMP)
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 

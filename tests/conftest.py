@@ -38,6 +38,8 @@ FEWER = replace(CONFIG, shipments=240)
 """For what does not depend on how many there are."""
 MEMORY, PLENTY = Path("/dev/shm"), 8 * 1024**3
 """A file system in memory, and how much of it must be free. All tests together take up to 3 GiB."""
+QUICK = {"api", "flatten", "master_data", "sandbox", "sql", "state"}
+"""Folders of thousands of small tests. They come last, so that no process ends with a long file while others wait."""
 IMPATIENT = RetryPolicy(attempts=4, total_seconds=5, first_wait=0.01, longest_wait=0.05)
 
 
@@ -54,6 +56,11 @@ def pytest_configure() -> None:
     """Temporary files are in memory where there is plenty: a test waits for the disk whenever a run syncs a file."""
     if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= PLENTY:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    items.sort(key=lambda item: item.path.relative_to(here).parts[0] in QUICK)
 
 
 def pytest_collection_finish() -> None:
