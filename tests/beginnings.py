@@ -8,6 +8,7 @@ is what the test would have made.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,11 +27,12 @@ class Beginnings:
 
     def __init__(self) -> None:
         self._made: dict[Hashable, tuple[Path, Any]] = {}
+        self._numbers = count()  # one may be made of another
 
     def made(self, key: Hashable, make: Callable[[Path], T]) -> tuple[Path, T]:
         """The folder of this key and what ``make`` returned, which is called with it where it is not there yet."""
         if key not in self._made:
-            folder = self.root / str(len(self._made))
+            folder = self.root / str(next(self._numbers))
             self._made[key] = folder, make(folder)
         return self._made[key]
 

@@ -61,6 +61,25 @@ def begun(bench: Bench, server: SandboxServer, how: Callable[[Bench], T]) -> T:
     return told
 
 
+def night_after(bench: Bench, server: SandboxServer, passes: Callable[[Sandbox], object]) -> RefreshReport:
+    """As ``first_synced``, and ``synced`` after what ``passes`` in the service, which comes to the same each time."""
+    config = server.sandbox.config
+
+    def make(folder: Path) -> RefreshReport:
+        settings = bench.settings.model_copy(update={"data_dir": folder})
+        with closing(opened_store(settings)) as store:
+            made = Bench(settings, store)
+            first_synced(made, server)
+            passes(server.sandbox)
+            return synced(made)[1]
+
+    made, told = BEGINNINGS.made((passes, alike(server, bench.settings)), make)
+    server.sandbox = Sandbox(config)
+    passes(server.sandbox)
+    bench.begin_like(made)
+    return told
+
+
 @contextmanager
 def published(bench: Bench) -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect(bench.layout.published, read_only=True) as connection:

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from tests.conftest import FEWER, Bench
-from tests.test_sync import first_synced, synced
+from tests.test_sync import first_synced, night_after, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.analytics.asking import OF_LOAD, WHOLE
 from wms_sync.analytics.checks import checks
@@ -41,9 +41,13 @@ def loaded(bench: Bench, sandbox) -> Bench:
     return bench
 
 
+def a_day(service: Sandbox) -> None:
+    service.advance(seconds=7200, changed=5, new=2, orders=2)
+    service.advance(seconds=10)
+
+
 def night(bench: Bench, sandbox) -> RefreshReport:
-    sandbox.sandbox.advance(seconds=7200, changed=5, new=2, orders=2)
-    sandbox.sandbox.advance(seconds=10)
+    a_day(sandbox.sandbox)
     return synced(bench)[1]
 
 
@@ -67,8 +71,8 @@ def found(report: RefreshReport) -> dict[str, int]:
     return {one.check.name: one.offending for one in report.checks if one.check.severity == "error" and one.offending}
 
 
-def test_a_night_asks_of_what_it_changed_and_says_of_how_many_rows(loaded, sandbox):
-    report = night(loaded, sandbox)
+def test_a_night_asks_of_what_it_changed_and_says_of_how_many_rows(bench, sandbox):
+    report = night_after(bench, sandbox, a_day)
     assert asked(report) == {OF_LOAD}
     results = {one.check.name: one for one in report.checks}
     assert 5 <= results[KEYS].rows <= 20
@@ -76,8 +80,8 @@ def test_a_night_asks_of_what_it_changed_and_says_of_how_many_rows(loaded, sandb
     few = results["few_shipments_refer_to_a_missing_order"]
     assert few.asked.startswith(f"{WHOLE}, at 20")
     assert (few.rows, report.rows["shipments"]) == (240, 242)
-    assert unchecked(loaded) == 0
-    assert asked(synced(loaded)[1]) == {OF_LOAD}
+    assert unchecked(bench) == 0
+    assert asked(synced(bench)[1]) == {OF_LOAD}
 
 
 def test_rows_are_told_without_counting_them_as_long_as_nobody_else_wrote_into_the_file(loaded, sandbox):
@@ -140,21 +144,21 @@ def test_a_warning_stays_until_its_rows_are_mended(loaded, sandbox):
     assert {one.name: one.offending for one in found_last(loaded.settings)}[DATES] == 1
 
 
-def test_a_working_file_that_is_made_from_the_published_one_has_what_was_asked_about_it(loaded, sandbox):
-    night(loaded, sandbox)
-    loaded.layout.working_database.unlink()
-    assert asked(night(loaded, sandbox)) == {OF_LOAD}
+def test_a_working_file_that_is_made_from_the_published_one_has_what_was_asked_about_it(bench, sandbox):
+    night_after(bench, sandbox, a_day)
+    bench.layout.working_database.unlink()
+    assert asked(night(bench, sandbox)) == {OF_LOAD}
 
 
-def test_windows_that_were_merged_and_not_asked_about_are_asked_about_with_the_next_load(loaded, sandbox):
-    report = night(loaded, sandbox)
+def test_windows_that_were_merged_and_not_asked_about_are_asked_about_with_the_next_load(bench, sandbox):
+    report = night_after(bench, sandbox, a_day)
     spoil(
-        loaded,
+        bench,
         "update ops.loads set checked_at = null where window_id in "
         "(select window_id from ops.loads order by loaded_at desc limit 1)",
     )
     before = {one.check.name: one.rows for one in report.checks}[KEYS]
-    again = synced(loaded)[1]
+    again = synced(bench)[1]
     assert asked(again) == {OF_LOAD}
     assert {one.check.name: one.rows for one in again.checks}[KEYS] >= before
 
@@ -164,13 +168,13 @@ def test_the_published_tables_can_be_asked_as_a_whole_at_any_time(loaded):
     assert not any(one.offending for one in found_in_whole_tables(loaded.settings) if one.severity == "error")
 
 
-def test_what_an_end_of_an_audit_round_brings_makes_whole_tables_be_asked(loaded, sandbox):
-    night(loaded, sandbox)
+def test_what_an_end_of_an_audit_round_brings_makes_whole_tables_be_asked(bench, sandbox):
+    night_after(bench, sandbox, a_day)
     sandbox.sandbox.advance(seconds=7200, changed=5, new=2)
-    with loaded.api() as api:
-        (window,) = loaded.reading(api).sync().window_ids
+    with bench.api() as api:
+        (window,) = bench.reading(api).sync().window_ids
     now = datetime.now(UTC)
-    with Audits(loaded.settings.database_url, loaded.store.turn) as audits:
+    with Audits(bench.settings.database_url, bench.store.turn) as audits:
         audits.begin(Audit(window, "run", now, 0, LARGEST_ID, now, settled_counted=9, total_to_id=9, total_counted=9))
-    assert asked(refresh(loaded.run)) == {WHOLE}
-    assert asked(night(loaded, sandbox)) == {OF_LOAD}
+    assert asked(refresh(bench.run)) == {WHOLE}
+    assert asked(night(bench, sandbox)) == {OF_LOAD}
