@@ -28,7 +28,8 @@ def postgres_where_installed() -> Iterator[str]:
     """A server while the block lasts; its test is skipped where PostgreSQL is absent."""
     if programs() is None:
         pytest.skip("PostgreSQL is not installed here (initdb not found); .ci/run installs it")
-    with tempfile.TemporaryDirectory(prefix="pg") as folder, postgres(Path(folder) / "server") as url:
+    beside = os.environ.get("PYTEST_DEBUG_TEMPROOT")  # in memory, where tests keep their files
+    with tempfile.TemporaryDirectory(prefix="pg", dir=beside) as folder, postgres(Path(folder) / "server") as url:
         yield url
 
 
