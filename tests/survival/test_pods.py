@@ -27,7 +27,7 @@ from wms_sync.settings import Settings
 
 RECORDED = "StateStore._update > Guarded._transaction: after commit"
 PUT = "BucketFiles.put > BucketFiles._asked > BucketFiles.put.<locals>.<lambda>"
-COMMIT = "Refresh.run > Refresh._finish > LakeLoad.finish > OneTransaction.commit_all"
+COMMIT = "Refresh._finish > LakeLoad.finish > OneTransaction.commit_all"
 MAINTAIN = "maintain > maintain.<locals>.<listcomp> > _put_together > _transaction"
 EXPIRE = "maintain > delete_replaced > _transaction"
 MOMENTS = {
@@ -50,9 +50,9 @@ MOMENTS = {
         "PendingWindows._merge > Merger.merge > Merger._merge_family > Merger._replace: before execute",
         20,
     ),
-    "a load is committed": ("sync", f"{COMMIT}: before commit", 1),
-    "a load was committed": ("sync", f"{COMMIT}: after commit", 1),
-    "a rebuild is committed": ("rebuild", f"{COMMIT}: before commit", 1),
+    "a load is committed": ("sync", f"Refresh.run > {COMMIT}: before commit", 1),
+    "a load was committed": ("sync", f"Refresh.run > {COMMIT}: after commit", 1),
+    "a rebuild is committed": ("rebuild", f"Refresh.rebuild > {COMMIT}: before commit", 1),
     "files were put together": ("maintain", f"{MAINTAIN}: before commit", 1),
     "snapshots are expired": (
         "maintain",
