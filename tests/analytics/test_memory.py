@@ -10,8 +10,9 @@ from benchmarks.growth import multiply
 from tests.test_sync import first_synced
 from wms_sync.analytics.asking import Counting, ask_whole_tables
 from wms_sync.analytics.checks import checks
-from wms_sync.analytics.database import open_for_reading, row_counts
-from wms_sync.catalogue import tables
+from wms_sync.analytics.database import memory_in_use, open_for_reading, open_for_writing, row_counts
+from wms_sync.analytics.room import Room
+from wms_sync.catalogue import table, tables
 from wms_sync.layout import Layout
 
 COPIES = 8
@@ -61,3 +62,23 @@ def test_checks_that_have_not_enough_memory_one_after_the_other_have_enough_each
     assert openings > 1
     with duckdb.connect(database, read_only=True) as connection:
         assert counting.rows == row_counts(connection)
+
+
+def test_a_file_is_opened_anew_before_a_table_for_which_too_little_memory_is_left(tmp_path):
+    """DuckDB remembers of each row of what it has read whether it is deleted: 8 MB of a million."""
+    limit, read = "40MB", (table("brands"), table("merchants"))
+    with open_for_writing(tmp_path / "large.duckdb", memory_limit="400MB") as connection:
+        for one in read:
+            connection.execute(f"insert into {one.qualified} (id) from range(2500000)")
+            connection.execute(f"delete from {one.qualified} where id % 2000 = 7")
+    with open_for_writing(tmp_path / "large.duckdb", memory_limit=limit) as connection:
+        assert Room(connection, "400MB").is_enough
+        room = Room(connection, limit)
+        assert not room.is_enough
+        taken = []
+        for one in (*read, read[1]):
+            room.make([one])
+            assert row_counts(connection, [one]) == {one.slug: 2500000 - 1250}
+            taken.append(memory_in_use(connection)[1])
+    assert taken[0] > 10e6
+    assert max(taken) < 1.5 * taken[0]
