@@ -138,7 +138,8 @@ class Refresh:
         """Merge windows that are flattened, while others are still being read; nothing else may be flattened."""
         if not self.merges_ahead:
             return
-        self._begin_loading()
+        self._loading.begin()
+        self._compare_seal()
         has_begun = False
         while not has_begun:
             with self._loading.open() as connection:
@@ -147,8 +148,8 @@ class Refresh:
                     with self._phase("merge"):
                         self._merged.merge_ahead(connection, ready)
 
-    def _begin_loading(self) -> None:
-        self._loading.begin()
+    def _compare_seal(self) -> None:
+        """Look, before anything is changed, whether the tables are as the last load left them."""
         if not self._checking.has_begun:
             self._is_as_left = is_sealed(self._store, self._loading.seal)
 
@@ -161,7 +162,8 @@ class Refresh:
         """Bring the tables up to date, check them and publish them."""
         self._started = monotonic()
         self._flatten(again=False)
-        self._begin_loading()
+        self._loading.begin()
+        self._compare_seal()
         return self._finish()
 
     def rebuild(self) -> RefreshReport:
