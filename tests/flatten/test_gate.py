@@ -86,6 +86,26 @@ def test_each_decimal_is_checked_whatever_the_same_field_held_before(gate):
         assert [passes(value) for value in values] == [expected] * len(values)
 
 
+def test_each_date_is_checked_whatever_the_same_field_held_before(gate):
+    fit = ["2024-01-31", "2024-01-31T00:00:00Z", "2024-01-31", None, "2024-02-29 00:00:00"]
+    unfit = ["2024-01-31T00:00:01Z", "0000-00-00", "2024-1-31", "", 20240131, True]
+
+    def passes(value):
+        return gate.examine(
+            page({"id": 1, "target_ship_date": "2024-01-01"}, {"id": 2, "target_ship_date": value})
+        ).fits
+
+    for values, expected in ((fit, True), (unfit, False), (fit, True), (unfit, False)):
+        assert [passes(value) for value in values] == [expected] * len(values)
+
+
+def test_a_float_that_equals_a_large_whole_number_is_checked_all_the_same(gate):
+    shipments = [{"id": 1, "carrier_shipping_cost": 0.5}, {"id": 2, "carrier_shipping_cost": 10**13 + 1}]
+    assert gate.examine(page(*shipments)).fits
+    assert gate.examine(page(*shipments)).fits  # it is remembered
+    assert not gate.examine(page(*shipments, {"id": 3, "carrier_shipping_cost": float(10**13 + 1)})).fits
+
+
 @pytest.mark.parametrize(
     "content",
     [b"", b"<html>", b"[]", b"{}", b'{"collection": null}', b'{"collection": []} {}', b'{"collection": [NaN]}'],

@@ -12,10 +12,9 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any
 
+from wms_sync.flatten.routes import Route, at_end
 from wms_sync.flatten.shape import COLLECTION, PRODUCTS, ListNode, Node, ObjectNode
 
-Step = tuple[str, bool]
-"""An attribute to follow, and whether it is a list."""
 Ids = Sequence[Any]
 """Ids as they are on the page: numbers, or numbers as text."""
 id_of = attrgetter("id")
@@ -44,7 +43,7 @@ def kinds_repeat(ids: Mapping[str, Ids]) -> bool:
     )
 
 
-def _routes(node: Node, before: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
+def _routes(node: Node, before: Route) -> Iterator[Route]:
     """Yield the routes to every list whose elements are keyed."""
     if isinstance(node, ListNode):
         if isinstance(node.element, ObjectNode) and node.element.keyed:
@@ -55,20 +54,10 @@ def _routes(node: Node, before: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
             yield from _routes(child, (*before, (name, isinstance(child, ListNode))))
 
 
-def _repeats(objects: Sequence[Any], route: tuple[Step, ...]) -> bool:
-    lists = list(_lists(objects, route))
+def _repeats(objects: Sequence[Any], route: Route) -> bool:
+    lists = list(filter(None, at_end(objects, route)))
     ids = chain.from_iterable(lists)
     return _repeat(map(id_of, ids), sum(map(len, lists))) and any(_repeat(map(id_of, one), len(one)) for one in lists)
-
-
-def _lists(objects: Iterable[Any], route: tuple[Step, ...]) -> Iterable[Any]:
-    """Return the non-empty lists at the end of the route."""
-    holders = objects
-    for name, is_list in route[:-1]:
-        holders = filter(None, map(attrgetter(name), holders))
-        if is_list:
-            holders = chain.from_iterable(holders)
-    return filter(None, map(attrgetter(route[-1][0]), holders))
 
 
 def _repeat(ids: Iterable[Any], count: int) -> bool:

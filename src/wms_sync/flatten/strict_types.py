@@ -1,102 +1,145 @@
 """The types of ``sql/types`` for msgspec, with no other keys: what DuckDB reads without a loss, and nothing else.
 
-Most decimals are whole numbers or texts, which msgspec checks by itself. Whether DECIMAL(18,4) holds another number
-exactly is a question to Python. Asking it about every decimal, 45 a shipment, takes a sixth of the gate's time. So only
-the fields of which a fraction was seen are asked about.
+msgspec checks most values by itself: decimals that are whole numbers or texts, and dates that are nothing but a day.
+Whether DECIMAL(18,4) holds another number exactly, and whether a date is followed by midnight, are questions to Python.
+Asking them about each value takes a third of the gate's time. So only the fields of which such a value was seen are
+``Asked`` about, and of decimals each different value once.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, datetime
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Raw
 
+from wms_sync.flatten.routes import Route
 from wms_sync.flatten.shape import ListNode, Node, ObjectNode, ValueNode
 from wms_sync.flatten.unknown_keys import ABSENT, UnknownKeys
-from wms_sync.flatten.values import DECIMAL_LIMIT, is_exact_decimal
+from wms_sync.flatten.values import DECIMAL_LIMIT, EXACT_FLOAT, is_exact_decimal
 from wms_sync.whole_numbers import INT64
 
+DECIMAL, DATE = "DECIMAL(18,4)", "DATE"
+MOST_REMEMBERED = 100_000
+"""How many different decimals are known to be exact, so that none is asked about twice."""
 # A date followed by midnight loses nothing when its time is cut off.
 _DATE = r"\A(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]00:00:00(?:\.0+)?(?:Z|\+00:?00)?)?\Z"
 _DOUBLE = r"\A-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?\Z"
 _DECIMAL = r"\A-?[0-9]{1,14}(?:\.[0-9]{1,4})?\Z"
 _DECIMAL_TEXT = re.compile(_DECIMAL, re.ASCII)
+_DATE_TEXT = re.compile(_DATE)
+_DAY_LENGTH = len("2024-01-31")
 _INT64 = Meta(ge=INT64[0], le=INT64[-1])
 _BELOW_LIMIT = Meta(gt=-DECIMAL_LIMIT, lt=DECIMAL_LIMIT)
+_MAY_BE_EXACT = Meta(gt=-EXACT_FLOAT, lt=EXACT_FLOAT)
 
 
-class _Decimal:
-    """Stands for a number that DECIMAL(18,4) holds exactly; a subclass for each field, with its name and one value."""
+class _Value:
+    """Stands for a decimal or date that loses nothing; a subclass for each field, with its node and one value."""
 
-    field: str
-    value: _Decimal
+    node: ValueNode
+    value: _Value
 
 
 _VALUES: dict[str, Any] = {
     # PHP sometimes writes a number as text; a whole number loses nothing.
     "BIGINT": Annotated[int, _INT64] | Annotated[str, Meta(pattern=r"\A-?[0-9]+\Z")],
     "BOOLEAN": bool | Annotated[int, Meta(ge=0, le=1)],
-    "DECIMAL(18,4)": Annotated[int, _BELOW_LIMIT] | Annotated[str, Meta(pattern=_DECIMAL)],
+    DECIMAL: Annotated[int, _BELOW_LIMIT] | Annotated[str, Meta(pattern=_DECIMAL)],
     "DOUBLE": Annotated[int, _INT64] | float | Annotated[str, Meta(pattern=_DOUBLE)],
     "TIMESTAMP WITH TIME ZONE": datetime,
-    "DATE": Annotated[str, Meta(pattern=_DATE)],
+    DATE: date,
     "VARCHAR": str | Annotated[int, _INT64] | float | bool,
     "JSON": Raw,
 }
+_WIDER: dict[str, Any] = {
+    DECIMAL: Annotated[int, _BELOW_LIMIT] | Annotated[float, _MAY_BE_EXACT] | Annotated[str, Meta(pattern=_DECIMAL)],
+    DATE: Annotated[str, Meta(pattern=_DATE)],
+}
+"""Types of the fields that are asked about."""
 
 
-class Fractions:
-    """The decimal fields in which a number was ``seen`` that only Python can check, and what stands for each."""
+class Asked:
+    """The fields in which a value was ``seen`` that msgspec does not check by itself."""
 
     def __init__(self) -> None:
         self.seen: set[str] = set()
-        self._classes: dict[str, type[_Decimal]] = {}
+        self._classes: dict[str, type[_Value]] = {}
+        self._exact: set[Any] = set()
 
-    def of(self, field: str) -> type[_Decimal]:
+    def of(self, node: ValueNode) -> type[_Value]:
         """Return the type that asks ``check`` about the values of this field."""
-        if field not in self._classes:
+        if node.name not in self._classes:
 
-            class Asked(_Decimal):
+            class Question(_Value):
                 pass
 
-            Asked.field, Asked.value = field, Asked()
-            self._classes[field] = Asked
-        return self._classes[field]
+            Question.node, Question.value = node, Question()
+            self._classes[node.name] = Question
+        return self._classes[node.name]
 
-    def check(self, asked: type[_Decimal], value: object) -> _Decimal:
-        """Check one decimal; msgspec calls this. Raise ``ValueError``."""
-        if value.__class__ is int:
-            fits = -DECIMAL_LIMIT < value < DECIMAL_LIMIT
-        elif isinstance(value, float):
-            self.seen.add(asked.field)
-            fits = is_exact_decimal(value)
+    def check(self, asked: type[_Value], value: object) -> _Value:
+        """Check one value; msgspec calls this. Raise ``ValueError``."""
+        if asked.node.type == DATE:
+            fits = isinstance(value, str) and _DATE_TEXT.fullmatch(value) is not None
+            is_usual = fits and len(str(value)) == _DAY_LENGTH
         else:
-            fits = isinstance(value, str) and _DECIMAL_TEXT.fullmatch(value) is not None
+            is_usual = value.__class__ is not float
+            fits = self._is_exact(value)
+        if not is_usual:
+            self.seen.add(asked.node.name)
         if fits:
             return asked.value
-        raise ValueError("no such decimal")
+        raise ValueError("it would not be the same value")
+
+    def check_all(self, decimals: Iterable[Any]) -> None:
+        """Check decimals of which msgspec has checked those that are no fractions. Raise ``ValueError``."""
+        new = set(decimals) - self._exact
+        if not all(number.__class__ is not float or is_exact_decimal(number) for number in new):
+            raise ValueError("it would not be the same decimal")
+        if len(self._exact) > MOST_REMEMBERED:
+            self._exact.clear()
+        self._exact |= new
+
+    @staticmethod
+    def _is_exact(value: object) -> bool:
+        if isinstance(value, float):
+            return is_exact_decimal(value)
+        if isinstance(value, int):
+            return not isinstance(value, bool) and -DECIMAL_LIMIT < value < DECIMAL_LIMIT
+        return isinstance(value, str) and _DECIMAL_TEXT.fullmatch(value) is not None
+
+
+def routes_to_decimals(node: Node, before: Route = ()) -> Iterator[tuple[str, Route]]:
+    """Yield the name of each decimal field in objects decoded with the shape ``node``, and the route to it."""
+    if isinstance(node, ListNode):
+        yield from routes_to_decimals(node.element, before)
+    elif isinstance(node, ObjectNode):
+        for name, child in node.fields.items():
+            yield from routes_to_decimals(child, (*before, (name, isinstance(child, ListNode))))
+    elif node.type == DECIMAL:
+        yield node.name, before
 
 
 class StrictTypes:
     """Makes the types for decoders, with the unknown keys that were learned.
 
-    Of decimals, the fields that had ``fractions`` are asked about; with ``asks_all``, every field.
+    Of decimals and dates, those ``asked`` about are of wider types; with ``asks_all``, every one is asked about.
     """
 
-    def __init__(self, unknown_keys: UnknownKeys, fractions: Fractions, *, asks_all: bool = False) -> None:
+    def __init__(self, unknown_keys: UnknownKeys, asked: Asked, *, asks_all: bool = False) -> None:
         self._unknown_keys = unknown_keys
-        self._fractions = fractions
+        self._asked = asked
         self._asks_all = asks_all
         self._structs: dict[int, Any] = {}
 
     def decoder(self, node: Node) -> msgspec.json.Decoder[Any]:
         """Return a decoder of a list of such objects."""
         listed: Any = list[self._type(node)]  # type: ignore[misc]
-        return msgspec.json.Decoder(listed, dec_hook=self._fractions.check)
+        return msgspec.json.Decoder(listed, dec_hook=self._asked.check)
 
     def struct(self, thing: ObjectNode, other: Mapping[str, tuple[Any, Any]] | None = None) -> Any:  # noqa: ANN401
         """Return the struct for an object, with the types in ``other`` for some of its fields."""
@@ -116,8 +159,9 @@ class StrictTypes:
 
     def _type(self, node: Node) -> Any:  # noqa: ANN401 - a type expression
         if isinstance(node, ValueNode):
-            is_asked = node.type == "DECIMAL(18,4)" and (self._asks_all or node.name in self._fractions.seen)
-            return self._fractions.of(node.name) if is_asked else _VALUES[node.type]
+            if node.type in _WIDER and self._asks_all:
+                return self._asked.of(node)
+            return (_WIDER if node.name in self._asked.seen else _VALUES)[node.type]
         if isinstance(node, ListNode):
             nullable = isinstance(node.element, ValueNode)
             element = self._type(node.element)
