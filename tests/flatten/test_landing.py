@@ -29,7 +29,9 @@ def content_of(bench: Bench, page: LandedPage) -> bytes:
     return unpacked(bench.layout.files.get(key_of(page)), page.file.partition(".")[2])
 
 
-def rows_of(bench: Bench, flattener: Flattener, window: str, landing: Landing | None = None) -> dict[str, list[object]]:
+def rows_of(
+    bench: Bench, flattener: Flattener, window: str, landing: Landing | None = None
+) -> dict[str, list[tuple[object, ...]]]:
     flatten_window(bench.layout, bench.store, flattener, window, batch_bytes=ENOUGH, landing=landing)
     flattened = flattened_window(bench.layout, window)
     query = "select * from read_parquet($files) order by all"
