@@ -28,8 +28,8 @@ from wms_sync.settings import Settings
 RECORDED = "StateStore._update > Guarded._transaction: after commit"
 PUT = "BucketFiles.put > BucketFiles._asked > BucketFiles.put.<locals>.<lambda>"
 COMMIT = "Refresh._finish > LakeLoad.finish > OneTransaction.commit_all"
-MAINTAIN = "maintain > maintain.<locals>.<listcomp> > _put_together > _transaction"
-EXPIRE = "maintain > delete_replaced > _transaction"
+MAINTAIN = "put_together > put_together.<locals>.<genexpr> > _put_together > committed"
+EXPIRE = "maintain > delete_replaced > committed"
 MOMENTS = {
     "a page is put": ("sync", f"land > {PUT}: before put", 4),
     "a page was put": ("sync", f"land > {PUT}: after put", 4),
