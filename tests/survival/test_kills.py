@@ -82,7 +82,7 @@ VICTIMS = {
         seconds=0.1,
     ),
 }
-PUBLISHED_LAKE = Moment("Refresh._finish > LakeLoad.finish > OneTransaction.commit_all: before commit")
+PUBLISHED_LAKE = Moment("Refresh.run > Refresh._finish > LakeLoad.finish > OneTransaction.commit_all: before commit")
 BY_NAME = [title for title, victim in VICTIMS.items() if victim.since is None]
 """Publishing is part of each."""
 
