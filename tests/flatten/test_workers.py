@@ -21,7 +21,7 @@ from wms_sync.state.run import Run
 
 def read_with_ahead(bench):
     with bench.api() as api, Flattening(bench.settings, bench.store) as ahead:
-        reading = Reading(bench.run, api, landed=ahead.add, examine=ahead.examine)
+        reading = Reading(bench.run, api, landed=ahead.add)
         return reading.sync()
 
 

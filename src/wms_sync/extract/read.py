@@ -32,7 +32,7 @@ from wms_sync.extract.warnings import Warnings
 from wms_sync.extract.window import WindowReader
 from wms_sync.intervals import Interval, intersect, interval, subtract, union
 from wms_sync.state.run import Run
-from wms_sync.state.store import COMPLETE_STATES, LandedPage, Reason, Window
+from wms_sync.state.store import COMPLETE_STATES, Reason, Window
 
 RECENT = timedelta(days=7)
 ATTEMPTS = 3
@@ -70,8 +70,7 @@ class ReadReport:
 class Reading:
     """One read through one client; make a new one for the next.
 
-    The reading threads call ``watcher`` and ``examine`` for each page, and ``landed`` for each window that is complete
-    on disk.
+    The reading threads call ``watcher`` for each page and ``landed`` for each window that is complete on disk.
     """
 
     def __init__(
@@ -81,7 +80,6 @@ class Reading:
         *,
         watcher: Watcher | None = None,
         landed: Callable[[str], None] | None = None,
-        examine: Callable[[LandedPage, bytes], None] | None = None,
         warnings: Warnings | None = None,
     ) -> None:
         settings, store = run.settings, run.store
@@ -98,7 +96,6 @@ class Reading:
         )
         self._tally = Tally(watcher)
         self._landed = landed
-        self._examine = examine
         self._field_selection = FieldSelection(settings, store, self._warnings)
         self._back = plan.NO_TIME
         self._notes: list[str] = []
@@ -281,9 +278,7 @@ class Reading:
         with ThreadPoolExecutor(parallel, "ahead") as ahead, ThreadPoolExecutor(parallel, "window") as pool:
             cleaned = Cleaner(self._store.forgotten(), include_addresses=self._settings.include_addresses)
             layout = self._settings.layout
-            reader = WindowReader(
-                self._listing, self._store, layout, ahead, self._tally, cleaned, self._counts, self._examine
-            )
+            reader = WindowReader(self._listing, self._store, layout, ahead, self._tally, cleaned, self._counts)
             futures = [pool.submit(self._read_window, reader, window) for window in windows]
             try:
                 done, _ = wait(futures, return_when=FIRST_EXCEPTION)

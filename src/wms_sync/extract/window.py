@@ -45,7 +45,7 @@ class Listing(Protocol):
 
 
 class WindowReader:
-    """Reads windows; the threads of one run share it. ``examine`` is given each page that has landed, unpacked."""
+    """Reads windows; the threads of one run share it."""
 
     def __init__(
         self,
@@ -56,7 +56,6 @@ class WindowReader:
         tally: Tally,
         cleaned: Callable[[Page], Page],
         counts: Counts,
-        examine: Callable[[LandedPage, bytes], None] | None = None,
     ) -> None:
         self._listing = listing
         self._store = store
@@ -65,7 +64,6 @@ class WindowReader:
         self._tally = tally
         self._cleaned = cleaned
         self._counts = counts
-        self._examine = examine
         self._stop = threading.Event()
 
     def stop(self) -> None:
@@ -133,11 +131,8 @@ class WindowReader:
         return self._ahead.submit(self._at, window, next_cursor, counted=counted).result
 
     def _land(self, window: Window, number: int, page: Page, next_cursor: int | None) -> None:
-        clean = self._cleaned(page)
-        landed = land(self._store.turn, self._layout, window.id, number, clean, next_cursor)
+        landed = land(self._store.turn, self._layout, window.id, number, self._cleaned(page), next_cursor)
         self._store.record_page(landed)
-        if self._examine is not None:
-            self._examine(landed, clean.body.content)
         self._tally.add(pages=1, records=landed.records, bytes=landed.bytes)
 
     def _complete(self, window: Window, counted_last: int | None) -> None:

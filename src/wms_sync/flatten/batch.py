@@ -19,7 +19,7 @@ from wms_sync import sql_files
 from wms_sync.catalogue import table
 from wms_sync.durable import make_private
 from wms_sync.flatten.errors import RecordsLostError
-from wms_sync.flatten.objects import CONTENT_ERRORS, Lines
+from wms_sync.flatten.objects import CONTENT_ERRORS
 from wms_sync.flatten.page import RawPage
 from wms_sync.flatten.read import Findings, PageReader
 from wms_sync.flatten.shape import create_types
@@ -79,19 +79,15 @@ class Flattener:
         """Close the connection and free its memory."""
         self._connection.close()
 
-    def flatten(
-        self, pages: Sequence[RawPage], *, window_id: str, part: int, parquet_dir: Path, examined: Lines | None = None
-    ) -> Flattened:
+    def flatten(self, pages: Sequence[RawPage], *, window_id: str, part: int, parquet_dir: Path) -> Flattened:
         """Write ``<parquet_dir>/<slug>/<window>-<part>.parquet`` for each table that has rows.
 
-        ``examined`` are the objects of these pages, if they have passed the gate: then nothing else of them is read.
-        Raises ``PageDamagedError``, ``PageUnreadableError`` and ``RecordsLostError``; of pages that were examined, what
-        DuckDB raises for their content.
+        Raises ``PageDamagedError``, ``PageUnreadableError`` and ``RecordsLostError``.
         """
         started = time.monotonic()
         batch = Batch(pages, window_id, parquet_dir, parquet_name(window_id, part), self._work_dir)
         try:
-            found, rows, files = self._flatten(batch, examined)
+            found, rows, files = self._flatten(batch)
         finally:
             self._reader.clear()
             drop_kept_stages(self._connection)
@@ -99,10 +95,8 @@ class Flattener:
         removed = sum(found.removed.values())
         return Flattened(rows, files, found.quarantined, removed, found.drift, time.monotonic() - started)
 
-    def _flatten(self, batch: Batch, examined: Lines | None) -> tuple[Findings, dict[str, int], dict[str, Path]]:
+    def _flatten(self, batch: Batch) -> tuple[Findings, dict[str, int], dict[str, Path]]:
         """Read the pages that passed the gate unchanged; if DuckDB fails, find and repair the pages it cannot read."""
-        if examined is not None:
-            return self._write_found(batch, self._reader.take(examined))
         try:
             return self._read_and_write(batch, ())
         except CONTENT_ERRORS:
@@ -114,9 +108,7 @@ class Flattener:
     def _read_and_write(
         self, batch: Batch, unreadable: Collection[RawPage]
     ) -> tuple[Findings, dict[str, int], dict[str, Path]]:
-        return self._write_found(batch, self._reader.read(batch.pages, batch.window_id, unreadable=unreadable))
-
-    def _write_found(self, batch: Batch, found: Findings) -> tuple[Findings, dict[str, int], dict[str, Path]]:
+        found = self._reader.read(batch.pages, batch.window_id, unreadable=unreadable)
         if self._reader.has_no_objects and not found.quarantined and not found.drift:
             return found, *write_nothing(batch)  # to plan the queries takes 0.1 s, whatever they find
         create_stages(self._connection)

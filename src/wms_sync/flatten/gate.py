@@ -36,15 +36,14 @@ AT_ONCE = 32
 class Examined:
     """Whether DuckDB can read the page as it is, and the learned unknown keys on it.
 
-    ``objects`` are those of the page that were not ``seen`` before, without line breaks. ``shared`` are those of them
-    that may come again, as they came, and ``again`` those that were seen.
+    ``objects`` are those of the page that were not ``seen`` before, and ``shared`` those of them that may come again;
+    none has a line break.
     """
 
     fits: bool
     drift: Sequence[Drift] = ()
     objects: ObjectBytes = field(default_factory=dict)
     shared: Seen = field(default_factory=dict)
-    again: Mapping[str, Sequence[bytes]] = field(default_factory=dict)
 
 
 class Gate:
@@ -79,21 +78,18 @@ class Gate:
         ids: dict[str, Sequence[Any]] = {}
         unseen: dict[str, Sequence[Any]] = {}
         shared: Seen = {}
-        again: dict[str, Sequence[bytes]] = {}
         for kind, objects in lists_of(page, self._nodes):
             unseen[kind] = objects
             if kind not in seen:
                 ids[kind] = self._ids(kind, objects, drift)
             else:
-                came = [*map(bytes, objects)]
-                again[kind] = [one for one in came if one in seen[kind]]
-                ids[kind], shared[kind] = self._ids_of_shared(kind, came, seen[kind], drift)
+                ids[kind], shared[kind] = self._ids_of_shared(kind, [*map(bytes, objects)], seen[kind], drift)
                 unseen[kind] = tuple(shared[kind])
         if page.collection is None or kinds_repeat(ids):
             return Examined(fits=False)
         if b"\n" in content:  # only between values: inside a text it is escaped
             unseen = {kind: [bytes(one).replace(b"\n", b" ") for one in some] for kind, some in unseen.items()}
-        return Examined(True, list(drift.values()), unseen, shared, again)
+        return Examined(True, list(drift.values()), unseen, shared)
 
     def _ids_of_shared(
         self, kind: str, objects: Sequence[bytes], seen: Mapping[bytes, Any], drift: Counted

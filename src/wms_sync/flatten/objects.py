@@ -26,74 +26,45 @@ _MEBIBYTE = 1024 * 1024
 _LINE_OVERHEAD = 64  # most bytes of a line besides its object
 
 
-class Lines:
-    """Files of objects in ``folder``, one per kind: ``paths``. ``largest`` is about the longest line that was added."""
+class Objects:
+    """Files of objects in ``folder``, each read by a view ``<schema>.<kind>`` with the columns _page and object."""
 
-    def __init__(self, folder: Path, kinds: Iterable[str]) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path, schema: str, kinds: Iterable[str]) -> None:
         make_private(folder)
-        self.paths = {kind: folder / f"{kind}.jsonl" for kind in kinds}
-        self.largest = 0
+        self._connection = connection
+        self._schema = schema
+        self._kinds = tuple(kinds)
+        self._largest = _MEBIBYTE
+        self._paths = {kind: folder / f"{kind}.jsonl" for kind in self._kinds}
         self.clear()
+        connection.execute(f"create schema {quote(schema)}")
+        self._create_views()
 
     def clear(self) -> None:
         """Empty every file."""
-        for path in self.paths.values():
+        for path in self._paths.values():
             path.write_bytes(b"")
             path.chmod(PRIVATE_FILE)
 
     def add(self, page: int, objects: ObjectBytes) -> None:
         """Append the objects of a page that are known to be valid JSON of the right shape, without line breaks."""
         begin = b'{"page":%d,"object":' % page
+        largest = 0
         for kind, some in objects.items():
             if not some:
                 continue
             lines = begin + (b"}\n" + begin).join(some) + b"}\n"
-            self.largest = max(self.largest, *map(len, some))
-            with self.paths[kind].open("ab") as file:
+            largest = max(largest, *map(len, some))
+            with self._paths[kind].open("ab") as file:
                 file.write(lines)
-
-    def take(self, others: Lines) -> None:
-        """Take the place of these files by those of ``others``, which then has none."""
-        self.largest = max(self.largest, others.largest)
-        for kind, path in self.paths.items():
-            others.paths[kind].replace(path)
+        if largest + _LINE_OVERHEAD > self._largest:
+            self._largest = largest + _MEBIBYTE
+            self._create_views()
 
     @property
     def is_empty(self) -> bool:
         """Return whether no file has an object."""
-        return not any(path.stat().st_size for path in self.paths.values())
-
-
-class Objects:
-    """Files of objects in ``folder``, each read by a view ``<schema>.<kind>`` with the columns _page and object."""
-
-    def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path, schema: str, kinds: Iterable[str]) -> None:
-        self._connection = connection
-        self._schema = schema
-        self._kinds = tuple(kinds)
-        self._largest = _MEBIBYTE
-        self._lines = Lines(folder, self._kinds)
-        connection.execute(f"create schema {quote(schema)}")
-        self._create_views()
-
-    def clear(self) -> None:
-        """Empty every file."""
-        self._lines.clear()
-
-    def add(self, page: int, objects: ObjectBytes) -> None:
-        """Append the objects of a page, as ``Lines.add``."""
-        self._lines.add(page, objects)
-        self._make_room()
-
-    def take(self, lines: Lines) -> None:
-        """Read these objects instead of what there was; their files are moved."""
-        self._lines.take(lines)
-        self._make_room()
-
-    @property
-    def is_empty(self) -> bool:
-        """Return whether no file has an object."""
-        return self._lines.is_empty
+        return not any(path.stat().st_size for path in self._paths.values())
 
     def readable(self) -> bool:
         """Return whether DuckDB can read every object strictly."""
@@ -104,18 +75,12 @@ class Objects:
             return False
         return True
 
-    def _make_room(self) -> None:
-        """Let the views read objects as large as any that was added."""
-        if self._lines.largest + _LINE_OVERHEAD > self._largest:
-            self._largest = self._lines.largest + _MEBIBYTE
-            self._create_views()
-
     def _view(self, kind: str) -> str:
         return f"{quote(self._schema)}.{quote(kind)}"
 
     def _create_views(self) -> None:
         statement = sql_files.read("flatten/page/kind.sql")
-        for kind, path in self._lines.paths.items():
+        for kind, path in self._paths.items():
             self._connection.execute(
                 statement.format(
                     schema=quote(self._schema),

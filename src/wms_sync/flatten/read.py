@@ -17,7 +17,7 @@ from wms_sync import sql_files
 from wms_sync.flatten.errors import PageUnreadableError
 from wms_sync.flatten.findings import UNKNOWN_KEY, Drift, Misfit
 from wms_sync.flatten.gate import Gate
-from wms_sync.flatten.objects import Lines, Objects
+from wms_sync.flatten.objects import Objects
 from wms_sync.flatten.page import RawPage
 from wms_sync.flatten.repair import Repaired, as_json, repair
 from wms_sync.flatten.salvage import salvage
@@ -70,12 +70,6 @@ class PageReader:
         return sum(
             (self._add(page, window_id, needs_repair=page in unreadable) for page in reversed(pages)), start=Findings()
         )
-
-    def take(self, lines: Lines) -> Findings:
-        """Replace the current batch with pages that passed the gate before; the files of ``lines`` are moved."""
-        self.clear()
-        self._batch.take(lines)
-        return Findings()
 
     @property
     def has_no_objects(self) -> bool:

@@ -18,8 +18,6 @@ from wms_sync.catalogue import tables
 from wms_sync.extract.raw import content_differs, damage, key_of, size_differs
 from wms_sync.flatten.batch import Flattened, Flattener
 from wms_sync.flatten.errors import PageDamagedError, PageUnreadableError
-from wms_sync.flatten.landing import Landing
-from wms_sync.flatten.objects import CONTENT_ERRORS
 from wms_sync.flatten.page import RawPage
 from wms_sync.flatten.write import columns_written
 from wms_sync.intervals import intersect
@@ -102,54 +100,22 @@ def are_alike(windows: Iterable[FlattenedWindow]) -> bool:
 
 
 def flatten_window(
-    layout: Layout,
-    store: StateStore,
-    flattener: Flattener,
-    window_id: str,
-    *,
-    batch_bytes: int,
-    landing: Landing | None = None,
+    layout: Layout, store: StateStore, flattener: Flattener, window_id: str, *, batch_bytes: int
 ) -> None:
     """Flatten a window's raw pages, replacing any earlier Parquet files. Raises ``PageDamagedError``.
 
-    A batch has ``batch_bytes`` of JSON at most, but at least a page; it is halved if the memory is not enough. What
-    ``landing`` has examined is not read from the pages' files.
+    A batch has ``batch_bytes`` of JSON at most, but at least a page; it is halved if the memory is not enough.
     """
     landed = store.pages(window_id)
     if len(landed) != store.window(window_id).pages:
         raise PageDamagedError(Path(raw_key(window_id, MANIFEST)), "it is missing with the pages that it lists")
-    _refuse_other_sizes(layout, landed)
-    flatten_again(store.turn, layout, window_id)
-    flattened = None if landing is None else _flatten_examined(layout, store, flattener, window_id, landed, landing)
-    if flattened is None:
-        try:
-            pages = [_page(page, path) for page, path in zip(landed, _at_hand(layout, landed), strict=True)]
-            flattened = _flatten_all(layout, store, flattener, window_id, deque(_batches(pages, batch_bytes)))
-        finally:
-            layout.files.release(window_key(window_id))
+    try:
+        pages = [_page(page, path) for page, path in zip(landed, _at_hand(layout, landed), strict=True)]
+        flatten_again(store.turn, layout, window_id)
+        flattened = _flatten_all(layout, store, flattener, window_id, deque(_batches(pages, batch_bytes)))
+    finally:
+        layout.files.release(window_key(window_id))
     write_flattened(store.turn, layout, window_id, flattened)
-
-
-def _flatten_examined(
-    layout: Layout,
-    store: StateStore,
-    flattener: Flattener,
-    window_id: str,
-    landed: Sequence[LandedPage],
-    landing: Landing,
-) -> FlattenedWindow | None:
-    """Flatten a window of which each page was examined when it landed; None if its files must be read after all."""
-    pages = [_page(page, key_of(page)) for page in landed]
-    made_in = layout.files.workplace(store.turn) / PARQUET
-    with landing.examined(window_id, landed) as lines:
-        if lines is None:
-            return None
-        try:
-            done = flattener.flatten(pages, window_id=window_id, part=1, parquet_dir=made_in, examined=lines)
-        except (*CONTENT_ERRORS, duckdb.OutOfMemoryException):
-            return None
-    parts = {table: [name] for table, name in zip(done.files, _kept(layout, store, done), strict=True)}
-    return FlattenedWindow(done.rows, parts, done.quarantined, done.drift, done.records_removed, columns_written())
 
 
 def _flatten_all(
@@ -229,15 +195,11 @@ def _damaged(page: LandedPage, reason: str) -> PageDamagedError:
     return PageDamagedError(Path(key_of(page)), reason)
 
 
-def _refuse_other_sizes(layout: Layout, landed: Sequence[LandedPage]) -> None:
-    """Raise ``PageDamagedError`` for the first page whose file is missing or has another size."""
+def _at_hand(layout: Layout, landed: Sequence[LandedPage]) -> list[str]:
+    """Return paths on this machine of pages as they were received. Raise ``PageDamagedError``."""
     for page in landed:
         if (reason := size_differs(layout, page)) is not None:
             raise _damaged(page, reason)
-
-
-def _at_hand(layout: Layout, landed: Sequence[LandedPage]) -> list[str]:
-    """Return paths on this machine of pages as they were received. Raise ``PageDamagedError``."""
     paths = layout.files.local([key_of(page) for page in landed])
     for page, path in zip(landed, paths, strict=True):
         if (reason := content_differs(Path(path).read_bytes(), page)) is not None:

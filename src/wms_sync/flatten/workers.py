@@ -18,10 +18,9 @@ from typing import Protocol, Self
 from wms_sync.durable import PRIVATE_FOLDER
 from wms_sync.flatten.batch import Flattener
 from wms_sync.flatten.errors import PageDamagedError
-from wms_sync.flatten.landing import Landing
 from wms_sync.flatten.window import flatten_window
 from wms_sync.settings import Settings, memory_bytes
-from wms_sync.state.store import LandedPage, StateStore
+from wms_sync.state.store import StateStore
 
 MOST_WORKERS = 4
 """The gate is Python, so that more threads would wait for one another."""
@@ -70,8 +69,6 @@ class Flattening:
         memory = memory_bytes(settings.memory_limit)
         workers = workers_for(memory)
         self._memory_each = memory // workers
-        self._batch_bytes = int(self._memory_each * BATCH_SHARE)
-        self._landing = Landing(store.turn, batch_bytes=self._batch_bytes)
         self._store = store
         self._done = done
         self._meanwhile = meanwhile
@@ -82,11 +79,6 @@ class Flattening:
         self._flattening = 0
         self._is_paused = False
         self._open: dict[int, Flattener] = {}
-
-    def examine(self, page: LandedPage, content: bytes) -> None:
-        """Examine a page that has just landed, while its content is at hand."""
-        if not self._stopped:
-            self._landing.add(page, content)
 
     def add(self, window_id: str) -> None:
         """Queue a window that is complete on disk."""
@@ -146,8 +138,8 @@ class Flattening:
 
     def _flatten(self, flattener: Flattener, window: str) -> None:
         try:
-            most = self._batch_bytes
-            flatten_window(self._layout, self._store, flattener, window, batch_bytes=most, landing=self._landing)
+            most = int(self._memory_each * BATCH_SHARE)
+            flatten_window(self._layout, self._store, flattener, window, batch_bytes=most)
         except PageDamagedError as error:
             self.damaged[window] = error
         else:

@@ -150,7 +150,7 @@ class Operation:
         with GlobalApi.from_settings(settings) as api, Flattening(settings, run.store, meanwhile=merging) as ahead:
             stored = partial(stored_shipments, settings)
             yield (
-                Reading(run, api, watcher=self._watcher, landed=ahead.add, examine=ahead.examine, warnings=warnings),
+                Reading(run, api, watcher=self._watcher, landed=ahead.add, warnings=warnings),
                 SliceReader(run, api, stored=stored, landed=ahead.add, warnings=warnings),
             )
 
