@@ -122,10 +122,12 @@ def pool(postgres_url, tmp_path, request) -> Iterator[str]:
         port = free.getsockname()[1]
     configuration = folder / "pool.ini"
     configuration.write_text(POOL.format(folder=folder, port=port, mode=request.param))
+    configuration.chmod(0o644)  # a command that a test has run in this process may have set a umask
     process = subprocess.Popen([program, "-q", str(configuration)], user=65534, group=65534)
     url = f"postgresql+psycopg://wms@127.0.0.1:{port}/postgres"
     end = time.monotonic() + 30
     while time.monotonic() < end:
+        assert process.poll() is None, (folder / "pool.log").read_text()
         with suppress(psycopg.Error):
             psycopg.connect(plain(url)).close()
             break

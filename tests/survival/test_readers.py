@@ -191,7 +191,7 @@ def test_a_log_that_came_behind_a_publishing_is_set_aside_and_told_by_status_doc
 
 UNPRIVILEGED = """
 import os, sys, duckdb, sqlite3
-import pandas, sqlalchemy.dialects.sqlite  # what is imported late may lie where only root reads
+import filecmp, pandas, sqlalchemy.dialects.sqlite  # what is imported late may lie where only root reads
 from pathlib import Path
 from tests.conftest import opened_store
 from wms_sync.load.refresh import refresh

@@ -11,6 +11,7 @@ it is read again. So does a window of which an earlier release lost records, unl
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -63,7 +64,9 @@ def begin(settings: Settings, purpose: str, run_id: str | None = None) -> Iterat
         try:
             recover(run)
             yield run
-        except MemoryError as error:
+        except (MemoryError, OSError) as error:
+            if isinstance(error, OSError) and error.errno != errno.ENOMEM:
+                raise
             raise OutOfMemory from error
 
 
