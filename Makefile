@@ -25,7 +25,7 @@ test: $(STAMP)
 
 # the full counts of kills and seeds; each seed is in the name of its test, each kill is printed. SOAK="-k kills" chooses
 soak: $(STAMP)
-	$(BIN)/python -m pytest --soak -v -s --basetemp .soak tests/survival tests/flatten/test_mutations.py \
+	$(BIN)/python -m pytest --soak -v -s -o faulthandler_timeout=0 --basetemp .soak tests/survival tests/flatten/test_mutations.py \
 		tests/flatten/test_odd_values.py $(SOAK)
 
 # the wheel in an empty environment of each Python that is here; downloads every dependency

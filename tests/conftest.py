@@ -40,6 +40,8 @@ MEMORY, PLENTY = Path("/dev/shm"), 8 * 1024**3
 """A file system in memory, and how much of it must be free. All tests together take up to 3 GiB."""
 QUICK = {"api", "flatten", "master_data", "sandbox", "sql", "state"}
 """Folders of thousands of small tests. They come last, so that no process ends with a long file while others wait."""
+LONG = {"sandbox/test_description.py", "state/test_queue.py"}
+"""What is long in them."""
 IMPATIENT = RetryPolicy(attempts=4, total_seconds=5, first_wait=0.01, longest_wait=0.05)
 
 
@@ -59,8 +61,11 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
-    items.sort(key=lambda item: item.path.relative_to(here).parts[0] in QUICK)
+    def is_quick(item: pytest.Item) -> bool:
+        path = item.path.relative_to(Path(__file__).parent)
+        return path.parts[0] in QUICK and path.as_posix() not in LONG
+
+    items.sort(key=is_quick)
 
 
 def pytest_collection_finish() -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any, LiteralString
 from uuid import uuid4
 
+from tests.postgres import plain
+
 MOVED = "update lake.ducklake_metadata set value = %s where key = 'data_path'"
 
 
@@ -36,7 +38,7 @@ class Lakes:
         """One statement, committed."""
         import psycopg  # takes long, and few tests need it
 
-        with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
+        with psycopg.connect(plain(url), autocommit=True) as connection:
             connection.execute(statement, values)
 
     def replace(self, url: str, other: str | None) -> None:
@@ -66,3 +68,15 @@ def on_lake(url: str) -> Mapping[str, str]:
 def name_of(url: str) -> str:
     """The name of a database."""
     return url.partition("?")[0].rpartition("/")[2]
+
+
+def in_the_database(url: str, text: str) -> set[str]:
+    """The tables of a PostgreSQL database that hold a text, its own statistics among them."""
+    import psycopg  # takes long, and few tests need it
+
+    tables = "select quote_ident(schemaname) || '.' || quote_ident(tablename) from pg_tables"
+    with psycopg.connect(plain(url)) as connection:
+        names = connection.execute(f"{tables} where schemaname in ('lake', 'public')").fetchall()
+        query = "select 1 from {} as held where strpos(held::text, %s) > 0 limit 1"
+        every = (*(name for (name,) in names), "pg_stats")
+        return {name for name in every if connection.execute(query.format(name), [text]).fetchone()}

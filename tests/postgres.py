@@ -23,6 +23,24 @@ def programs() -> Path | None:
     return installed[-1].parent if installed else None
 
 
+def plain(url: str) -> str:
+    """The URL as PostgreSQL's own clients read it."""
+    return url.replace("+psycopg", "")
+
+
+def end_sessions(url: str, which: str) -> None:
+    """End those sessions of the database: as an administrator does, or a restart, or PostgreSQL itself when a machine
+    answers no more."""
+    import psycopg  # takes long, and few tests need it
+
+    with psycopg.connect(plain(url), autocommit=True) as connection:
+        ended = connection.execute(
+            "select pg_terminate_backend(pid, 10000) from pg_stat_activity where pid <> pg_backend_pid() "
+            f"and datname = current_database() and backend_type = 'client backend' and {which}"
+        ).fetchall()
+    assert ended
+
+
 @contextmanager
 def postgres_where_installed() -> Iterator[str]:
     """A server while the block lasts; its test is skipped where PostgreSQL is absent."""

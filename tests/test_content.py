@@ -10,7 +10,6 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -329,20 +328,30 @@ class Loaded:
     service: Service
     bench: Bench
     report: RefreshReport
-    pages: dict[str, tuple[str, int]]
 
-    @contextmanager
-    def published(self) -> Iterator[duckdb.DuckDBPyConnection]:
+    def __post_init__(self) -> None:
+        """Read everything at once: to open the file takes longer than to ask it."""
+        self._pages = pages_by_case(self.bench)
         with duckdb.connect(self.bench.layout.published, read_only=True) as connection:
             connection.execute("set timezone = 'UTC'")
-            yield connection
+            self._values = {
+                case.name: connection.execute(
+                    f"select {case.column} from shipments where id = ?", [self.service.ids[case.name]]
+                ).fetchall()
+                for case in CASES
+            }
+            self._findings = {
+                table: connection.execute(f"select _window_id, _page, path from {table}").fetchall()
+                for table in ("ops.quarantine", "ops.schema_drift")
+            }
+
+    def values(self, case: Case) -> list[tuple[object, ...]]:
+        """What the column of the case holds for its shipment, if that is there."""
+        return self._values[case.name]
 
     def found(self, table: str, case: Case) -> set[str]:
         """The paths that a table of findings has for the page that was altered."""
-        window, page = self.pages[case.name]
-        with self.published() as connection:
-            query = f"select path from {table} where _window_id = ? and _page = ?"
-            return {path for (path,) in connection.execute(query, [window, page]).fetchall()}
+        return {path for *where, path in self._findings[table] if tuple(where) == self._pages[case.name]}
 
 
 def pages_by_case(bench: Bench) -> dict[str, tuple[str, int]]:
@@ -378,16 +387,13 @@ def loaded(tmp_path_factory) -> Iterator[Loaded]:
         with bench.api() as api:
             bench.reading(api).sync()
         report = refresh(Run(settings, bench.store, "test"))
-        yield Loaded(service, bench, report, pages_by_case(bench))
+        yield Loaded(service, bench, report)
         bench.store.close()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_it_becomes_what_the_table_says(case, loaded):
-    with loaded.published() as connection:
-        shipment = [loaded.service.ids[case.name]]
-        rows = connection.execute(f"select {case.column} from shipments where id = ?", shipment).fetchall()
-    assert rows == ([] if case.outcome == REMOVED else [(case.value,)])
+    assert loaded.values(case) == ([] if case.outcome == REMOVED else [(case.value,)])
     assert loaded.found("ops.quarantine", case) == ({case.path} if case.path else set())
     assert loaded.found("ops.schema_drift", case) == ({case.key} if case.key else set())
     assert (QUARANTINE in case.outcome, DRIFT in case.outcome) == (case.path is not None, case.key is not None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
+from itertools import cycle
 from typing import Any
 
 import duckdb
@@ -112,9 +113,15 @@ def as_text(one: Page) -> None:
     one["id"] = str(one["id"])
 
 
-def following(shape: Callable[[str], str | None]) -> Deviate:
+def in_turn(*edits: Callable[[Page], object]) -> Deviate:
+    """Each page of several shipments is changed by the next of these: the client reads each page for itself."""
+    turns = cycle(edits)
+    return pages(lambda page: next(turns)(page) if len(page["collection"]) > 1 else None)
+
+
+def following(shape: Callable[[str], str | None]) -> Callable[[Page], object]:
     """``next`` is written in another way."""
-    return pages(lambda page: page.update(next=shape(page["next"])) if page["next"] else None)
+    return lambda page: page.update(next=shape(page["next"])) if page["next"] else None
 
 
 def takes_no_more_than(largest: int) -> Deviate:
@@ -150,13 +157,24 @@ def treats(treatment: FieldTreatment) -> Deviate:
     return lambda sandbox: setattr(sandbox, "field_treatment", treatment)
 
 
+def bare(sandbox: Sandbox) -> None:
+    """What nothing depends on is left out."""
+    pages(lambda page: (page.pop("previous", None), page["meta"].pop("processing_time")))(sandbox)
+    answers(lambda request: Response("", 404) if request.url.path == STATUS else None)(sandbox)
+
+
 EVERYTHING_INCLUDED = tuple(one.slug for one in tables() if one.schema == "main" and one.slug != "shipments")
 DEVIATIONS = [
-    Deviation("previous is left out", pages(without("previous"))),
-    Deviation("next is an address of another scheme", following(lambda path: f"https://127.0.0.1{path}")),
-    Deviation("next is an address of another host", following(lambda path: f"http://wms.internal:8080{path}")),
-    Deviation("next has no leading slash", following(lambda path: path.removeprefix("/api/global/"))),
-    Deviation("next is left out, and meta has the cursor", pages(without("next"))),
+    Deviation(
+        "next is an address of another scheme, of another host, has no leading slash, or only meta has the cursor",
+        in_turn(
+            following(lambda path: f"https://127.0.0.1{path}"),
+            following(lambda path: f"http://wms.internal:8080{path}"),
+            following(lambda path: path.removeprefix("/api/global/")),
+            without("next"),
+        ),
+        settings={"page_size": 10},
+    ),
     Deviation(
         "a limit is refused that the specification allows", takes_no_more_than(8), ends=3, says=("Set WMS_PAGE_SIZE=5",)
     ),
@@ -189,14 +207,11 @@ DEVIATIONS = [
         ends=3,
         says=("keys whose values were cast",),
     ),
-    Deviation("meta has no processing time", pages(lambda page: page["meta"].pop("processing_time"))),
     Deviation("ids are text", each_shipment(as_text)),
     Deviation(
         "a page has more keys than the envelope of 2.6", pages(lambda page: page.update(links={}, total=3)), ends=3
     ),
-    Deviation(
-        "there is no system status", answers(lambda request: Response("", 404) if request.url.path == STATUS else None)
-    ),
+    Deviation("there is no previous, no processing time and no system status", bare),
     Deviation(
         "an unknown key in each shipment",
         each_shipment(lambda one: one.update(gift_wrap=True)),

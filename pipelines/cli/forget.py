@@ -40,8 +40,8 @@ def forget_orders(settings: Settings, names: Sequence[str], *, yes: bool, dry_ru
         if not unseen:
             refuse_unseen(settings.layout, store, orders)
         if orders and (dry_run or not yes):
-            _echo(chain.from_iterable(map(_order_lines, orders)))
-            _echo(_plan_lines(plan_forget(settings, store, [one.id for one in orders])))
+            say_lines(chain.from_iterable(map(_order_lines, orders)))
+            say_lines(_plan_lines(plan_forget(settings, store, [one.id for one in orders])))
     if dry_run:
         say("nothing was changed")
         return
@@ -66,7 +66,7 @@ def take_off(settings: Settings, names: Sequence[str], *, yes: bool) -> None:
     if not names:
         raise SettingsError("Name the orders to take off the list: wms-sync forget --list shows it.")
     orders = _named(settings, names)
-    _echo(chain.from_iterable(map(_order_lines, orders)))
+    say_lines(chain.from_iterable(map(_order_lines, orders)))
     say(
         "Off the list, an order is as any other again: what is read from now on keeps where it went, and with "
         "WMS_INCLUDE_ADDRESSES its persons. What was removed stays removed until a backfill reads the days again in "
@@ -88,7 +88,7 @@ def _forget(settings: Settings, order_ids: Sequence[int]) -> None:
     ):
         if order_ids:
             done.append(forget(run, order_ids))
-        _echo(chain.from_iterable(map(_lines, done)))
+        say_lines(chain.from_iterable(map(_lines, done)))
         remake_report(run)
 
 
@@ -113,10 +113,6 @@ def _counts(done: Sequence[Forgotten]) -> Counts:
 def _unfinished(settings: Settings) -> bool:
     with StateStore(settings.database_url) as store:
         return bool(store.forgotten(unfinished=True))
-
-
-def _echo(lines: Iterator[str]) -> None:
-    say_lines(lines)
 
 
 def _order_lines(order: NamedOrder) -> Iterator[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from functools import wraps
 from itertools import chain
@@ -129,7 +129,7 @@ def push(kind: str, file: Path | None, dry_run: bool, resend: bool, every: bool,
     from wms_sync.master_data.plan.steps import SHOWN
 
     if columns:
-        _print(views.column_lines(kind_named(kind)))
+        say_lines(views.column_lines(kind_named(kind)))
         return 0
     if file is None:
         raise click.UsageError("Name the CSV file, or use --columns to see which columns it may have.")
@@ -139,7 +139,7 @@ def push(kind: str, file: Path | None, dry_run: bool, resend: bool, every: bool,
         from wms_sync.master_data.push.file import plan_file
 
         plan = plan_file(settings, kind_named(kind), file, resend=resend)
-        _print(views.plan_lines(plan, limit=settings.push_limit, most=most))
+        say_lines(views.plan_lines(plan, limit=settings.push_limit, most=most))
         return plan.exit_code
     from pipelines.cli.runs import run_push
 
@@ -207,7 +207,7 @@ def status(as_json: bool, is_check: bool) -> int:
     if as_json:
         say(json.dumps({**_plain(found), "dagster": _plain(home)}, indent=2, default=str))
     else:
-        _print(status_lines(found, home))
+        say_lines(status_lines(found, home))
     return 0
 
 
@@ -309,7 +309,7 @@ def reader() -> None:
     """Show how an analyst opens the tables in DuckDB's shell, Python and DBeaver."""
     from wms_sync.reports.reader import reader_lines
 
-    _print(reader_lines(Settings.load()))
+    say_lines(reader_lines(Settings.load()))
 
 
 @main.command()
@@ -333,7 +333,7 @@ def export(relation: str, to: Path, timezone: str | None) -> None:
     from pipelines.cli.views import export_lines
     from wms_sync.reports.export import export as written
 
-    _print(export_lines(written(Settings.load(), relation, to, timezone=timezone)))
+    say_lines(export_lines(written(Settings.load(), relation, to, timezone=timezone)))
 
 
 @main.command()
@@ -343,7 +343,7 @@ def dictionary(to: Path) -> None:
     """Write the data dictionary: dictionary.html, and sources.yml for a dbt project."""
     from wms_sync.reports.dictionary import write_dictionary
 
-    _print(f"wrote {path}" for path in write_dictionary(to))
+    say_lines(f"wrote {path}" for path in write_dictionary(to))
 
 
 @main.command()
@@ -475,10 +475,6 @@ def _for_service() -> Settings:
     settings = Settings.load()
     settings.require_service()
     return settings
-
-
-def _print(lines: Iterable[str]) -> None:
-    say_lines(lines)
 
 
 def _json_array(text: str) -> list[Any]:

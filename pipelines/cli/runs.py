@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from pipelines.cli.printing import say_lines
 from pipelines.cli.progress import progress, push_progress
+from pipelines.cli.start import imported
 from pipelines.cli.views import maintained_lines, read_lines, refresh_lines, took_lines
 from pipelines.home import home_of_user
 from wms_sync.optional import without
@@ -132,7 +133,9 @@ def _runs(*, keeps_history: bool = True) -> Runs:
     if keeps_history and home_of_user() is not None:
         with without("rich", "pygments"):  # Dagster's dependencies import them where they are installed
             from pipelines import running
+        imported()
         return running
     from pipelines import directly
 
+    imported()
     return directly

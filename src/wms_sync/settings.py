@@ -34,6 +34,8 @@ LONGEST_RETENTION_DAYS = 36_525
 _OWNER = re.compile(r"team:\w[\w.-]*|[\w.+-]+@[\w-]+(\.[\w-]+)+", re.ASCII)
 LEAST_MEMORY = 300 * 1000**2
 LONGEST_NIGHT_HOURS = 24
+LAKE_TAKES_AS_PATTERN = ("*", "?", "[", "\\")
+"""In the path of a lake's files, when it looks which of them no snapshot names."""
 
 
 class Settings(BaseModel):
@@ -104,6 +106,13 @@ class Settings(BaseModel):
             raise ValueError(
                 "WMS_ANALYTICS=ducklake keeps its files in S3 or a folder yet, and WMS_FILES_URL names another store: "
                 "set WMS_ANALYTICS=file"
+            )
+        place = self.files_url or str(self.data_dir)
+        if self.analytics == "ducklake" and (wild := [one for one in LAKE_TAKES_AS_PATTERN if one in place]):
+            raise ValueError(
+                f"WMS_ANALYTICS=ducklake cannot keep files in {place}: DuckLake takes {' and '.join(wild)} as a "
+                "pattern, and would leave deleted files or delete those of others. Choose another "
+                f"{'WMS_FILES_URL' if self.files_url else 'WMS_DATA_DIR'}"
             )
         return self
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -16,6 +17,8 @@ import pytest
 from pipelines import definitions
 from pipelines.cli.runs import run_maintain
 from tests.conftest import FEWER, Bench, opened_store
+from tests.lakes import in_the_database, name_of
+from tests.postgres import end_sessions, plain
 from tests.test_sync import synced
 from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK, marked_in_new_places
@@ -23,12 +26,20 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.asking import RELATIONS
 from wms_sync.analytics.checks import checks
-from wms_sync.analytics.database import row_counts
-from wms_sync.analytics.errors import DatabaseOpenError, NotCommitted, without_statement
-from wms_sync.analytics.extensions import path_of
+from wms_sync.analytics.database import create_empty, row_counts
+from wms_sync.analytics.errors import (
+    DatabaseOpenError,
+    FormerLake,
+    LakeElsewhere,
+    NotCommitted,
+    ReadersInTheWay,
+    without_statement,
+)
+from wms_sync.analytics.extensions import ONLY_FROM_WHEELS, path_of
 from wms_sync.analytics.lake import Lake
+from wms_sync.analytics.room import Room
 from wms_sync.analytics.target import target_of
-from wms_sync.catalogue import marts, quote, stored_tables
+from wms_sync.catalogue import Mart, Table, marts, quote, stored_tables, table
 from wms_sync.errors import SettingsError
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.reports.checks import found_last
@@ -89,6 +100,8 @@ def synced_once(settings: Settings) -> None:
         _, refreshed = synced(Bench(settings, store))
         assert refreshed.published
         store.turn.close()
+    with psycopg.connect(plain(settings.database_url), autocommit=True) as owner:  # as some do for their own psql
+        owner.execute(f"alter database {name_of(settings.database_url)} set search_path = public, lake")
 
 
 @pytest.fixture
@@ -120,9 +133,18 @@ def file_of(lake: Bench, folder: Path) -> Settings:
 
 def everything(settings: Settings) -> dict[str, list[tuple[object, ...]]]:
     """The rows of every table and mart, without the mirror of the state store, which saw one of them being read."""
+    return rows_of(settings, (*stored_tables(), *marts()))
+
+
+def stored(settings: Settings) -> dict[str, list[tuple[object, ...]]]:
+    """The same without the marts, which are queries of the tables."""
+    return rows_of(settings, stored_tables())
+
+
+def rows_of(settings: Settings, relations: Iterable[Mart | Table]) -> dict[str, list[tuple[object, ...]]]:
     found = {}
     with target_of(settings).published() as connection:
-        for one in (*stored_tables(), *marts()):
+        for one in relations:
             columns = ", ".join(quote(name) for name in one.column_names if name not in OF_THE_LOAD)
             rows = connection.execute(f"select {columns} from {one.qualified}").fetchall()
             found[one.slug] = sorted(rows, key=repr)
@@ -212,14 +234,25 @@ def test_a_writer_that_was_overtaken_commits_nothing(lake):
     assert target.version == before
 
 
+def test_a_load_stays_one_transaction_however_little_the_memory(lake):
+    """What DuckDB keeps of deleted rows in a file is no reason to open a lake anew, which would lose the load."""
+    load = Lake(lake.settings).load(lake.store.turn)
+    with load.open() as connection:
+        connection.execute("insert into retailers (id, name) values (-1, 'uncommitted')")
+        room = Room(connection, "10KB")
+        assert room.is_enough
+        for one in (table("retailers"), table("orders")):
+            room.make([one])
+        assert connection.execute("select name from retailers where id = -1").fetchall() == [("uncommitted",)]
+    load.throw_away()
+
+
 def test_a_commit_whose_session_is_lost_says_so_without_the_values_that_it_sent(lake):
     target = Lake(lake.settings)
     before, load = target.version, target.load(lake.store.turn)
-    ending = "select pg_terminate_backend(pid, 5000) from pg_stat_activity where state = 'idle in transaction'"
     with load.open() as connection:
         connection.execute("insert into retailers (id, name) values (-1, 'planted person')")
-        with psycopg.connect(lake.settings.database_url.replace("+psycopg", ""), autocommit=True) as owner:
-            assert owner.execute(ending).fetchall() == [(True,)]
+        end_sessions(lake.settings.database_url, "state = 'idle in transaction'")
     with pytest.raises(NotCommitted, match="could not be committed") as error:
         load.finish(accepted=True)
     assert "planted" not in str(error.value)
@@ -234,7 +267,7 @@ def catalogued(lake: Bench) -> list[tuple[object, ...]]:
     """What the catalogue says of snapshots, files, and files that are to be deleted."""
     tables = ("snapshot", "data_file", "delete_file", "files_scheduled_for_deletion", "table")
     counts = ", ".join(f"(select count(*) from lake.ducklake_{table})" for table in tables)
-    with psycopg.connect(lake.settings.database_url.replace("+psycopg", "")) as connection:
+    with psycopg.connect(plain(lake.settings.database_url)) as connection:
         return connection.execute(f"select {counts}").fetchall()
 
 
@@ -254,7 +287,7 @@ def test_maintenance_leaves_few_files_and_spares_open_readers(lake, capsys):
     assert not is_requested(), "that many loads have not gathered yet"
     settings = settings.model_copy(update={"maintenance_nights": target.loads_gathered})
     assert is_requested()
-    before, scattered = everything(settings), sum(one.files for one in target.tables())
+    before, scattered = stored(settings), sum(one.files for one in target.tables())
     with target.published() as early, target.published() as late:
         late.begin()
         late.execute("from ops.loads limit 0")  # it reads the state of now, and the tables only later
@@ -265,7 +298,7 @@ def test_maintenance_leaves_few_files_and_spares_open_readers(lake, capsys):
     assert f"{left:,} files instead of {scattered:,}; deleted 0 that no reader needs" in capsys.readouterr().out
     assert left <= FILES_AFTER
     assert left < scattered
-    assert everything(settings) == before
+    assert stored(settings) == before
     assert (target.loads_gathered, is_requested()) == (0, False)
 
     with closing(opened_store(settings)) as store:  # the days are over in which readers might need what was replaced
@@ -278,24 +311,14 @@ def test_maintenance_leaves_few_files_and_spares_open_readers(lake, capsys):
     assert (done.tables, done.files, again.deleted, target.version) == (0, left, 0, version)
     assert len([*settings.layout.lake.rglob("*.parquet")]) == left
     assert not orphan.exists()
-    assert everything(settings) == before
-
-
-def in_the_database(url: str, text: str) -> set[str]:
-    """The tables of a PostgreSQL database that hold a text, its own statistics among them."""
-    tables = "select quote_ident(schemaname) || '.' || quote_ident(tablename) from pg_tables"
-    with psycopg.connect(url.replace("+psycopg", "")) as connection:
-        names = connection.execute(f"{tables} where schemaname in ('lake', 'public')").fetchall()
-        query = "select 1 from {} as held where strpos(held::text, %s) > 0 limit 1"
-        every = (*(name for (name,) in names), "pg_stats")
-        return {name for name in every if connection.execute(query.format(name), [text]).fetchone()}
+    assert stored(settings) == before
 
 
 def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake, lake_url):
     settings, folder = lake.settings, lake.layout.root
     with closing(Lake(settings).opened_for_writing(lake.store.turn)) as connection:  # an earlier snapshot has it too
         connection.execute("update pii.order_addresses set last_name = last_name")
-    with psycopg.connect(lake_url.replace("+psycopg", ""), autocommit=True) as owner:
+    with psycopg.connect(plain(lake_url), autocommit=True) as owner:
         owner.execute("analyze")
         marked = "select max(max_value) from lake.ducklake_table_column_stats where max_value like %s"
         [[greatest]] = owner.execute(marked, [MARK % "%"]).fetchall()
@@ -306,6 +329,11 @@ def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake, lake_url):
     statistics = {"lake.ducklake_file_column_stats", "lake.ducklake_table_column_stats", "pg_stats"}
     assert in_the_database(lake_url, mark.decode()) == statistics
     assert {part.split("/")[0] for part in files_holding(folder, mark)} == {"raw", "parquet", "lake"}
+    in_parquet = [str(folder / key) for key in settings.layout.parquet_files("pii_order_addresses")]
+    with duckdb.connect(settings.layout.published) as moved:  # from before the installation moved to the lake
+        create_empty(moved)
+        query = "select * from read_parquet($1, union_by_name = true) where first_name = $2"
+        moved.execute(f"insert into pii.order_addresses by name {query}", [in_parquet, mark.decode()])
     before = everything(settings)
     [named] = orders_named(settings, lake.store, [str(order)])
     planned = plan_forget(settings, lake.store, [order])
@@ -315,7 +343,9 @@ def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake, lake_url):
 
     assert in_the_database(lake_url, mark.decode()) == set()
     assert files_holding(folder, mark) == set()
-    assert (done.databases, done.rows) == (1, sum(planned.rows.values()))
+    assert done.databases == 2
+    assert done.rows > sum(planned.rows.values())
+    settings.layout.published.unlink()
     after = everything(settings)
     lost = {slug: [row for row in rows if row not in after[slug]] for slug, rows in before.items()}
     assert {slug for slug, rows in lost.items() if rows} >= {"orders", "pii_order_addresses", "order_status_history"}
@@ -327,6 +357,30 @@ def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake, lake_url):
     version = target_of(settings).version
     assert forget(lake.run, [order]).rows == 0
     assert target_of(settings).version == version
+    as_file = replace(lake.run, settings=settings.model_copy(update={"analytics": "file"}))
+    with pytest.raises(FormerLake, match="drop schema lake cascade"):
+        forget(as_file, [order])
+
+
+def waits_for_locks(lake: Bench) -> set[str]:
+    """How long the sessions of this process wait, of which several are kept open."""
+    with ExitStack() as several:
+        sessions = [several.enter_context(lake.store._reading()) for _ in range(5)]
+        return {session.exec_driver_sql("show lock_timeout").scalar_one() for session in sessions}
+
+
+def test_a_reader_who_keeps_a_transaction_open_holds_up_neither_readers_nor_runs(lake, lake_url, caplog):
+    with target_of(lake.settings).published() as reader:
+        reader.begin()
+        reader.execute("select count(*) from orders").fetchall()
+        with pytest.raises(ReadersInTheWay, match=r"select pg_terminate_backend\(\d+\)"):
+            forget(lake.run, [4711])
+        recover(lake.run)
+        assert "pg_terminate_backend" in caplog.text
+        assert lake.store.forgotten(unfinished=True) == {4711}
+        assert waits_for_locks(lake) == {"0"}, "of what a session was told nothing is left for others"
+    recover(lake.run)
+    assert lake.store.forgotten(unfinished=True) == frozenset()
 
 
 def test_a_writer_that_was_overtaken_maintains_nothing(lake):
@@ -352,8 +406,14 @@ def test_reports_read_the_lake(lake, tmp_path):
     assert verify(settings).damaged == ()
 
 
+def test_a_lake_stays_where_it_is(lake, tmp_path):
+    moved = Lake(lake.settings.model_copy(update={"data_dir": tmp_path}))
+    with pytest.raises(LakeElsewhere, match=f"{lake.layout.lake}/, and the settings name {tmp_path}/lake/"):
+        moved.opened_for_writing(lake.store.turn)
+
+
 def test_an_analyst_reads_with_the_statements_that_are_shown_and_cannot_write(lake, lake_url):
-    with psycopg.connect(lake_url.replace("+psycopg", ""), autocommit=True) as owner:
+    with psycopg.connect(plain(lake_url), autocommit=True) as owner:
         for statement in role_statements(lake.settings):
             owner.execute(statement)
         texts = "select count(*) from lake.ducklake_file_column_stats natural join lake.ducklake_column"
@@ -384,19 +444,21 @@ def test_extensions_come_from_the_installed_wheels(lake):
     query = "select extension_name from duckdb_extensions() where loaded and install_mode <> 'STATICALLY_LINKED'"
     with target_of(lake.settings).published() as connection:
         assert set(connection.execute(query).fetchall()) == {("ducklake",), ("postgres_scanner",)}
-        downloads = "select value from duckdb_settings() where name like 'auto%_known_extensions'"
-        assert connection.execute(downloads).fetchall() == [("false",), ("false",)]
+        settings = "select name, value from duckdb_settings() where name like '%\\_extensions' escape '\\'"
+        assert dict(connection.execute(settings).fetchall()).items() >= ONLY_FROM_WHEELS.items()
     with pytest.raises(SettingsError, match=r"DuckDB's extension unheard_of .* Install wms-sync\[lake\]"):
         path_of("unheard_of")
 
 
 def test_without_postgresql_there_is_an_error_that_shows_no_password():
     away = Settings.load(
-        _env_file=None, analytics="ducklake", state_url="postgresql+psycopg://u:planted-secret@127.0.0.1:1/none"
+        _env_file=None,
+        analytics="ducklake",
+        state_url="postgresql+psycopg://u:planted-secret@127.0.0.1:1/none?sslpassword=planted-secret",
     )
     with pytest.raises(DatabaseOpenError, match="lake cannot be opened") as error, target_of(away).newest():
         pass
-    assert "planted-secret" not in str(error.value)
+    assert "planted-secret" not in "\n".join([str(error.value), *reader_lines(away)])
     with pytest.raises(SettingsError, match="WMS_STATE_URL=postgresql"):
         Settings.load(_env_file=None, analytics="ducklake")
 

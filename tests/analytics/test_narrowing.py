@@ -11,6 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tests.beginnings import empty_tables
 from tests.conftest import CONFIG, NOW, Bench, opened_store
 from tests.extract.test_field_selection import a_day_passes, refuse
 from tests.oracle import differences, expected_tables
@@ -172,7 +173,7 @@ def test_the_order_in_which_narrow_and_full_windows_come_does_not_matter(bench, 
 
 def merged(bench: Bench, windows: tuple[Window, ...], path: Path, share: float | None = None) -> Dump:
     narrow = {window.id: window.lost for window in windows if window.lost}
-    with open_for_writing(path, memory_limit="500MB") as connection:
+    with open_for_writing(empty_tables(path), memory_limit="500MB") as connection:
         room = None if share is None else lambda _: make_room(connection, "500MB", share)
         merger = Merger(connection, bench.layout, run_id="t", include_addresses=False, narrow=narrow, make_room=room)
         for window in windows:

@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import boto3
 import pytest
-from moto.server import ThreadedMotoServer
 
 KEYS = {"AWS_ACCESS_KEY_ID": "tests", "AWS_SECRET_ACCESS_KEY": "open-sesame", "AWS_REGION": "us-east-1"}
 
@@ -71,6 +69,8 @@ class Wire:
 @contextmanager
 def s3_server() -> Iterator[Wire]:
     """A wire to an S3 server that has the bucket ``wms``, and ``kept``, which keeps versions."""
+    from moto.server import ThreadedMotoServer  # which takes a second, and each process of the tests collects them all
+
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
@@ -86,6 +86,8 @@ def s3_server() -> Iterator[Wire]:
 
 
 def client_of(wire: Wire):
+    import boto3
+
     return boto3.client(
         "s3",
         endpoint_url=wire.address,

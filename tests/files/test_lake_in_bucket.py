@@ -8,26 +8,36 @@ from contextlib import closing
 from datetime import timedelta
 
 import pytest
+from pydantic import SecretStr
 
 from tests.conftest import FEWER
+from tests.files.conftest import client_of, prefix_of
+from tests.lakes import Lakes
 from tests.oracle import differences, expected_tables
 from wms_sandbox.app import Sandbox
+from wms_sync.analytics.errors import AnalyticsError, LakeReplaced
 from wms_sync.analytics.lake import Lake
 from wms_sync.analytics.lake_upkeep import AT_ONCE, delete_replaced
 from wms_sync.analytics.target import target_of
 from wms_sync.errors import SettingsError
+from wms_sync.load.refresh import refresh
 from wms_sync.reports.reader import python_lines
 from wms_sync.runs.operation import Operation
 from wms_sync.settings import Settings
+from wms_sync.state.ledger import LEDGER_LACKS
+from wms_sync.state.store import StateStore
 from wms_sync.upkeep.recovery import begin
 
 
 def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
-    sandbox, settings_for, in_bucket, keys, lake_url
+    sandbox, settings_for, in_bucket, keys, postgres_url, s3, tmp_path
 ):
+    lakes = Lakes(postgres_url)
+    lake_url = lakes.new()
     sandbox.sandbox = Sandbox(FEWER)
     settings = settings_for(sandbox, **(in_bucket | {"analytics": "ducklake", "state_url": lake_url}))
     Operation(settings, source="test").sync()
+    dump = lakes.copy(lake_url)
     shutil.rmtree(settings.data_dir)
     sandbox.sandbox.advance(seconds=7200, changed=60, new=20, packages_added=15, packages_removed=15, orders=20)
     sandbox.sandbox.advance(seconds=10)
@@ -40,7 +50,7 @@ def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
     expected = expected_tables(sandbox)
     with target_of(settings).published() as connection:
         assert differences(connection, expected) == []
-    assert {key.split("/")[0] for key in keys()} == {"raw", "parquet", "lake", "forgotten-orders.json"}
+    assert {key.split("/")[0] for key in keys()} == {"raw", "parquet", "lake", "forgotten-orders.json", "lake.json"}
     assert not settings.layout.lake.exists()
     names: dict[str, object] = {}
     lines = "\n".join(python_lines(settings)).replace("user=''analyst''", "user=''wms''")
@@ -55,6 +65,32 @@ def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
         assert delete_replaced(connection, run.turn, AT_ONCE) == of_earlier_snapshots > 1
     assert orphan not in keys()
     assert len(in_lake(keys)) == sum(one.files for one in lake.tables())
+    assert lacking(settings) is None
+
+    other = settings.model_copy(update={"state_url": SecretStr(lakes.new()), "data_dir": tmp_path / "other"})
+    with begin(other, "sync") as run:  # another installation, by mistake in the same place
+        Lake(other).opened_for_writing(run.turn).close()
+    before = in_lake(keys)
+    with begin(settings, "sync") as run, pytest.raises(LakeReplaced, match=r"that of the database t.*/lake\.json\)"):
+        Lake(settings).maintain(run.turn, AT_ONCE)
+    assert in_lake(keys) == before
+    client_of(s3).delete_object(Bucket="wms", Key=f"{prefix_of(in_bucket)}lake.json")
+
+    lakes.replace(lake_url, dump)  # as an administrator puts it back: the lake's copy of the ledger is as old
+    with StateStore(settings.database_url) as store:
+        newest = max(one.landed_at for one in store.windows("loaded") if one.landed_at is not None)
+    with begin(settings, "sync") as run:
+        doubted = lacking(settings)
+        with pytest.raises(AnalyticsError, match="If files of a lake are lost, `wms-sync rebuild`"):
+            refresh(run)  # maintenance has deleted what that catalogue names
+    assert doubted == int(newest.timestamp())
+
+
+def lacking(settings: Settings) -> int | None:
+    """Since when the ledger may lack creates."""
+    with StateStore(settings.database_url) as store:
+        found = store.observation(LEDGER_LACKS)
+    return None if found is None else found.value
 
 
 def in_lake(keys: Callable[[], set[str]]) -> set[str]:
@@ -64,3 +100,9 @@ def in_lake(keys: Callable[[], set[str]]) -> set[str]:
 def test_another_store_is_refused():
     with pytest.raises(SettingsError, match="keeps its files in S3 or a folder yet"):
         Settings.load(_env_file=None, analytics="ducklake", files_url="gs://b/p", state_url="postgresql://u@h/d")
+
+
+@pytest.mark.parametrize("place", [{"data_dir": "/data[1]"}, {"files_url": "s3://b/what*"}])
+def test_a_place_that_would_be_taken_as_a_pattern_is_refused(place):
+    with pytest.raises(SettingsError, match=r"takes (\[|\*) as a pattern.* Choose another WMS_(DATA_DIR|FILES_URL)"):
+        Settings.load(_env_file=None, analytics="ducklake", state_url="postgresql://u@h/d", **place)

@@ -171,6 +171,18 @@ def test_the_place_is_examined(in_bucket, tmp_path, turn, s3):
     with pytest.raises(VersionsKept, match="versioning off"):
         kept.refuse_versions()
     assert good.names("") == [], "nothing is left of it"
+    client, once = client_of(s3), tmp_path.name.replace("_", "-")
+    client.create_bucket(Bucket=once)
+    for status in ("Enabled", "Suspended"):
+        client.put_bucket_versioning(Bucket=once, VersioningConfiguration={"Status": status})
+        client.put_object(Bucket=once, Key=f"p/{status}", Body=b"page")
+    suspended = bucket_files(f"s3://{once}/p", s3.address, tmp_path)
+    with pytest.raises(VersionsKept, match="onto itself"):
+        suspended.refuse_versions()
+    client.copy_object(
+        Bucket=once, Key="p/Enabled", CopySource=f"{once}/p/Enabled", Metadata={"a": "b"}, MetadataDirective="REPLACE"
+    )
+    suspended.refuse_versions()
     with pytest.raises(FilesUnavailable, match="bucket exists") as caught:
         bucket_files("s3://nowhere/p", s3.address, tmp_path).examined()
     assert "open-sesame" not in str(caught.value)
@@ -207,12 +219,19 @@ def test_a_store_that_refuses_is_named_with_what_to_look_at(refusing, in_bucket,
 
 def test_a_listing_is_asked_for_once_and_follows_what_is_done():
     asked: list[str] = []
-    there = {"raw/shipments/v/a": 1, "raw/shipments/w/b": 2, "raw/shipments/w/c/d": 3}
+    there = {
+        "raw/shipments/w": 0,
+        "raw/shipments/v/a": 1,
+        "raw/shipments/w/b": 2,
+        "raw/shipments/w/c/d": 3,
+        "raw/shipments/v": 0,
+    }
 
     def look(folder: str) -> list[tuple[str, int]]:
         asked.append(folder)
         return [(key, size) for key, size in there.items() if key.startswith(f"{folder}/")]
 
+    # v and w are also what some tools put in the place of a folder
     listing = Listing(look)
     listing.forget(is_ours=True)
     assert listing.names("raw/shipments") == ["v", "w"]

@@ -5,21 +5,26 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Hashable
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import psycopg
 import pytest
 
 from tests.beginnings import BEGINNINGS
 from tests.conftest import CONFIG, NOW, asks_for_page
 from tests.files.conftest import KEYS, Wire
+from tests.lakes import Lakes, in_the_database
+from tests.postgres import plain
 from tests.survival.installation import Installation, Rows, rows
 from tests.survival.moments import Moment
 from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK, marked_in_new_places
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
+from wms_sync.analytics.lake import Lake
 from wms_sync.extract.raw import drop_pages
 from wms_sync.files.errors import FilesUnavailable, VersionsKept
 from wms_sync.reports.doctor import examine
@@ -31,6 +36,7 @@ from wms_sync.state.store import StateStore
 from wms_sync.upkeep.backup import backup
 from wms_sync.upkeep.backups import BackupError
 from wms_sync.upkeep.forget import forget
+from wms_sync.upkeep.place import FilesElsewhere
 from wms_sync.upkeep.recovery import begin
 from wms_sync.upkeep.restore import DataFolderInUse, restore
 from wms_sync.upkeep.verify import verify
@@ -156,24 +162,37 @@ def test_an_installation_moves_by_a_backup_and_a_restore(service, settings_for, 
     ]
     with StateStore(there.database_url) as store:
         assert status(there, store).files_in == there.files_url
+    for wrong, where in ((f"{there.files_url}x", f"{there.files_url}x"), (None, "the data folder")):
+        elsewhere = there.model_copy(update={"files_url": wrong})
+        with pytest.raises(FilesElsewhere, match=f"were in {there.files_url} until now, and {where} has none"):
+            sync(elsewhere)
 
 
-def test_a_forgotten_order_is_in_no_object(service, settings, keys, objects, tmp_path):
+def test_a_forgotten_order_is_in_no_object_and_in_no_row_of_the_catalogue(
+    service, settings_for, in_bucket, postgres_url, keys, objects, tmp_path
+):
     service.sandbox.rewrite = marked_in_new_places
-    settings = settings.model_copy(update={"include_addresses": True, "raw_retention_days": None})
+    state_url = Lakes(postgres_url).new()
+    on_lake: dict[str, object] = {"analytics": "ducklake", "include_addresses": True, "state_url": state_url}
+    settings = settings_for(service, **(SMALL | in_bucket | on_lake))
     sync(settings)
-    order, looked = an_order(settings), tmp_path / "looked"
-    assert holding(objects, looked, order)
+    with begin(settings, "maintenance") as run:  # an earlier snapshot has it too
+        Lake(settings).maintain(run.turn, timedelta(days=1))
+    order, looked = an_order_at_an_end(state_url), tmp_path / "looked"
+    assert {key.split("/")[0] for key in holding(objects, looked, order)} == {"raw", "parquet", "lake"}
+    assert in_the_database(state_url, MARK % order)
     with begin(settings, "forget") as run:
         assert forget(run, [order]).pages > 0
     assert holding(objects, looked, order) == set()
+    assert in_the_database(state_url, MARK % order) == set()
     assert raw_pages(keys) == recorded(settings)
     assert not verify(settings).damaged
     with begin(settings, "retention") as run:
         dropped = [drop_pages(run.turn, run.layout, one.id, NOW) for one in run.store.windows("loaded")]
     assert (all(dropped), raw_pages(keys)) == (True, set())
     assert not verify(settings).damaged
-    kept = settings.model_copy(update={"files_url": str(settings.files_url).replace("//wms/", "//kept/")})
+    of_versions = {"files_url": str(settings.files_url).replace("//wms/", "//kept/"), "state_url": None}
+    kept = settings.model_copy(update={**of_versions, "analytics": "file", "data_dir": tmp_path / "kept"})
     with begin(kept, "forget") as run, pytest.raises(VersionsKept):
         forget(run, [order + 1])
 
@@ -206,6 +225,14 @@ def test_what_a_bucket_and_a_backup_of_the_state_bring_back(service, settings, t
     elsewhere = settings.model_copy(update={"files_url": None, "data_dir": tmp_path / "empty"})
     with pytest.raises(BackupError, match="Set WMS_FILES_URL to where they are now"):
         restore(elsewhere, tmp_path / "backups")
+
+
+def an_order_at_an_end(url: str) -> int:
+    """An order whose persons are the last ones in a column, so that the statistics name them."""
+    with psycopg.connect(plain(url)) as connection:
+        query = "select max(max_value) from lake.ducklake_table_column_stats where starts_with(max_value, %s)"
+        [[greatest]] = connection.execute(query, [MARK.partition("%")[0]]).fetchall()
+    return int(greatest.removeprefix(MARK.partition("%")[0]).partition("-")[0])
 
 
 def an_order(settings: Settings) -> int:

@@ -10,6 +10,7 @@ import zstandard
 
 from wms_sync.flatten.batch import Flattener
 from wms_sync.flatten.errors import PageDamagedError, PageUnreadableError, RecordsLostError
+from wms_sync.flatten.write import SMALL_BYTES
 
 from .conftest import EXTRACTED_AT
 
@@ -156,6 +157,14 @@ def test_a_misfit_is_found_behind_a_key_that_the_gate_has_learned(land, tmp_path
         done = flattener.flatten(pages, window_id="w", part=1, parquet_dir=tmp_path)
 
     assert (done.quarantined, done.drift) == (1, 2)
+
+
+@pytest.mark.parametrize(("size", "codec"), [(SMALL_BYTES - 1, "SNAPPY"), (SMALL_BYTES, "ZSTD")])
+def test_the_files_of_few_bytes_are_compressed_by_what_begins_at_once(flattener, land, tmp_path, size, codec):
+    (page,) = land(page_with(1))
+    done = flattener.flatten([replace(page, uncompressed_bytes=size)], window_id="w", part=1, parquet_dir=tmp_path)
+    query = f"select distinct compression from parquet_metadata('{done.files['shipments']}')"
+    assert duckdb.sql(query).fetchall() == [(codec,)]
 
 
 @pytest.mark.parametrize("ending", ["gz", "zst"])

@@ -1,6 +1,9 @@
 """The gate passes what DuckDB reads without a loss, and nothing on which DuckDB would be silent."""
 
 import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import duckdb
 import pytest
@@ -166,3 +169,25 @@ def test_a_learned_key_passes_and_is_counted_wherever_its_type_stands(gate):
 def test_keys_without_end_are_not_learned(gate):
     gate.learn([Drift("Shipment", f"key_{number}", "", 1) for number in range(1000)])
     assert not gate.examine(page({"id": 1, "key_1": 1})).fits
+
+
+def test_gates_of_several_threads_make_their_types_at_once(shape):
+    """Without a lock, msgspec ends the process by a segmentation fault."""
+    before, lanes, passed = sys.getswitchinterval(), 8, []
+    sys.setswitchinterval(1e-6)
+    try:
+        for number in range(8):
+            gates, barrier = [Gate(shape) for _ in range(lanes)], Barrier(lanes)
+            key = f"new_{number}"  # which makes new types
+            for one in gates:
+                one.learn([Drift("Shipment", key, "", 1)])
+
+            def examine(gate, barrier=barrier, key=key):
+                barrier.wait()
+                passed.append(gate.examine(page({"type": "Shipment", "id": 1, key: 2})).fits)
+
+            with ThreadPoolExecutor(lanes) as pool:
+                list(pool.map(examine, gates))
+    finally:
+        sys.setswitchinterval(before)
+    assert passed == [True] * lanes * 8

@@ -1,8 +1,9 @@
-"""Merging while others are read: the tables are those of a load that merges all at once, also after an error."""
+"""Merging while others are read: the tables are those of one load at the end, also after an error."""
 
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 
 import duckdb
 import pytest
@@ -14,12 +15,16 @@ from wms_sync.analytics.database import open_for_writing
 from wms_sync.extract.plan import data_as_of
 from wms_sync.extract.read import Reading
 from wms_sync.flatten.window import flattened_window
-from wms_sync.flatten.workers import Flattening
+from wms_sync.flatten.workers import MEMORY_MEANWHILE, Flattening
+from wms_sync.intervals import Interval
 from wms_sync.load.ahead import PAGES, MergingAhead
 from wms_sync.load.pending import PendingWindows
 from wms_sync.load.refresh import Refresh, refresh
 from wms_sync.runs.operation import Operation
+from wms_sync.settings import memory_bytes
+from wms_sync.state.store import Window
 
+UNREAD = "unread"
 ONE_BY_ONE = "the memory is not enough to merge in one transaction: the tables are merged one by one"
 
 
@@ -32,12 +37,16 @@ def sandbox(server):
 @pytest.fixture
 def landed(bench):
     """Windows that are flattened and not merged."""
-    bench.settings = bench.settings.model_copy(update={"page_size": 8})
+    bench.settings = bench.settings.model_copy(update={"page_size": 4})
     with bench.api() as api, Flattening(bench.settings, bench.store) as ahead:
         return Reading(bench.run, api, landed=ahead.add).sync().window_ids
 
 
 def merging(bench):
+    """A read goes on, of which a window is still to be begun."""
+    whole = Interval(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC))
+    unread = Window.begun(UNREAD, whole, reason="sync", run_id="test", signature="", service=None)
+    bench.store.begin_windows([unread])
     begun = Refresh(bench.run)
     return begun, MergingAhead(bench.run, begun)
 
@@ -50,18 +59,27 @@ def test_windows_are_merged_ahead_when_there_are_enough_and_published_with_the_r
     for one in others:
         ahead.flattened(one)
     assert ahead.is_due
-    ahead.merge()
+    ahead.merge(MEMORY_MEANWHILE)
     assert not ahead.is_due
     assert not bench.layout.working_database.exists()  # nor is anything published before the end
     assert not bench.layout.published.exists()
-    assert {one.state for one in bench.store.windows()} == {"landed"}
+    assert {one.id for one in bench.store.windows("landed")} == set(landed)
 
     report = refresh(bench.run, begun=begun)
     assert report.published
     assert sorted(report.windows) == sorted(landed)
     assert report.merged["shipments"] == report.rows["shipments"] == FEWER.shipments
-    assert {one.state for one in bench.store.windows()} == {"loaded"}
+    assert {one.id for one in bench.store.windows("loaded")} == set(landed)
     assert_equal(bench, sandbox)
+
+
+def test_shortly_before_the_end_of_a_read_nothing_is_merged_ahead(bench, landed):
+    _, ahead = merging(bench)
+    for one in landed:
+        ahead.flattened(one)
+    assert ahead.is_due
+    bench.store.abandon(UNREAD)
+    assert not ahead.is_due
 
 
 def test_an_error_ahead_is_left_to_the_load_which_merges_everything(bench, sandbox, landed):
@@ -72,7 +90,7 @@ def test_an_error_ahead_is_left_to_the_load_which_merges_everything(bench, sandb
     damaged = bench.layout.parquet / "shipments" / flattened_window(bench.layout, last).parts["shipments"][0]
     whole = damaged.read_bytes()
     damaged.write_bytes(whole[: len(whole) // 2])
-    ahead.merge()
+    ahead.merge(MEMORY_MEANWHILE)
     assert not any(bench.store.turn.folder.glob("*.duckdb"))
 
     damaged.write_bytes(whole)
@@ -111,12 +129,14 @@ def test_once_it_is_stopped_nothing_is_merged_ahead(bench, landed):
         ahead.flattened(one)
     ahead.stop()
     assert not ahead.is_due
-    ahead.merge()
+    ahead.merge(MEMORY_MEANWHILE)
     assert not any(bench.store.turn.folder.glob("*.duckdb"))
 
 
-def test_the_flatteners_pause_while_something_is_merged_and_it_waits_for_them(bench, landed):
-    done, overlapping = [], []
+def test_flatteners_whose_memory_a_merge_takes_pause_and_the_others_go_on(bench, landed):
+    done: list[str] = []
+    overlapping: list[frozenset[int]] = []
+    memory: list[int] = []
 
     class Counted:
         is_due = True
@@ -124,17 +144,22 @@ def test_the_flatteners_pause_while_something_is_merged_and_it_waits_for_them(be
         def flattened(self, window_id):
             done.append(window_id)
 
-        def merge(self):
-            overlapping.append(flattening._flattening)
+        def merge(self, bytes_):
+            overlapping.append(flattening._paused & flattening._flattening)
+            memory.append(bytes_)
+            others, before = flattening._workers - len(flattening._paused), len(done)
+            while others and len(done) == before < len(landed) - others:
+                time.sleep(0.01)
 
-    meanwhile = Counted()
-    with Flattening(bench.settings, bench.store, meanwhile=meanwhile) as flattening:
+    with Flattening(bench.settings, bench.store, meanwhile=Counted()) as flattening:
         for window in landed:
             flattening.add(window)
         while len(done) < len(landed) or not overlapping:
             time.sleep(0.01)
     assert sorted(done) == sorted(landed)
     assert not any(overlapping)
+    limit = memory_bytes(bench.settings.memory_limit)
+    assert all(min(MEMORY_MEANWHILE, limit - flattening._workers) <= bytes_ <= limit for bytes_ in memory)
 
 
 def test_a_run_reads_and_merges_a_service_that_takes_its_time(bench, sandbox):

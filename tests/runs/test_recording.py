@@ -23,7 +23,7 @@ def test_an_interrupt_while_duckdb_runs_a_query_ends_the_run_as_interrupted(benc
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with duckdb.connect() as connection, pytest.raises(KeyboardInterrupt):
+        with duckdb.connect(config={"threads": "1"}) as connection, pytest.raises(KeyboardInterrupt):
             run(connection)
     finally:
         signal.signal(signal.SIGINT, before)

@@ -14,12 +14,20 @@ CHECKS = {check.name: check for check in checks()}
 BELONGS = [name for name in CHECKS if "_belong_to_" in name]
 
 
-@pytest.fixture
-def database():
+@pytest.fixture(scope="module")
+def empty():
     with duckdb.connect() as connection:
         connection.execute("set timezone = 'UTC'")
         create_empty(connection)
         yield connection
+
+
+@pytest.fixture
+def database(empty):
+    """All that a test writes is undone at its end."""
+    empty.begin()
+    yield empty
+    empty.rollback()
 
 
 def offenders(database, name):

@@ -19,14 +19,22 @@ CLIENTS = Path(__file__).parents[2] / ".clients"
 TODAY = NOW.date()
 
 
-@pytest.fixture
-def database():
+@pytest.fixture(scope="module")
+def loaded():
     with duckdb.connect() as connection:
         # as an analyst's own connection may be: the days are the warehouses' all the same
         connection.execute("set timezone = 'Pacific/Auckland'")
         create_empty(connection)
         load(connection)
         yield connection
+
+
+@pytest.fixture
+def database(loaded):
+    """All that a test writes is undone at its end."""
+    loaded.begin()
+    yield loaded
+    loaded.rollback()
 
 
 def ask(database, query):

@@ -14,8 +14,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from tests.postgres import end_sessions, plain
 from wms_sync.layout import Layout
 from wms_sync.state.advisory import PostgresLock
+from wms_sync.state.engine import PAUSE_SECONDS
 from wms_sync.state.errors import SessionLost, StateError, StateUrlError
 from wms_sync.state.locks import lock_of
 from wms_sync.state.store import StateStore
@@ -35,20 +37,6 @@ pidfile = {folder}/pool.pid
 """
 
 
-def plain(url: str) -> str:
-    return url.replace("+psycopg", "")
-
-
-def end_sessions(url: str, which: str) -> int:
-    """What an administrator does, or a restart."""
-    with psycopg.connect(plain(url), autocommit=True) as connection:
-        ended = connection.execute(
-            "select pg_terminate_backend(pid, 5000) from pg_stat_activity "
-            f"where pid <> pg_backend_pid() and backend_type = 'client backend' and {which}"
-        )
-        return len(ended.fetchall())
-
-
 HOLDS = "query like '%pg_advisory_lock(hash%'"
 WRITES = f"not {HOLDS}"
 
@@ -65,7 +53,7 @@ def test_a_run_whose_session_is_lost_writes_nothing_more_and_says_so(postgres_ur
         ):
             store.observe(name, 1, "before")
             with suppress(psycopg.Error), store._transaction() as connection:
-                assert end_sessions(postgres_url, which) >= 1
+                end_sessions(postgres_url, which)
                 if which == WRITES:
                     connection.exec_driver_sql("select 1")
             store.observe(name, 2, "late")
@@ -111,6 +99,14 @@ def test_runs_are_marked_while_their_session_lives(postgres_url, tmp_path):
     assert not other.is_running("one")
 
 
+def test_what_is_read_takes_no_transaction_and_a_session_that_was_lost_meanwhile_is_replaced(postgres_url):
+    with StateStore(postgres_url) as store:
+        store.windows()
+        end_sessions(postgres_url, "state = 'idle' and query like 'SELECT windows.%'")  # no end of a transaction
+        time.sleep(PAUSE_SECONDS)
+        store.windows()
+
+
 @pytest.fixture
 def pool(postgres_url, tmp_path, request) -> Iterator[str]:
     """PgBouncer before the server; gives its URL."""
@@ -154,5 +150,7 @@ def test_without_postgresql_the_error_shows_no_password():
     with pytest.raises(StateError, match="does not answer") as error, lock.hold("night"):
         pass
     assert "planted-secret" not in str(error.value)
+    with pytest.raises(StateUrlError, match="sslmod"):
+        PostgresLock("postgresql+psycopg://u:p@127.0.0.1:1/none?sslmod=require").holder()
     with pytest.raises(StateUrlError), PostgresLock("postgresql+psycopg://u:p@host:port/none").hold("night"):
         pass

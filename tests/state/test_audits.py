@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import text
 
+from tests.conftest import turn_at
 from tests.state.conftest import take_migration_back
 from wms_sync.state.audits import Audit, AuditResult, Audits, MissingShipment
 
@@ -56,14 +58,14 @@ def test_what_is_taken_in_replaces_what_is_known_of_the_same_audits(audits):
     assert set(audits.missing()) == {8, 9}
 
 
-def test_a_store_from_before_anything_was_voided_learns_it(url, turn):
-    take_migration_back(url, "0009_voided_of_audits", "alter table audits drop column voided")
-    with Audits(url, turn) as audits:
+def test_a_store_from_before_anything_was_voided_learns_it(unopened_url, tmp_path):
+    take_migration_back(unopened_url, "0009_voided_of_audits", "alter table audits drop column voided")
+    with closing(turn_at(unopened_url, tmp_path)) as turn, Audits(unopened_url, turn) as audits:
         audits.begin(audit("before", MOMENT + 3 * DAY))
         assert next(reversed(audits.all())).voided is None
 
 
-def test_a_store_from_before_anything_was_marked_learns_it(url, turn):
-    take_migration_back(url, "0006_missing_shipments", "drop table missing_shipments")
-    with Audits(url, turn) as audits:
+def test_a_store_from_before_anything_was_marked_learns_it(unopened_url):
+    take_migration_back(unopened_url, "0006_missing_shipments", "drop table missing_shipments")
+    with Audits(unopened_url) as audits:
         assert audits.missing() == {}

@@ -5,8 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
+from sqlalchemy import Engine, event
 
 from tests.conftest import turn_at
 from tests.state.conftest import take_migration_back
@@ -140,3 +142,22 @@ def counted(path) -> int:
     """How many windows another process finds."""
     said = subprocess.run([sys.executable, "-c", ELSEWHERE, str(path)], capture_output=True, text=True, check=True)
     return int(said.stdout)
+
+
+def test_a_state_store_that_is_open_is_opened_again_without_asking_it_anything(tmp_path):
+    url = f"sqlite:///{tmp_path}/state.db"
+    asked: list[str] = []
+
+    def note(*given: Any) -> None:
+        asked.append(given[2])
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        with StateStore(url):
+            assert asked
+            asked.clear()
+            with StateStore(url):
+                pass
+        assert asked == []
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)

@@ -47,7 +47,7 @@ def sync(run: Run) -> None:
             with Flattening(run.settings, run.store) as ahead:
                 for window in report.window_ids[:1]:
                     ahead.add(window)
-            begun.merge_ahead(report.window_ids[:1])
+            begun.merge_ahead(report.window_ids[:1], run.settings.memory_limit)
         stored = partial(stored_shipments, run.settings)
         SliceReader(run, api, stored=stored).read(report.horizon)
     assert refresh(run, begun=begun).published

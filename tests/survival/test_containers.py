@@ -15,6 +15,7 @@ import pytest
 import yaml
 from dagster._grpc.client import DagsterGrpcClient
 
+from tests.files.conftest import KEYS, s3_server
 from tests.oracle import differences, expected_tables
 from tests.pipelines.dagster_dev import DagsterDev, free_port
 from wms_sandbox.server import SandboxServer
@@ -103,8 +104,6 @@ def test_runs_in_pods_fill_the_lake_and_one_that_is_killed_is_marked_and_followe
 ):
     if not request.config.getoption("--soak"):
         pytest.skip("only under --soak")
-    from tests.files.conftest import KEYS, s3_server  # which takes long
-
     for name, value in KEYS.items():
         monkeypatch.setenv(name, value)
     with s3_server() as wire:

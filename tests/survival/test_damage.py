@@ -204,16 +204,27 @@ async def _refuse(sku: bytes, request: Request) -> Response | None:
 def test_a_data_folder_belongs_to_one_service_also_after_its_state_store_is_lost(bench, settings_for, sandbox):
     """Another service's time counts as covered by this one's windows, and its history would be passed over."""
     begun(bench, sandbox, night)
+    half_read = bench.layout.window("20260401T000000Z-20260402T000000Z-abcdef") / "page-00001.json.gz"
+    half_read.parent.mkdir()
+    half_read.write_bytes(b"of a run that goes on elsewhere")
+    files = sorted(bench.layout.raw.rglob("*"))
     bench = without_state(bench)
     bench.settings = settings_for(sandbox, base_url="https://other.example.com")
     with pytest.raises(AnotherServiceError, match=rf"{sandbox.base_url}.*https://other\.example\.com.*WMS_DATA_DIR"):
         recover(bench.run)
+    assert sorted(bench.layout.raw.rglob("*")) == files
     with pytest.raises(AnotherServiceError):
         plan_file(bench.settings, RETAILERS, bench.settings.data_dir / "by-the-tables-of-another.csv")
     assert "WMS_DATA_DIR" in "".join(status(bench.settings, bench.store).needs_a_hand)
     assert [one.verdict for one in examine(bench.settings) if one.subject == "service"] == ["fail"]
     for same in (None, "http://127.0.0.1:9", sandbox.base_url.replace("http", "HTTP")):
         recover(Run(settings_for(sandbox, base_url=same), bench.store, "test"))
+    manifest = half_read.with_name("manifest.json")
+    manifest.parent.mkdir()
+    text = (bench.layout.window(bench.store.windows()[0].id) / manifest.name).read_text()
+    manifest.write_text(text.replace(sandbox.base_url, "https://other.example.com"))
+    with pytest.raises(AnotherServiceError, match=r"holds https://other\.example\.com"):
+        recover(Run(settings_for(sandbox), bench.store, "test"))
     bench.store.close()
 
 
@@ -250,6 +261,8 @@ def test_pages_that_only_a_lost_state_store_knew_are_taken_away(bench, sandbox):
     """Nobody goes on with them, and no retention would ever find them."""
     recover(bench.run)
     read_half(bench, sandbox)
+    folder, *_ = bench.layout.raw.iterdir()
+    (folder / "manifest.json").write_text("damaged, so that it says as little as none")
     bench = without_state(bench)
     assert "partly read" in night(bench)[-1]
     assert {folder.name for folder in bench.layout.raw.iterdir()} == {window.id for window in bench.store.windows()}

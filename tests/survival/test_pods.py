@@ -17,7 +17,9 @@ from uuid import uuid4
 import psycopg
 import pytest
 
+from tests.files.conftest import KEYS, s3_server
 from tests.oracle import differences
+from tests.postgres import end_sessions, plain
 from tests.survival.installation import Installation, wait_until
 from tests.survival.moments import Moment
 from tests.survival.test_taking_over import goes_on, stands_still
@@ -100,18 +102,9 @@ class Place:
         assert process.is_alive(), pod.log.read_text()
         return pod, process
 
-    def end_sessions(self, which: str) -> None:
-        """As an administrator does, a restart, or PostgreSQL itself when a machine answers no more."""
-        with psycopg.connect(self.environment["WMS_STATE_URL"].replace("+psycopg", ""), autocommit=True) as connection:
-            ended = connection.execute(
-                "select pg_terminate_backend(pid, 10000) from pg_stat_activity where pid <> pg_backend_pid() and "
-                f"datname = current_database() and {which}"
-            ).fetchall()
-        assert ended
-
     def state(self) -> dict[str, object]:
         """Everything in PostgreSQL that a late writer could change."""
-        with psycopg.connect(self.environment["WMS_STATE_URL"].replace("+psycopg", "")) as connection:
+        with psycopg.connect(plain(self.environment["WMS_STATE_URL"])) as connection:
             tables = connection.execute(
                 "select schemaname || '.' || tablename from pg_tables where schemaname in ('public', 'lake') "
                 "and tablename not in ('runs', 'told_facts', 'alerts') order by 1"
@@ -132,8 +125,6 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     if not request.config.getoption("--soak"):
         yield {"WMS_FILES_URL": f"file://{tmp_path_factory.mktemp('store')}"}
         return
-    from tests.files.conftest import KEYS, s3_server  # which takes long
-
     with s3_server() as wire:
         yield {**KEYS, "WMS_FILES_URL": "s3://wms", "WMS_FILES_ENDPOINT": wire.address}
 
@@ -141,7 +132,7 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture
 def place(postgres_url, service, store, tmp_path, monkeypatch) -> Place:
     name = f"t{uuid4().hex}"
-    with psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True) as connection:
+    with psycopg.connect(plain(postgres_url), autocommit=True) as connection:
         connection.execute(f"create database {name}")
     for variable, value in store.items():
         if not variable.startswith("WMS_"):
@@ -177,7 +168,7 @@ def _share(request: pytest.FixtureRequest) -> None:
 @pytest.mark.parametrize("title", MOMENTS)
 def test_a_pod_that_was_overtaken_writes_nothing_more(title, place, expected):
     pod, first = at(title, place)
-    place.end_sessions(SESSIONS["the lock's"])
+    end_sessions(place.environment["WMS_STATE_URL"], SESSIONS["the lock's"])
     place.run("sync")
     made = place.state()
     said = len(pod.log.read_text())
@@ -195,7 +186,7 @@ def test_a_pod_whose_sessions_are_lost_ends_and_the_next_goes_on(title, which, p
     if which != "all" and not request.config.getoption("--soak"):
         pytest.skip("only under --soak")
     pod, first = at(title, place)
-    place.end_sessions(SESSIONS[which])
+    end_sessions(place.environment["WMS_STATE_URL"], SESSIONS[which])
     assert goes_on(first) == 1, pod.log.read_text()
     told = pod.log.read_text()
     assert re.search("has lost its session in PostgreSQL|has ended|does not answer", told), told

@@ -13,10 +13,10 @@ import signal
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from tests.conftest import CONFIG
+from tests.postgres import end_sessions
 from tests.survival.installation import Installation, wait_until
 from tests.survival.moments import Moment
 from wms_sandbox.app import Sandbox
@@ -37,7 +37,7 @@ MOMENTS = {
     "a window is closed": ("sync", f"FolderFiles.replace > Turn.write_whole > {PUT}", 1),
     "a table's file is put in place": (
         "sync",
-        "write_tables > write_tables.<locals>.<dictcomp> > _write > put_in_place: before replace",
+        "_put_in_place > put_in_place: before replace",
         5,
     ),
     "the working file is taken": ("sync", f"Refresh.run > WorkingFile.begin > {PUT}", 1),
@@ -70,11 +70,7 @@ def stands_still(process: ForkServerProcess) -> bool:
 def delete_locks(installation: Installation) -> None:
     """What somebody does who takes a run for dead: as docs/scale.md says where the state is in PostgreSQL."""
     if url := installation.settings.get("WMS_STATE_URL"):
-        with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
-            ended = connection.execute(
-                "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted"
-            ).fetchall()
-        assert ended
+        end_sessions(url, "pid in (select pid from pg_locks where locktype = 'advisory' and granted)")
         return
     for lock in installation.layout.work.glob("*.lock"):
         lock.unlink()

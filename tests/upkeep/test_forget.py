@@ -18,7 +18,7 @@ from tests.unpacked import files_holding
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.server import SandboxServer
-from wms_sync.analytics.errors import UnknownOrderError
+from wms_sync.analytics.errors import AnalyticsError, UnknownOrderError
 from wms_sync.durable import make_private
 from wms_sync.extract.raw import damage, read_manifest
 from wms_sync.flatten.window import flattened_window, write_flattened
@@ -26,7 +26,7 @@ from wms_sync.layout import parquet_name
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.settings import Settings
 from wms_sync.upkeep.forget import Forgotten, forget
-from wms_sync.upkeep.forget_plan import orders_named
+from wms_sync.upkeep.forget_plan import orders_named, plan_forget
 from wms_sync.upkeep.forget_search import suspects
 from wms_sync.upkeep.recovery import recover
 
@@ -299,6 +299,22 @@ def test_a_page_that_cannot_be_read_goes_and_is_asked_for_again(stored):
     assert not page.exists()
     assert stored.store.window(window).state == "abandoned"
     sync(stored)
+    assert rebuild(stored.run).published
+    assert holding(stored, order) == set()
+
+
+def test_a_parquet_file_that_cannot_be_read_goes_and_is_made_again(stored):
+    """Else no run would ever end again: each first finishes what was to be forgotten."""
+    order, *_ = orders_with_addresses(stored)
+    file = Path(stored.layout.files.local(stored.layout.parquet_files("orders")[:1])[0])
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(AnalyticsError, match="`wms-sync verify` names what is damaged"):
+        plan_forget(stored.settings, stored.store, [order])
+    forgotten(stored, order)
+    assert not file.exists()
+    assert holding(stored, order) == set()
+    sync(stored)
+    assert file.exists()
     assert rebuild(stored.run).published
     assert holding(stored, order) == set()
 

@@ -26,7 +26,16 @@ from types import SimpleNamespace
 import duckdb
 
 from wms_sync import sql_files
-from wms_sync.analytics.checks import Check, checks, copies, counted_rows, expressions, keys_check, release
+from wms_sync.analytics.checks import (
+    Check,
+    checks,
+    copies,
+    counted_rows,
+    doubled_keys,
+    expressions,
+    keys_check,
+    release,
+)
 from wms_sync.analytics.database import (
     FULL,
     Places,
@@ -52,6 +61,8 @@ COUNTED = 0.3
 """A share of the memory limit: counting all rows may take so much before the load begins."""
 FEWER = 8
 """Checks that have too little memory together are asked so many times fewer at once."""
+FEW = 1_000_000
+"""The keys of so many rows are looked at in one table of groups: each takes 2 MiB, which costs more than its rows."""
 WHOLE = "whole tables"
 OF_LOAD = "the rows of this load"
 RELATIONS = (*tables(), *ops_tables())
@@ -201,8 +212,7 @@ class Checking:
         """
         if self.has_begun:
             return False
-        if not isinstance(connection, OneTransaction):
-            self._places_before = places(connection)
+        self._places_before = places(connection)
         if self._before is None:
             found = records(connection.execute("from ops.checks where release = ?", [release()]))
             self._before = {row["name"]: _Found(**row) for row in found}
@@ -223,13 +233,13 @@ class Checking:
         agrees with them. If the memory is not enough, return: closing the file frees it. If the file was opened for
         this ``alone``, raise ``duckdb.OutOfMemoryException`` instead where no check could be asked.
         """
+        windows = connection.execute(sql_files.read("asked/windows.sql")).fetchall()
         if not self._knows_what_to_count:
-            self._use(connection, tally)
+            self._use(connection, tally, windows)
         was_counted = self._counted.is_complete
         if not self._counted.go_on(connection, alone=alone):
             return
         alone = alone and was_counted  # what was just counted takes some of the memory
-        windows = connection.execute(sql_files.read("asked/windows.sql")).fetchall()
         self.is_news = bool(windows)
         self._whole = self._whole or self._asks_whole_tables(windows, self.rows["shipments"])
         if self._whole and not alone and is_filled(connection, self._memory_limit):
@@ -253,7 +263,9 @@ class Checking:
             self._record(connection)
             self.is_complete = True
 
-    def _use(self, connection: duckdb.DuckDBPyConnection, tally: Tally | None) -> None:
+    def _use(
+        self, connection: duckdb.DuckDBPyConnection, tally: Tally | None, windows: Sequence[tuple[str, int, bool]]
+    ) -> None:
         """Look at the tally: which tables are still to be counted, and whether the load's rows are the latest ones."""
         self._knows_what_to_count = True
         if self._whole or tally is None:
@@ -261,7 +273,6 @@ class Checking:
         is_alone = isinstance(connection, OneTransaction)  # in a transaction of its own, in which nobody else writes
         if not is_alone and not tally.is_all_that_changed(self._places_before, places(connection)):
             return
-        windows = connection.execute(sql_files.read("asked/windows.sql")).fetchall()
         known = tally.rows(self._rows_before)
         if not known or self._asks_whole_tables(windows, known["shipments"]):
             return
@@ -296,9 +307,15 @@ class Checking:
         for statement in copies(slugs, self._since) if is_copied else ():
             connection.execute(statement)
         common = expressions(slugs, self._since, copied=is_copied)
-        counts = [f"select {literal(check.name)}, count(*) from ({check.limited})" for check in asked]
+        is_small = self._since is not None and sum(self._wrote.values()) <= FEW
+        at_once = [check for check in asked if check.is_of_keys] if is_small else []
+        counts = [_offending(check) for check in asked if check not in at_once]
+        counts += [f"({doubled_keys([check.table for check in at_once])})"] if at_once else []
         counts += [f"select {literal(slug)}, ({counted_rows(slug)})" for slug in dict.fromkeys(slugs)]
         found = dict(connection.execute(f"{common}\n" + "\nunion all\n".join(counts)).fetchall()) if counts else {}
+        doubtful = [_offending(check) for check in at_once if check.name in found]
+        if doubtful:
+            found |= dict(connection.execute(f"{common}\n" + "\nunion all\n".join(doubtful)).fetchall())
         if self._since is not None and any(found.get(slug, 0) != self._wrote[slug] for slug in _of_objects(slugs)):
             self._since = None  # somebody changed them afterwards
             return self._of_load(connection, windows, passed)
@@ -398,6 +415,10 @@ def _fill_load_keys(connection: duckdb.DuckDBPyConnection, files: Mapping[str, S
         sql_files.read("asked/load_keys.sql").format(keys="\n    ".join(keys)),
         {root: listed for root, listed in files.items() if listed},
     )
+
+
+def _offending(check: Check) -> str:
+    return f"select {literal(check.name)}, count(*) from ({check.limited})"
 
 
 def _of_objects(slugs: Sequence[str]) -> Sequence[str]:

@@ -49,6 +49,11 @@ class Check:
     limited: str
     reads: tuple[str, ...] = ()
 
+    @property
+    def is_of_keys(self) -> bool:
+        """Return whether this asks whether the keys of its table are unique."""
+        return self.name == keys_check(self.table)
+
 
 @cache
 def checks() -> tuple[Check, ...]:
@@ -67,6 +72,19 @@ def release() -> str:
 def keys_check(slug: str) -> str:
     """Return the name of the check that the keys of a table are unique; every table has one."""
     return f"{slug}_have_unique_keys"
+
+
+def doubled_keys(slugs: Sequence[str]) -> str:
+    """Return the query for the checks of keys that may find something in the rows that a load may have changed.
+
+    Where it names none, none of them finds anything; see ``expressions``.
+    """
+    keys = (
+        f"select {literal(keys_check(one.slug))} as name, hash({', '.join(map(quote, one.keys))}) as key_hash, "
+        f"{_lacking(one)} as lacks from {quote(one.slug + _OF_LOAD)}"
+        for one in map(table, slugs)
+    )
+    return sql_files.read("asked/doubled_keys.sql").format(keys="\nunion all\n".join(keys))
 
 
 def counted_rows(slug: str) -> str:
@@ -147,13 +165,16 @@ def _derived() -> Iterator[Check]:
 
 def _unique_keys(one: Table) -> Check:
     keys = ", ".join(map(quote, one.keys))
-    lacking = " or ".join(f"{quote(key)} is null" for key in one.keys)
     return _blocking(
         keys_check(one.slug),
         f"No two rows have the same {', '.join(one.keys)}, and none lacks any of them.",
-        f"select {keys}, count(*) as occurrences from {{0}} group by all having count(*) > 1 or {lacking}",
+        f"select {keys}, count(*) as occurrences from {{0}} group by all having count(*) > 1 or {_lacking(one)}",
         one,
     )
+
+
+def _lacking(one: Table) -> str:
+    return " or ".join(f"{quote(key)} is null" for key in one.keys)
 
 
 def _has_parent(one: Table, parent: Table) -> Check:

@@ -98,6 +98,53 @@ class MaintenanceError(AnalyticsError):
         )
 
 
+class ReadersInTheWay(AnalyticsError):
+    """PostgreSQL cannot write the statistics of a lake anew while somebody reads them."""
+
+    def __init__(self, sessions: Sequence[int]) -> None:
+        ended = ", ".join(f"pg_terminate_backend({one})" for one in sessions) or "pg_terminate_backend(...)"
+        super().__init__(
+            "The persons are gone from every table, file and snapshot of the lake, but not yet from what PostgreSQL "
+            "keeps of deleted statistics: readers keep a transaction open. Every run tries again, and so does "
+            f"`wms-sync forget`. Let them commit, or end their sessions: select {ended}"
+        )
+
+
+class FormerLake(AnalyticsError):
+    """A lake is left that the settings do not name any more, and that has persons too."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(
+            f"The database of WMS_STATE_URL still has a lake, whose files in {place} hold persons too. Nothing was "
+            "changed. If nobody needs it, run `drop schema lake cascade` in PostgreSQL and delete these files; then "
+            "run again. If it is in use, set WMS_ANALYTICS=ducklake."
+        )
+
+
+class LakeElsewhere(DatabaseOpenError):
+    """The lake's files are in another place than the settings say."""
+
+    def __init__(self, recorded: str, named: str) -> None:
+        super().__init__(
+            f"The lake of this database has its files in {recorded}, and the settings name {named}: a lake stays "
+            "where it is. Nothing was published. Set WMS_DATA_DIR or WMS_FILES_URL as they were. Or, once the raw "
+            "pages and Parquet files are in the new place, let the next load make a new lake there: run `drop schema "
+            "lake cascade` in PostgreSQL and delete the old files."
+        )
+
+
+class LakeReplaced(AnalyticsError):
+    """Another lake was made in the place of this one."""
+
+    def __init__(self, place: str, owner: str) -> None:
+        super().__init__(
+            f"Another lake was made in the place of this one: {owner} ({place}). Each would delete the other's files, "
+            "so nothing was changed. If another installation uses the place by mistake, set its WMS_FILES_URL or "
+            "WMS_DATA_DIR to a place of its own and delete that file; then run `wms-sync rebuild` here. If the other "
+            "lake is the right one, this installation has an old WMS_STATE_URL."
+        )
+
+
 class AnotherServiceError(SettingsError):
     """The data folder holds data of another service than ``WMS_BASE_URL`` names."""
 

@@ -139,10 +139,10 @@ class WorkingFile:
         """Work on a file of its own, which then takes the working file's place."""
         self._path = self._turn.temporary("rebuild.duckdb")
 
-    def open(self) -> Opened:
+    def open(self, memory_limit: str | None = None) -> Opened:
         """Open the working file, as ``database.open_for_writing``."""
         shown = self._layout.working_database
-        return database.open_for_writing(self._path, memory_limit=self._memory_limit, called=shown)
+        return database.open_for_writing(self._path, memory_limit=memory_limit or self._memory_limit, called=shown)
 
     @property
     def seal(self) -> str | None:

@@ -7,7 +7,7 @@ the same window.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import duckdb
@@ -18,9 +18,11 @@ from wms_sync.analytics.files import rows_in_files
 from wms_sync.analytics.merge import WindowGroup
 from wms_sync.api.selection import PREFIX, parameters
 from wms_sync.catalogue import literal, quote, table
-from wms_sync.flatten.window import are_alike
+from wms_sync.flatten.window import FlattenedWindow, are_alike
 from wms_sync.layout import Layout
+from wms_sync.state.store import Window
 
+RECORDS_AT_ONCE = 100_000
 CHECK = "most_of_what_is_referred_to_came_with_the_latest_load"
 
 
@@ -63,20 +65,43 @@ KINDS = (
 
 def count_included(connection: duckdb.DuckDBPyConnection, layout: Layout, pending: WindowGroup) -> None:
     """Count for each window that is about to be merged; ``not_given`` derives from the counts how it is merged."""
+    for part in _parts(pending):
+        _count(connection, layout, part)
+
+
+def _parts(pending: WindowGroup) -> Iterator[WindowGroup]:
+    """Split windows into parts whose objects fit into the memory together."""
+    part: list[tuple[Window, FlattenedWindow]] = []
+    for window, flattened in pending:
+        if part and sum(one.records for one, _ in part) + window.records > RECORDS_AT_ONCE:
+            yield part
+            part = []
+        part.append((window, flattened))
+    if part:
+        yield part
+
+
+def _count(connection: duckdb.DuckDBPyConnection, layout: Layout, pending: WindowGroup) -> None:
     windows = [window.id for window, _ in pending]
     alike = are_alike(flattened for _, flattened in pending)
     connection.execute("delete from ops.included_kinds where window_id in (select unnest(?))", [windows])
-    counts: list[str] = []
+    objects: list[str] = []
     values: dict[str, Sequence[str]] = {}
-    for kind in KINDS:
+    for number, kind in enumerate(KINDS, start=1):
         asked = [one for one in pending if PREFIX + kind.path not in one[0].lost]
         if files := _files(asked, layout, kind.referring):
             came = () if kind.is_part else _files(asked, layout, kind.table)
-            given = {f"windows_{kind.name}": [window.id for window, _ in asked], f"files_{kind.name}": files}
-            values |= given | ({f"came_{kind.name}": came} if came else {})
-            counts.append(_count(kind, bool(came), alike=alike))
-    if counts:
-        connection.execute("insert into ops.included_kinds\n" + "\nunion all\n".join(counts), values)
+            values |= {f"files_{kind.name}": files} | ({f"came_{kind.name}": came} if came else {})
+            objects.append(_referring(number, kind, alike=alike))
+            if came:
+                objects.append(_came(number, kind, alike=alike))
+    if objects:
+        statement = sql_files.read("merge/included_kinds.sql").format(
+            objects="\nunion all\n".join(objects),
+            kinds=_listed(kind.name for kind in KINDS),
+            parameters=_listed(PREFIX + kind.path for kind in KINDS),
+        )
+        connection.execute(f"insert into ops.included_kinds\n{statement}", values)
 
 
 def not_given(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:
@@ -104,22 +129,23 @@ def _files(group: WindowGroup, layout: Layout, slug: str) -> list[str]:
     return [file for _, flattened in group for file in flattened.files(layout, slug)]
 
 
-def _count(kind: _Kind, came: bool, *, alike: bool) -> str:
-    """Return the query for one kind; its parameters end in the kind's name."""
-    counted = sql_files.read(f"merge/included_{'part' if kind.is_part else 'kind'}.sql").format(
-        referring=rows_in_files(table(kind.referring), f"files_{kind.name}", alike=alike),
-        reference=quote(kind.reference),
-        proof=quote(kind.proof),
-        came=_came(kind, alike=alike)
-        if came
-        else f"select _window_id, id from {table(kind.table).qualified} where false",
-        windows=f"windows_{kind.name}",
-        kind=literal(kind.name),
-        parameter=literal(PREFIX + kind.path),
+def _listed(texts: Iterable[str]) -> str:
+    return f"[{', '.join(map(literal, texts))}]"
+
+
+def _referring(number: int, kind: _Kind, *, alike: bool) -> str:
+    """Return the query for the objects that rows refer to; a part of an object says itself whether it came."""
+    came = f"{quote(kind.proof)} is not null" if kind.is_part else "false"
+    return (
+        f"select _window_id, {number} as kind, {quote(kind.reference)} as id, true as refers, {came} as is_there "
+        f"from (\n{rows_in_files(table(kind.referring), f'files_{kind.name}', alike=alike)}\n) "
+        f"where {quote(kind.reference)} is not null"
     )
-    return f"({counted})"
 
 
-def _came(kind: _Kind, *, alike: bool) -> str:
-    rows = rows_in_files(table(kind.table), f"came_{kind.name}", alike=alike)
-    return f"select distinct _window_id, id from (\n{rows}) where {quote(kind.proof)} is not null"
+def _came(number: int, kind: _Kind, *, alike: bool) -> str:
+    return (
+        f"select _window_id, {number} as kind, id, false as refers, true as is_there "
+        f"from (\n{rows_in_files(table(kind.table), f'came_{kind.name}', alike=alike)}\n) "
+        f"where {quote(kind.proof)} is not null"
+    )

@@ -8,20 +8,22 @@ snapshot names. A writer whose turn is over commits nothing (``lake_fence``).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import cast
 
 import duckdb
+from sqlalchemy.exc import SQLAlchemyError
 
 from wms_sync import sql_files
 from wms_sync.analytics import database
 from wms_sync.analytics import lake_place as place
-from wms_sync.analytics.errors import DatabaseOpenError, without_statement
-from wms_sync.analytics.extensions import NEVER_DOWNLOADED, load_extensions
+from wms_sync.analytics.errors import DatabaseOpenError, LakeElsewhere, without_statement
+from wms_sync.analytics.extensions import ONLY_FROM_WHEELS, load_extensions
 from wms_sync.analytics.lake_catalogue import LakeCatalogue, Snapshot, StoredTable
 from wms_sync.analytics.lake_erase import erase
-from wms_sync.analytics.lake_fence import Fence, session_options
+from wms_sync.analytics.lake_fence import Fence, session_options, sign
+from wms_sync.analytics.lake_owner import claim
 from wms_sync.analytics.lake_place import NAME
 from wms_sync.analytics.lake_upkeep import maintain
 from wms_sync.analytics.one_transaction import OneTransaction
@@ -123,14 +125,26 @@ class Lake:
             make_private(self._settings.layout.lake)
         path, options = place.data_path(self._settings), session_options(turn)
         config = self._config(self._settings.memory_limit)
-        connection = self._attached(config, "data_inlining_row_limit 0", path=path, session=options)
+        try:
+            connection = self._attached(config, "data_inlining_row_limit 0", path=path, session=options)
+        except DatabaseOpenError:
+            self._refuse_another_place(path)
+            raise
         try:
             with Fence(self._settings.database_url) as fence:
                 fence.put_up(turn)
+            claim(self._settings, turn)
         except BaseException:
             connection.close()
             raise
         return connection
+
+    def _refuse_another_place(self, path: str) -> None:
+        """Raise ``LakeElsewhere`` if the lake was made with its files in another place."""
+        with suppress(SQLAlchemyError), LakeCatalogue(self._settings.database_url) as catalogue:
+            recorded = catalogue.data_path()
+            if recorded is not None and recorded != path:
+                raise LakeElsewhere(recorded, path) from None
 
     def _config(self, memory_limit: str) -> dict[str, str]:
         threads = str(max(LEAST_THREADS, database.THREADS))
@@ -139,7 +153,7 @@ class Lake:
     def _attached(
         self, config: dict[str, str], options: str, *, path: str | None = None, session: str | None = None
     ) -> duckdb.DuckDBPyConnection:
-        connection = duckdb.connect(config=config | NEVER_DOWNLOADED)  # type: ignore[arg-type]
+        connection = duckdb.connect(config=config | ONLY_FROM_WHEELS)  # type: ignore[arg-type]
         try:
             load_extensions(connection, place.extensions(self._settings))
             for statement in (*place.store_statements(self._settings), *self._secrets(path, session)):
@@ -197,7 +211,7 @@ class LakeLoad:
         self._is_anew = True
 
     @contextmanager
-    def open(self) -> Iterator[duckdb.DuckDBPyConnection]:
+    def open(self, _: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
         """Yield the connection of the load, once. After an error nothing of the load is left.
 
         Whoever opens it again lacked memory, and a transaction that lacked memory is aborted.
@@ -220,10 +234,7 @@ class LakeLoad:
         try:
             if not accepted:
                 return 0
-            row = self._turn.epoch.row
-            message = f"call {NAME}.set_commit_message('wms-sync', {literal(f'{row.purpose} (run {row.run_id})')})"
-            connection.execute(message)
-            self._turn.check()
+            sign(connection, self._turn)
             connection.commit_all()
         finally:
             self.throw_away()
@@ -263,6 +274,7 @@ def _write_columns(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _unreadable(error: duckdb.Error) -> DatabaseOpenError:
     return DatabaseOpenError(
-        f"The lake cannot be opened ({type(error).__name__}: {without_statement(error)}). Look whether PostgreSQL "
-        "answers and the data path is there: `wms-sync doctor`. Then run again; nothing was published."
+        f"The lake cannot be opened ({type(error).__name__}: {without_statement(error)}). Look whether PostgreSQL and "
+        "the store of its files answer: `wms-sync doctor`. If files of it are lost, `wms-sync rebuild` makes the lake "
+        "anew from raw pages and Parquet files. Else run again; nothing was published."
     )

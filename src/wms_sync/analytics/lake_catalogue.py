@@ -5,12 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import text
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError
 
 from wms_sync import sql_files
+from wms_sync.analytics.errors import ReadersInTheWay
 from wms_sync.catalogue import table
 from wms_sync.state.engine import Opened
 from wms_sync.state.turns import Turn
+
+READERS_WAIT_SECONDS = 3
+"""Whoever begins to read waits as long behind a lock that an earlier reader holds up."""
+NOT_LOCKED = "55P03"
+"""What PostgreSQL calls a lock that was not had in this time."""
 
 
 @dataclass(frozen=True)
@@ -47,19 +54,31 @@ class LakeCatalogue(Opened):
 
     def newest_snapshot(self) -> Snapshot | None:
         """Return the newest snapshot; None before the first load, which the empty lake's own snapshot precedes."""
-        with self._engine.connect() as connection:
-            if connection.execute(text(sql_files.read("lake/exists.sql"))).scalar() is None:
+        with self._reading() as connection:
+            if not _is_there(connection):
                 return None
             row = connection.execute(text(sql_files.read("lake/newest_snapshot.sql"))).one_or_none()
         return None if row is None else Snapshot(row.id, row.at, int(row.size))
 
     def tables(self) -> tuple[StoredTable, ...]:
         """Return the tables of the lake; none if there is no lake."""
-        with self._engine.connect() as connection:
-            if connection.execute(text(sql_files.read("lake/exists.sql"))).scalar() is None:
+        with self._reading() as connection:
+            if not _is_there(connection):
                 return ()
             rows = connection.execute(text(sql_files.read("lake/tables.sql")))
             return tuple(StoredTable(**row._mapping) for row in rows)
+
+    def data_path(self) -> str | None:
+        """Return where the files are, as the catalogue has it; None if there is no lake."""
+        with self._reading() as connection:
+            if not _is_there(connection):
+                return None
+            return connection.execute(text(sql_files.read("lake/data_path.sql"))).scalar()
+
+    def identity(self) -> str:
+        """Return what tells this lake from every other one; there must be one."""
+        with self._reading() as connection:
+            return str(connection.execute(text(sql_files.read("lake/identity.sql"))).scalar_one())
 
     def drop(self) -> None:
         """Forget the lake; the next load makes it anew from Parquet files."""
@@ -67,15 +86,31 @@ class LakeCatalogue(Opened):
             connection.execute(text(sql_files.read("lake/dropped.sql")))
 
     def narrow_statistics(self, turn: Turn) -> None:
-        """Forget the texts that no file has any more, also in what PostgreSQL keeps of the catalogue."""
+        """Forget the texts that no file has any more, also in what PostgreSQL keeps of the catalogue.
+
+        Raise ``ReadersInTheWay`` if somebody keeps a transaction open that has read them.
+        """
         with self._engine.begin() as connection:
             turn.epoch.verify(connection)
             connection.exec_driver_sql(sql_files.read("lake/statistics/narrowed.sql"))
-        with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            connection.exec_driver_sql(sql_files.read("lake/statistics/written_anew.sql"))
+        with self._reading() as connection:  # without a transaction, in which PostgreSQL writes no table anew
+            connection.exec_driver_sql(f"set lock_timeout = '{READERS_WAIT_SECONDS}s'")
+            try:
+                connection.exec_driver_sql(sql_files.read("lake/statistics/written_anew.sql"))
+            except DBAPIError as error:
+                if getattr(error.orig, "sqlstate", None) != NOT_LOCKED:
+                    raise
+                readers = connection.execute(text(sql_files.read("lake/statistics/readers.sql"))).scalars()
+                raise ReadersInTheWay(tuple(readers)) from None
+            finally:
+                connection.exec_driver_sql("reset lock_timeout")  # others use the session afterwards
 
     def loads_gathered(self) -> int:
         """Return how many loads have added files since these were last put together: each adds one to ``ops.loads``."""
         place = table("ops_loads").place
         found = (one.data_files for one in self.tables() if (one.schema_name, one.table_name) == place)
         return max(0, next(found, 0) - 1)
+
+
+def _is_there(connection: Connection) -> bool:
+    return connection.execute(text(sql_files.read("lake/exists.sql"))).scalar() is not None

@@ -42,13 +42,14 @@ def store_statements(settings: Settings) -> tuple[str, ...]:
 
 
 def parameters(settings: Settings, *, user: str | None = None, options: str | None = None) -> str:
-    """Return where PostgreSQL is, as libpq writes it and without the password; for another ``user`` if one is named.
+    """Return where PostgreSQL is, as libpq writes it and without passwords; for another ``user`` if one is named.
 
     ``options`` are those of the session, in addition to what the URL has.
     """
     url = make_url(settings.database_url)
     named = {"host": url.host, "port": url.port, "dbname": url.database, "user": user or url.username, **url.query}
-    named.pop("password", None)
+    for secret in ("password", "sslpassword"):
+        named.pop(secret, None)
     if options is not None:
         named["options"] = " ".join(str(one) for one in (url.query.get("options"), options) if one)
     return " ".join(f"{name}={_quoted(value)}" for name, value in named.items() if value)

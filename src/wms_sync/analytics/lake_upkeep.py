@@ -20,6 +20,7 @@ import duckdb
 
 from wms_sync.analytics.errors import MaintenanceError
 from wms_sync.analytics.lake_catalogue import StoredTable
+from wms_sync.analytics.lake_fence import sign
 from wms_sync.analytics.lake_place import NAME
 from wms_sync.analytics.target import Maintained
 from wms_sync.catalogue import literal
@@ -100,10 +101,7 @@ def committed(connection: duckdb.DuckDBPyConnection, turn: Turn) -> Iterator[Non
     connection.begin()
     try:
         yield
-        row = turn.epoch.row
-        message = literal(f"{row.purpose} (run {row.run_id})")
-        connection.execute(f"call {NAME}.set_commit_message('wms-sync', {message})")
-        turn.check()
+        sign(connection, turn)
         connection.commit()
     except BaseException:
         with suppress(duckdb.Error):

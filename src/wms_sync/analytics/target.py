@@ -14,6 +14,7 @@ from typing import Protocol
 
 import duckdb
 
+from wms_sync.analytics.errors import FormerLake
 from wms_sync.settings import Settings
 from wms_sync.state.turns import Turn
 
@@ -54,8 +55,11 @@ class Loading(Protocol):
     def begin_anew(self) -> None:
         """Make every table again; what there is stays until the end."""
 
-    def open(self) -> Opened:
-        """Open the tables for writing. Raise ``DatabaseOpenError`` or ``SchemaChangedError``."""
+    def open(self, memory_limit: str | None = None) -> Opened:
+        """Open the tables for writing. Raise ``DatabaseOpenError`` or ``SchemaChangedError``.
+
+        ``memory_limit``: of what is merged ahead; by default that of the settings.
+        """
 
     @property
     def seal(self) -> str | None:
@@ -145,6 +149,25 @@ class Target(Protocol):
 
         ``anyway``: do so even if no row has any, because what is no row any more may still be there.
         """
+
+
+def former_target(settings: Settings) -> Target | None:
+    """Return where the tables were before ``WMS_ANALYTICS`` named another place; None if nothing is left there.
+
+    Raise ``FormerLake`` if a lake is left: its files may be anywhere.
+    """
+    if settings.analytics == "ducklake":
+        from wms_sync.analytics.file_target import FileTarget
+
+        layout = settings.layout
+        return FileTarget(settings) if layout.published.exists() or layout.working_database.exists() else None
+    if settings.database_url.startswith("postgresql"):
+        from wms_sync.analytics.lake_catalogue import LakeCatalogue  # which takes no extension
+
+        with LakeCatalogue(settings.database_url) as catalogue:
+            if (place := catalogue.data_path()) is not None:
+                raise FormerLake(place)
+    return None
 
 
 def target_of(settings: Settings) -> Target:

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
@@ -27,10 +28,15 @@ from wms_sync.files.listing import Listing
 from wms_sync.files.names import marked
 from wms_sync.files.scratch import Scratch
 
+if TYPE_CHECKING:
+    from obstore import ObjectMeta
+
 T = TypeVar("T")
 AT_ONCE = 8
 """Requests side by side: a batch has a file for each table."""
 REPLACED_AT_MOST = 5
+NO_VERSION = "null"
+"""What S3 calls the version of an object that was put while the bucket kept none."""
 
 
 @dataclass(frozen=True)
@@ -152,8 +158,8 @@ class BucketFiles:
         return f"{self.url}/{key}".rstrip("/")
 
     def refuse_versions(self) -> None:
-        """Raise ``VersionsKept`` if the bucket is seen to keep what is deleted."""
-        if self.probe(f"probe-{secrets.token_hex(8)}").keeps_versions:
+        """Raise ``VersionsKept`` if the bucket is seen to keep what is deleted, or did when something was put."""
+        if self.probe(f"probe-{secrets.token_hex(8)}").keeps_versions or self._has_versions():
             raise VersionsKept(self.url)
 
     def examined(self) -> tuple[Literal["ok", "warn", "fail"], str]:
@@ -179,7 +185,26 @@ class BucketFiles:
                 pass
         finally:
             self._asked("deleted", key, lambda: obstore.delete(self._store, key))
-        return Probe(refuses, not self._numbers_versions and put["version"] is not None)
+        return Probe(refuses, not self._numbers_versions and put["version"] not in (None, NO_VERSION))
+
+    def _has_versions(self) -> bool:
+        """Return whether an object has a version, which outlives it. The first one of each day is asked for."""
+        if self._numbers_versions:
+            return False
+        first: dict[date, ObjectMeta] = {}
+        for page in self._asked("listed", "", lambda: list(obstore.list(self._store))):
+            for found in page:
+                known = first.setdefault(found["last_modified"].date(), found)
+                if found["last_modified"] < known["last_modified"]:
+                    first[found["last_modified"].date()] = found
+        return any(_at_once(self._is_version, [found["path"] for found in first.values()]))
+
+    def _is_version(self, key: str) -> bool:
+        try:
+            found = self._asked("read", key, lambda: obstore.head(self._store, key))
+        except FileNotFoundError:
+            return False
+        return found["version"] not in (None, NO_VERSION)
 
     def _keep(self, writer: Writer, key: str) -> str:
         made = self._scratch.path(key)

@@ -43,10 +43,11 @@ class NameTaken(FilesError):
 
 
 class VersionsKept(FilesError):
-    """The bucket keeps versions, so nothing that is deleted is gone."""
+    """The bucket keeps versions, or has some, so what is deleted is not gone."""
 
     def __init__(self, url: str) -> None:
         super().__init__(
-            f"{url} keeps old versions of its objects, so that personal data which is deleted would stay there. "
-            "Nothing was changed. Turn the bucket's versioning off and delete its old versions; then run again."
+            f"{url} keeps old versions of its objects, or has objects from when it did, so that personal data which is "
+            "deleted would stay there. Nothing was changed. Turn the bucket's versioning off, copy every object onto "
+            "itself, which gives it no version, and delete all old versions; then run again."
         )

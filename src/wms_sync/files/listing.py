@@ -87,8 +87,8 @@ class Listing:
         while key:
             folder, _, name = key.rpartition("/")
             there = self._folders.setdefault(folder, {})
-            if name in there and size is None:
-                break
+            if name in there and there[name] is None:
+                break  # a folder, and all above it are known; some tools put an empty object of its name
             there[name] = size
             key, size = folder, None
 

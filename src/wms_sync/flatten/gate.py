@@ -25,7 +25,7 @@ from wms_sync.flatten.findings import Drift
 from wms_sync.flatten.routes import Route, at_end
 from wms_sync.flatten.shape import COLLECTION, ENVELOPE, INCLUDED, Node, ObjectNode, Shape, ValueNode
 from wms_sync.flatten.split import ObjectBytes, Seen, lists_of
-from wms_sync.flatten.strict_types import Asked, StrictTypes, routes_to_decimals
+from wms_sync.flatten.strict_types import Asked, StrictTypes, decoder, routes_to_decimals
 from wms_sync.flatten.unknown_keys import Counted, UnknownKeys
 
 AT_ONCE = 32
@@ -123,9 +123,9 @@ class Gate:
         """Decode a list of objects; if it fails, once more with a question about every decimal and date."""
         if kind not in self._decoders:
             self._decoders[kind] = self._decoder(kind)
-        decoder, decimals = self._decoders[kind]
+        usual, decimals = self._decoders[kind]
         try:
-            decoded: list[Any] = decoder.decode(objects)
+            decoded: list[Any] = usual.decode(objects)
         except msgspec.ValidationError:
             decoded = self._asking(kind).decode(objects)
             del self._decoders[kind]  # the next one has wider types for the fields that were seen just now
@@ -137,18 +137,17 @@ class Gate:
     def _decoder(self, kind: str) -> tuple[msgspec.json.Decoder[Any], Sequence[Route]]:
         """Return a decoder, and the routes to the decimals that it does not check."""
         decimals = [route for field, route in self._decimals[kind] if field in self._asked.seen]
-        return StrictTypes(self._unknown_keys, self._asked).decoder(self._nodes[kind]), decimals
+        return decoder(self._nodes[kind], self._unknown_keys, self._asked), decimals
 
     def _asking(self, kind: str) -> msgspec.json.Decoder[Any]:
         if kind not in self._asking_all:
-            types = StrictTypes(self._unknown_keys, self._asked, asks_all=True)
-            self._asking_all[kind] = types.decoder(self._nodes[kind])
+            self._asking_all[kind] = decoder(self._nodes[kind], self._unknown_keys, self._asked, asks_all=True)
         return self._asking_all[kind]
 
     def _build(self) -> None:
         self._decoders: dict[str, tuple[msgspec.json.Decoder[Any], Sequence[Route]]] = {}
         self._asking_all: dict[str, msgspec.json.Decoder[Any]] = {}
-        types = StrictTypes(self._unknown_keys, self._asked)
+        types = StrictTypes(self._unknown_keys.learned)
         lists: Any = list[Raw] | None
         included = types.struct(self._included, dict.fromkeys(self._nodes, (lists, None)))
         page = types.struct(self._page, {COLLECTION: (lists, None), INCLUDED: (included | None, None)})

@@ -69,8 +69,9 @@ class Objects:
     def readable(self) -> bool:
         """Return whether DuckDB can read every object strictly."""
         try:
-            for kind in self._kinds:
-                self._connection.execute(f"select count(object) from {self._view(kind)}").fetchall()
+            for kind, path in self._paths.items():
+                if path.stat().st_size:
+                    self._connection.execute(f"select count(object) from {self._view(kind)}").fetchall()
         except CONTENT_ERRORS:
             return False
         return True

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import cast
 
 import duckdb
@@ -117,7 +118,11 @@ def _create_macros(connection: duckdb.DuckDBPyConnection) -> None:
 
 def shape_of(connection: duckdb.DuckDBPyConnection) -> Shape:
     """Return the shape of a page, from the types ``shipment`` and ``included``."""
-    shipment, included = connection.sql("select null::shipment, null::included").types
+    return _shape(*connection.sql("select null::shipment, null::included").types)
+
+
+@cache
+def _shape(shipment: DuckDBPyType, included: DuckDBPyType) -> Shape:
     of_kinds = dict(_children(included))
     kinds = {str(of_list): name for name, of_list in of_kinds.items()} | {f"{shipment}[]": "Shipment"}
     return Shape(

@@ -4,13 +4,17 @@ msgspec checks most values by itself: decimals that are whole numbers or texts, 
 Whether DECIMAL(18,4) holds another number exactly, and whether a date is followed by midnight, are questions to Python.
 Asking them about each value takes a third of the gate's time. So only the fields of which such a value was seen are
 ``Asked`` about, and of decimals each different value once.
+
+To make the types takes 15 ms, so every flattener of a process has the same ones.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import threading
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date, datetime
+from functools import cache, lru_cache
 from typing import Annotated, Any
 
 import msgspec
@@ -18,7 +22,7 @@ from msgspec import Meta, Raw
 
 from wms_sync.flatten.routes import Route
 from wms_sync.flatten.shape import ListNode, Node, ObjectNode, ValueNode
-from wms_sync.flatten.unknown_keys import ABSENT, UnknownKeys
+from wms_sync.flatten.unknown_keys import ABSENT, Learned, UnknownKeys, attributes_of
 from wms_sync.flatten.values import DECIMAL_LIMIT, EXACT_FLOAT, is_exact_decimal
 from wms_sync.whole_numbers import INT64
 
@@ -61,25 +65,17 @@ _WIDER: dict[str, Any] = {
 }
 """Types of the fields that are asked about."""
 
+_MAKING = threading.Lock()
+"""msgspec notes at a type what it knows of it before it knows all: a decoder that another thread made of such a type
+meanwhile ends the process by a segmentation fault."""
+
 
 class Asked:
     """The fields in which a value was ``seen`` that msgspec does not check by itself."""
 
     def __init__(self) -> None:
         self.seen: set[str] = set()
-        self._classes: dict[str, type[_Value]] = {}
         self._exact: set[Any] = set()
-
-    def of(self, node: ValueNode) -> type[_Value]:
-        """Return the type that asks ``check`` about the values of this field."""
-        if node.name not in self._classes:
-
-            class Question(_Value):
-                pass
-
-            Question.node, Question.value = node, Question()
-            self._classes[node.name] = Question
-        return self._classes[node.name]
 
     def check(self, asked: type[_Value], value: object) -> _Value:
         """Check one value; msgspec calls this. Raise ``ValueError``."""
@@ -124,22 +120,50 @@ def routes_to_decimals(node: Node, before: Route = ()) -> Iterator[tuple[str, Ro
         yield node.name, before
 
 
-class StrictTypes:
-    """Makes the types for decoders, with the unknown keys that were learned.
+@cache
+def _question(node: ValueNode) -> type[_Value]:
+    """Return the type that lets msgspec ask ``Asked.check`` about the values of this field."""
+
+    class Question(_Value):
+        pass
+
+    Question.node, Question.value = node, Question()
+    return Question
+
+
+@cache
+def _may_be_asked(node: Node) -> frozenset[str]:
+    """Return the names of the decimals and dates in objects of this shape."""
+    if isinstance(node, ListNode):
+        return _may_be_asked(node.element)
+    if isinstance(node, ObjectNode):
+        return frozenset().union(*map(_may_be_asked, node.fields.values()))
+    return frozenset({node.name} if node.type in _WIDER else ())
+
+
+def decoder(node: Node, unknown: UnknownKeys, asked: Asked, *, asks_all: bool = False) -> msgspec.json.Decoder[Any]:
+    """Return a decoder of a list of such objects, with the unknown keys that were learned.
 
     Of decimals and dates, those ``asked`` about are of wider types; with ``asks_all``, every one is asked about.
     """
+    wider = _may_be_asked(node).intersection(asked.seen)
+    with _MAKING:
+        return msgspec.json.Decoder(_listed(node, unknown.learned, wider, asks_all), dec_hook=asked.check)
 
-    def __init__(self, unknown_keys: UnknownKeys, asked: Asked, *, asks_all: bool = False) -> None:
-        self._unknown_keys = unknown_keys
-        self._asked = asked
+
+@lru_cache(maxsize=500)
+def _listed(node: Node, unknown: frozenset[Learned], wider: frozenset[str], asks_all: bool) -> Any:  # noqa: ANN401
+    return list[StrictTypes(unknown, wider, asks_all=asks_all).of(node)]  # type: ignore[misc]
+
+
+class StrictTypes:
+    """Makes the types of objects, with unknown keys. Of decimals and dates, those named are of ``wider`` types."""
+
+    def __init__(self, unknown: Collection[Learned], wider: Collection[str] = (), *, asks_all: bool = False) -> None:
+        self._unknown = unknown
+        self._wider = wider
         self._asks_all = asks_all
         self._structs: dict[int, Any] = {}
-
-    def decoder(self, node: Node) -> msgspec.json.Decoder[Any]:
-        """Return a decoder of a list of such objects."""
-        listed: Any = list[self._type(node)]  # type: ignore[misc]
-        return msgspec.json.Decoder(listed, dec_hook=self._asked.check)
 
     def struct(self, thing: ObjectNode, other: Mapping[str, tuple[Any, Any]] | None = None) -> Any:  # noqa: ANN401
         """Return the struct for an object, with the types in ``other`` for some of its fields."""
@@ -150,26 +174,27 @@ class StrictTypes:
             else (name, *(given[name] if name in given else self._optional(node)))
             for name, node in thing.fields.items()
         ]
-        unknown = self._unknown_keys.of(thing)
+        unknown = attributes_of(self._unknown, thing)
         fields += [(name, Raw, ABSENT) for name in unknown]
         # in the order of sql/types, in which keys are found at once if the service writes them so
         return msgspec.defstruct(
             "ObjectNode", fields, rename=unknown, forbid_unknown_fields=True, gc=False, kw_only=True
         )
 
-    def _type(self, node: Node) -> Any:  # noqa: ANN401 - a type expression
+    def of(self, node: Node) -> Any:  # noqa: ANN401 - a type expression
+        """Return the type of such a value."""
         if isinstance(node, ValueNode):
             if node.type in _WIDER and self._asks_all:
-                return self._asked.of(node)
-            return (_WIDER if node.name in self._asked.seen else _VALUES)[node.type]
+                return _question(node)
+            return (_WIDER if node.name in self._wider else _VALUES)[node.type]
         if isinstance(node, ListNode):
             nullable = isinstance(node.element, ValueNode)
-            element = self._type(node.element)
+            element = self.of(node.element)
             return list[element | None] if nullable else list[element]  # type: ignore[valid-type]
         if id(node) not in self._structs:
             self._structs[id(node)] = self.struct(node)
         return self._structs[id(node)]
 
     def _optional(self, node: Node) -> tuple[Any, Any]:
-        built = self._type(node)
+        built = self.of(node)
         return (Raw, ABSENT) if built is Raw else (built | None, None)

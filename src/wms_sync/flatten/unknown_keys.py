@@ -21,6 +21,8 @@ from wms_sync.privacy.fields import PERSON, STRICTLY_KEPT
 
 Counted = dict[tuple[str, str], Drift]
 """The drift of a page by holder and key."""
+Learned = tuple[str, str]
+"""The type that does not have a key, and the key."""
 ABSENT = Raw()
 # More keys than this are not new fields but an object used as a map: such pages stay on the slow path.
 MOST = 100
@@ -43,22 +45,17 @@ class UnknownKeys:
 
     def __init__(self, root: ObjectNode) -> None:
         self._root = root
-        self._keys: set[tuple[str, str]] = set()
+        self.learned: frozenset[Learned] = frozenset()
         self._route: _Route | None = None
 
     def learn(self, drift: Iterable[Drift]) -> bool:
         """Remember the keys. Return whether any was new; learn none if there would be more than ``MOST``."""
-        new = {(found.holder, found.key) for found in drift if not _UNNAMEABLE.search(found.key)} - self._keys
-        if not new or len(new) + len(self._keys) > MOST:
+        new = {(found.holder, found.key) for found in drift if not _UNNAMEABLE.search(found.key)} - self.learned
+        if not new or len(new) + len(self.learned) > MOST:
             return False
-        self._keys |= new
+        self.learned |= new
         self._route = self._route_of(self._root)
         return True
-
-    def of(self, thing: ObjectNode) -> dict[str, str]:
-        """Return a type's unknown keys by the struct attribute that holds each."""
-        keys = sorted(key for holder, key in self._keys if holder == thing.name)
-        return {f"unknown_{number}": key for number, key in enumerate(keys)}
 
     def may_be_in(self, *path: str) -> bool:
         """Return whether objects at this path of the page may have learned keys."""
@@ -91,8 +88,14 @@ class UnknownKeys:
             return None
         routes = {name: self._route_of(child) for name, child in node.fields.items()}
         onward = {name: route for name, route in routes.items() if route is not None}
-        own = self.of(node)
+        own = attributes_of(self.learned, node)
         return _Route(node.name, own, onward, is_list=False) if own or onward else None
+
+
+def attributes_of(learned: Iterable[Learned], thing: ObjectNode) -> dict[str, str]:
+    """Return a type's unknown keys by the struct attribute that holds each."""
+    keys = sorted(key for holder, key in learned if holder == thing.name)
+    return {f"unknown_{number}": key for number, key in enumerate(keys)}
 
 
 def _count(one: Any, route: _Route, drift: Counted) -> None:  # noqa: ANN401 - a generated struct

@@ -1,7 +1,7 @@
 """Flatten windows in parallel threads: as they land, while others are still being read, and the rest afterwards.
 
 A flattener uses one processor, so there are as many as processors, within limits; they share ``WMS_MEMORY_LIMIT``.
-While no window waits, they pause for what needs the memory meanwhile: merging.
+One of them, or as many as its memory takes, pauses for what is done meanwhile: merging.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ MOST_WORKERS = 4
 """The gate is Python, so that more threads would wait for one another."""
 MEMORY_EACH = 100_000_000
 """The least memory of a flattener."""
+MEMORY_MEANWHILE = 200_000_000
+"""The least memory of what is done meanwhile, if there is so much."""
 BATCH_SHARE = 2 / 3
 """The bytes of JSON in a batch, as a share of the flattener's memory. 84 MB in 150 MB leave some of it unused."""
 
@@ -35,7 +37,7 @@ def _silent(_: str) -> None:
 
 
 class Meanwhile(Protocol):
-    """Work for which the flatteners pause, because it needs the memory; done while no window waits."""
+    """Work for which flatteners pause, because it needs their memory; done while hardly a window waits."""
 
     def flattened(self, window_id: str) -> None:
         """Note that a window was flattened."""
@@ -44,8 +46,8 @@ class Meanwhile(Protocol):
     def is_due(self) -> bool:
         """Return whether it is to be done now."""
 
-    def merge(self) -> None:
-        """Do it."""
+    def merge(self, memory: int) -> None:
+        """Do it with so many bytes of memory."""
 
 
 class Flattening:
@@ -53,7 +55,7 @@ class Flattening:
 
     An error in one thread stops all; it is then in ``trouble``, and the remaining windows can be flattened later. A
     window with a damaged page is skipped; its error is then in ``damaged``. The threads call ``done`` for each window,
-    and do what is due ``meanwhile``, one thread alone.
+    and one does what is due ``meanwhile``, with the memory of its flattener. Others pause if that is too little.
     """
 
     def __init__(
@@ -67,7 +69,7 @@ class Flattening:
         self.damaged: dict[str, PageDamagedError] = {}
         self._layout = settings.layout
         memory = memory_bytes(settings.memory_limit)
-        workers = workers_for(memory)
+        self._workers = workers = workers_for(memory)
         self._memory_each = memory // workers
         self._store = store
         self._done = done
@@ -76,8 +78,8 @@ class Flattening:
         self._threads = [threading.Thread(target=self._run, args=(number,)) for number in range(1, workers + 1)]
         self._stopped = False
         self._pause = threading.Condition()
-        self._flattening = 0
-        self._is_paused = False
+        self._flattening: set[int] = set()
+        self._paused: frozenset[int] = frozenset()
         self._open: dict[int, Flattener] = {}
 
     def add(self, window_id: str) -> None:
@@ -117,9 +119,9 @@ class Flattening:
         work_dir.mkdir(mode=PRIVATE_FOLDER)  # without its parents: another turn may have removed them
         try:
             while window is not None and not self._stopped:
-                with self._unless_paused():
+                with self._unless_paused(number):
                     self._flatten(self._flattener(number, work_dir), window)
-                self._do_meanwhile()
+                self._do_meanwhile(number)
                 window = self._windows.get()
         finally:
             self._close(number)
@@ -147,33 +149,36 @@ class Flattening:
                 self._meanwhile.flattened(window)
         self._done(window)
 
-    def _do_meanwhile(self) -> None:
-        if self._meanwhile is None or not self._windows.empty() or not self._meanwhile.is_due:
+    def _do_meanwhile(self, number: int) -> None:
+        """Do what is due, unless another thread does: with the memory of this thread's flattener, and of the next."""
+        meanwhile = self._meanwhile
+        if meanwhile is None or self._windows.qsize() >= self._workers or not meanwhile.is_due:
             return
+        pauses = min(self._workers, -(-MEMORY_MEANWHILE // self._memory_each))
         with self._pause:
-            if self._is_paused:
+            if self._paused:
                 return
-            self._is_paused = True
-            self._pause.wait_for(lambda: not self._flattening)
+            self._paused = frozenset((number - 1 + more) % self._workers + 1 for more in range(pauses))
+            self._pause.wait_for(lambda: self._paused.isdisjoint(self._flattening))
         try:
-            self._close(*list(self._open))
-            self._meanwhile.merge()
+            self._close(*self._paused)
+            meanwhile.merge(self._memory_each * pauses)
         finally:
             with self._pause:
-                self._is_paused = False
+                self._paused = frozenset()
                 self._pause.notify_all()
 
     @contextmanager
-    def _unless_paused(self) -> Iterator[None]:
-        """Wait while the threads pause; inside the block they do not."""
+    def _unless_paused(self, number: int) -> Iterator[None]:
+        """Wait while the thread pauses; inside the block it does not."""
         with self._pause:
-            self._pause.wait_for(lambda: not self._is_paused)
-            self._flattening += 1
+            self._pause.wait_for(lambda: number not in self._paused)
+            self._flattening.add(number)
         try:
             yield
         finally:
             with self._pause:
-                self._flattening -= 1
+                self._flattening.discard(number)
                 self._pause.notify_all()
 
 

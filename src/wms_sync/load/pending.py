@@ -64,6 +64,7 @@ class PendingWindows:
         self._counted: set[str] = set()
         self._narrow: Narrow = {}
         self._is_short_of_memory = False
+        self._memory_limit = run.settings.memory_limit
 
     def merge_into(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Merge until nothing is left, or until DuckDB's memory is full; closing the file frees it.
@@ -95,16 +96,22 @@ class PendingWindows:
                 raise
             self._is_short_of_memory = True
 
-    def merge_ahead(self, connection: duckdb.DuckDBPyConnection, ready: Collection[str]) -> None:
-        """Merge those of these windows that the tables lack, while others are still being read.
+    def merge_ahead(self, connection: duckdb.DuckDBPyConnection, ready: Collection[str], memory_limit: str) -> None:
+        """Merge those of these windows that the tables lack, before the load, within so much memory.
 
-        A slice that was read again is left for later: it is compared with the tables when all else is merged.
+        A slice that was not compared with the tables yet is left for later: it is when all else is merged.
         """
         known = receipts(connection)
         windows = self._store.windows(*COMPLETE_STATES)
-        pending = [one for one in windows if one.id in ready and one.id not in known and one.reason != "audit"]
-        with Audits(self._settings.database_url, self._store.turn) as audits:
-            self._merge(connection, audits, windows, pending)
+        usual, was_short = self._memory_limit, self._is_short_of_memory
+        self._memory_limit = memory_limit
+        try:
+            with Audits(self._settings.database_url, self._store.turn) as audits:
+                known |= audits.uncompared().keys()
+                pending = [one for one in windows if one.id in ready and one.id not in known]
+                self._merge(connection, audits, windows, pending)
+        finally:
+            self._memory_limit, self._is_short_of_memory = usual, was_short
 
     def _merge(
         self,
@@ -114,10 +121,10 @@ class PendingWindows:
         pending: Sequence[Window],
     ) -> bool:
         """Merge group by group, each in one transaction; return whether all windows are merged."""
-        room = Room(connection, self._settings.memory_limit)
+        room = Room(connection, self._memory_limit)
         self._is_short_of_memory = self._is_short_of_memory or not room.is_enough
         narrow = self._narrow = self._count_what_came(connection, windows, pending)
-        if not make_missing(connection, self._layout, narrow, self._settings.memory_limit):
+        if not make_missing(connection, self._layout, narrow, self._memory_limit):
             return False
         if self._is_short_of_memory:
             logger.info("the memory is not enough to merge in one transaction: the tables are merged one by one")
@@ -147,7 +154,7 @@ class PendingWindows:
             self._note(group, merger.merge(group))
             self._layout.files.release(PARQUET)
             logger.info("merged %(merged)d of %(windows)d windows", {"merged": len(self.windows), "windows": total})
-            if len(self.windows) < total and database.is_filled(connection, self._settings.memory_limit):
+            if len(self.windows) < total and database.is_filled(connection, self._memory_limit):
                 break
         for table, count in merger.voided.items():
             logger.info(
@@ -159,7 +166,7 @@ class PendingWindows:
 
     def _make_room(self, connection: duckdb.DuckDBPyConnection) -> None:
         if self._is_short_of_memory:
-            database.make_room(connection, self._settings.memory_limit)
+            database.make_room(connection, self._memory_limit)
 
     def _count_what_came(
         self, connection: duckdb.DuckDBPyConnection, windows: Sequence[Window], pending: Sequence[Window]

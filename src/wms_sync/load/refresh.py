@@ -19,8 +19,9 @@ from typing import Self
 import duckdb
 
 from wms_sync.analytics.asking import Checking, CheckResult
-from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
+from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError, without_statement
 from wms_sync.analytics.included import absent_kinds
+from wms_sync.analytics.lake_place import NAME
 from wms_sync.analytics.merge import PERSONAL
 from wms_sync.analytics.seal import is_sealed, keep_seal
 from wms_sync.analytics.target import target_of
@@ -134,22 +135,22 @@ class Refresh:
         """Return whether windows can be merged while others are still being read."""
         return self._loading.merges_ahead
 
-    def merge_ahead(self, ready: Collection[str]) -> None:
-        """Merge windows that are flattened, while others are still being read; nothing else may be flattened."""
+    def merge_ahead(self, ready: Collection[str], memory_limit: str) -> None:
+        """Merge windows that are flattened, while others are still being read, within so much memory."""
         if not self.merges_ahead:
             return
-        self._loading.begin()
-        self._compare_seal()
+        self._take_tables()
         has_begun = False
         while not has_begun:
-            with self._loading.open() as connection:
+            with self._loading.open(memory_limit) as connection:
                 has_begun = not self._begins_checking(connection)
                 if has_begun:
                     with self._phase("merge"):
-                        self._merged.merge_ahead(connection, ready)
+                        self._merged.merge_ahead(connection, ready, memory_limit)
 
-    def _compare_seal(self) -> None:
-        """Look, before anything is changed, whether the tables are as the last load left them."""
+    def _take_tables(self) -> None:
+        """Begin with the tables that there are. Look, before anything is changed, whether a load left them so."""
+        self._loading.begin()
         if not self._checking.has_begun:
             self._is_as_left = is_sealed(self._store, self._loading.seal)
 
@@ -162,8 +163,7 @@ class Refresh:
         """Bring the tables up to date, check them and publish them."""
         self._started = monotonic()
         self._flatten(again=False)
-        self._loading.begin()
-        self._compare_seal()
+        self._take_tables()
         return self._finish()
 
     def rebuild(self) -> RefreshReport:
@@ -316,7 +316,13 @@ def _analytics_errors() -> Iterator[None]:
             "limit, or lower WMS_PAGE_SIZE, and run again: what is landed is not read again."
         ) from error
     except (duckdb.Error, OSError) as error:
+        lost = " If files of a lake are lost, `wms-sync rebuild` makes it anew." if _is_of_lake(error) else ""
         raise AnalyticsError(
-            f"The tables could not be refreshed ({type(error).__name__}: {error}). Nothing was published; what is "
-            "landed is not read again. Check the disk (`wms-sync doctor`) and run again."
+            f"The tables could not be refreshed ({type(error).__name__}: {without_statement(error)}). Nothing was "
+            f"published; what is landed is not read again. Check the disk (`wms-sync doctor`) and run again.{lost}"
         ) from error
+
+
+def _is_of_lake(error: Exception) -> bool:
+    """Return whether a file may be gone that the catalogue of a lake names: no run reads past it."""
+    return isinstance(error, duckdb.IOException) and f"/{NAME}/" in str(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 import duckdb
@@ -10,7 +11,7 @@ from sqlalchemy.engine import make_url
 from wms_sync import sql_files
 from wms_sync.analytics.extensions import OF_BUCKET
 from wms_sync.analytics.lake_place import NAME, data_path, extensions, parameters, store_statements
-from wms_sync.catalogue import literal
+from wms_sync.catalogue import literal, quote
 from wms_sync.settings import Settings
 
 ANALYST = "analyst"
@@ -25,8 +26,8 @@ def reader_lines(settings: Settings) -> Iterator[str]:
         path = settings.layout.published
         yield f"The tables are in the file {path}. Open it for reading only:"
         yield ""
-        yield f"shell    duckdb -readonly {path}"
-        yield f'Python   duckdb.connect("{path}", read_only=True)'
+        yield f"shell    duckdb -readonly {shlex.quote(str(path))}"
+        yield f"Python   duckdb.connect({str(path)!r}, read_only=True)"
         yield f"DBeaver  a DuckDB connection to {path}, with the property duckdb.read_only = true"
         return
     yield f"The tables are in a lake. Whoever reads it needs DuckDB {duckdb.__version__}, its extensions"
@@ -58,7 +59,7 @@ def python_lines(settings: Settings) -> Iterator[str]:
     for name in extensions(settings):
         file = f"extensions/v{duckdb.__version__}/{name}.duckdb_extension"
         yield f"connection.execute(f\"load '{{duckdb_extension_{name}.__path__[0]}}/{file}'\")"
-    yield from (f'connection.execute("{statement}")' for statement in attach_statements(settings))
+    yield from (f"connection.execute({statement!r})" for statement in attach_statements(settings))
 
 
 def attach_statements(settings: Settings) -> tuple[str, ...]:
@@ -79,12 +80,13 @@ def role_statements(settings: Settings) -> tuple[str, ...]:
     The catalogue has the least and the greatest value of each column of each file. The role does not see those of
     texts, which may name persons: DuckDB then reads files that it could leave out, and finds the same.
     """
-    owner = make_url(settings.database_url).username or "the owner"
+    owner = make_url(settings.database_url).username
+    tables_to_come = f"for role {quote(owner)} in schema {NAME}" if owner else f"in schema {NAME}"
     return (
         f"create role {ANALYST} login password '...'",
         f"grant usage on schema {NAME} to {ANALYST}",
         f"grant select on all tables in schema {NAME} to {ANALYST}",
-        f'alter default privileges for role "{owner}" in schema {NAME} grant select on tables to {ANALYST}',
+        f"alter default privileges {tables_to_come} grant select on tables to {ANALYST}",
         *(statement for table in STATISTICS for statement in _without_texts(table)),
     )
 

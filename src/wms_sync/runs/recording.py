@@ -75,6 +75,7 @@ class Recording:
         self._purpose = purpose
         self._source = source
         self._mark = ExitStack()
+        self._open = ExitStack()
         self._is_begun = False
         self._phase = ""
         self._since = 0.0
@@ -111,6 +112,7 @@ class Recording:
             return
         self._is_begun = True
         with _beside_the_run("the start of this run is not recorded"):
+            self._open.enter_context(_kept_open(self._settings.database_url))
             lock = lock_of(self._settings.database_url, self._settings.layout)
             self._mark.enter_context(lock.mark_running(self.run_id))
             with RunRecords(self._settings.database_url) as records:
@@ -132,7 +134,7 @@ class Recording:
                     self.summary = summary(record)
         if ended is not None:
             self._mark.close()
-            with _beside_the_run("the metrics are not written"):
+            with self._open, _beside_the_run("the metrics are not written"):
                 tell_how_it_is(self._settings)
 
 
@@ -166,6 +168,13 @@ def _in_words(name: str) -> str:
 
 def _is_told(name: str, count: int) -> bool:
     return name in ALWAYS_TOLD or (count > 0 and name not in DETAILS)
+
+
+@contextmanager
+def _kept_open(url: str) -> Iterator[None]:
+    """Keep the state store open from the first to the last time that a run opens it."""
+    with RunRecords(url):
+        yield
 
 
 @contextmanager

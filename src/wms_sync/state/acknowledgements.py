@@ -28,7 +28,7 @@ class Acknowledgements(Opened):
 
     def all(self) -> dict[tuple[str, str], datetime]:
         """Return when what was acknowledged, by item and fingerprint of its facts."""
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             rows = connection.execute(select(acknowledgements))
             return {(row.item, row.facts): row.acknowledged_at for row in rows}
 

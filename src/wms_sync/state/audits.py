@@ -79,7 +79,7 @@ class Audits(Guarded):
 
     def all(self) -> tuple[Audit, ...]:
         """Return every audit, oldest first."""
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             rows = connection.execute(select(audits).order_by(audits.c.read_at, audits.c.window_id))
             return tuple(Audit(**row._mapping) for row in rows)
 
@@ -94,7 +94,7 @@ class Audits(Guarded):
     def all_missing(self) -> tuple[MissingShipment, ...]:
         """Return everything that was ever proven missing, including what has returned, oldest first."""
         by_age = select(missing_shipments).order_by(missing_shipments.c.missing_since, *missing_shipments.primary_key)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return tuple(MissingShipment(**row._mapping) for row in connection.execute(by_age))
 
     def missing(self) -> dict[int, MissingShipment]:

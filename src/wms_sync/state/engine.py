@@ -7,17 +7,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from types import TracebackType
 from typing import Any, Literal, Self
+from weakref import WeakSet
 
-from sqlalchemy import URL, Engine, Table, create_engine, event
+from sqlalchemy import URL, Connection, Engine, Table, create_engine, event
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, NoSuchModuleError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from wms_sync.durable import Inaccessible, make_private, make_private_file
 from wms_sync.state.errors import StateError, StateUrlError
 from wms_sync.state.schema import migrate, pending
 
+PAUSE_SECONDS = 1.0
+"""A connection that was used within this time is not asked whether it is still there."""
+_USED_AT = "used_at"
 Durable = Literal["normal", "full"]
 """SQLite's ``synchronous``: with ``normal`` a power failure may lose the last transactions; a kill does not."""
 
@@ -40,6 +46,9 @@ class Opened:
     def close(self) -> None:
         """Close the database connections."""
         close_engine(self._engine)
+
+    def _reading(self) -> Connection:
+        return reading(self._engine)
 
 
 class _Shared:
@@ -74,7 +83,10 @@ class _Shared:
 
 @dataclass(frozen=True)
 class _Place:
-    """A state store as it is asked for; of SQLite the very file, because it may have been deleted and made anew."""
+    """A state store as it is asked for; of SQLite the very file, because it may have been deleted and made anew.
+
+    What is durable there is for whoever writes to say; PostgreSQL decides it for all.
+    """
 
     url: str
     durable: Durable
@@ -82,7 +94,7 @@ class _Place:
 
     @classmethod
     def of(cls, url: str, durable: Durable) -> Self:
-        return cls(url, durable, _file(url))
+        return cls(url, durable if url.startswith("sqlite") else "normal", _file(url))
 
 
 def _file(url: str) -> tuple[int, int] | None:
@@ -94,6 +106,8 @@ def _file(url: str) -> tuple[int, int] | None:
 
 
 _shared = _Shared()
+_migrated: WeakSet[Engine] = WeakSet()
+"""Engines whose tables need not be looked at again: they are as a run opens them for the twentieth time."""
 
 
 def open_engine(url: str, durable: Durable = "normal") -> Engine:
@@ -106,8 +120,10 @@ def open_engine(url: str, durable: Durable = "normal") -> Engine:
     except OSError as error:
         raise StateError(f"The state store could not be opened: {error}") from None
     try:
-        with engine.begin() as connection:
-            migrate(connection)
+        if engine not in _migrated:
+            with engine.begin() as connection:
+                migrate(connection)
+            _migrated.add(engine)
     except BaseException as error:
         close_engine(engine)
         if isinstance(error, DBAPIError):
@@ -115,6 +131,17 @@ def open_engine(url: str, durable: Durable = "normal") -> Engine:
             raise StateError(f"The state store could not be opened: {error.orig}") from None
         raise
     return engine
+
+
+def reading(engine: Engine) -> Connection:
+    """Return a connection to read with, of which each statement sees what is committed by then.
+
+    PostgreSQL is asked without a transaction, whose begin and end would be two more requests.
+    """
+    connection = engine.connect()
+    if engine.dialect.name == "sqlite":
+        return connection
+    return connection.execution_options(isolation_level="AUTOCOMMIT")
 
 
 def close_engine(engine: Engine) -> None:
@@ -157,8 +184,10 @@ def _engine(url: str, durable: Durable) -> Engine:
     with usable_url():
         parsed = make_url(url)
         _refuse_torn_password(parsed)
-        engine = create_engine(parsed, pool_pre_ping=True)
-    if parsed.get_backend_name() == "sqlite":
+        engine = create_engine(parsed)
+    if parsed.get_backend_name() != "sqlite":
+        _ping_after_a_pause(engine)
+    else:
         if parsed.database in {None, "", ":memory:"}:
             raise StateUrlError(
                 "WMS_STATE_URL names no file. A database in memory is lost at the end of each run: set "
@@ -189,6 +218,24 @@ def _refuse_torn_password(url: URL) -> None:
     """Raise ``ValueError`` for an unescaped @ in the password: drivers would show the rest of it as the host."""
     if "@" in (url.host or ""):
         raise ValueError
+
+
+def _ping_after_a_pause(engine: Engine) -> None:
+    """Replace a connection that was lost while nobody used it; to ask each time would be a request a statement."""
+
+    def note(_: object, record: ConnectionPoolEntry) -> None:
+        record.info[_USED_AT] = monotonic()
+
+    def ping(connection: Any, record: ConnectionPoolEntry, _: object) -> None:  # noqa: ANN401 - a DBAPI connection
+        if monotonic() - record.info.get(_USED_AT, monotonic()) < PAUSE_SECONDS:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except engine.dialect.loaded_dbapi.Error as error:
+            raise DisconnectionError from error  # the pool connects anew
+
+    event.listen(engine, "checkin", note)
+    event.listen(engine, "checkout", ping)
 
 
 def _sqlite_pragmas(durable: Durable) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy

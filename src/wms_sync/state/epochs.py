@@ -15,7 +15,7 @@ from typing import Any, Self
 from sqlalchemy import Connection, Engine, Select, select
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
-from wms_sync.state.engine import close_engine, insert_of, open_engine, refuse_read_only
+from wms_sync.state.engine import close_engine, insert_of, open_engine, reading, refuse_read_only
 from wms_sync.state.errors import SessionLost, StateError, TakenOver
 from wms_sync.state.holders import WRITER, Held, Holder
 from wms_sync.state.schema import turns
@@ -85,7 +85,7 @@ class Epoch:
 
         Raise ``TakenOver`` if it is not ours any more, or ``SessionLost`` if the lock is not.
         """
-        with self._engine.connect() as connection:
+        with reading(self._engine) as connection:
             self._compare(connection, _query(self.row.what))
 
     def _compare(self, connection: Connection, query: Select[Any]) -> None:
@@ -121,7 +121,7 @@ class Epoch:
 def newest_turn(url: str, what: str = WRITER) -> TurnRow | None:
     """Return the newest turn, which may have ended; None if nobody ever had one."""
     engine = open_engine(url)
-    with engine.connect() as connection:
+    with reading(engine) as connection:
         row = connection.execute(_query(what)).one_or_none()
     close_engine(engine)
     return None if row is None else TurnRow(**row._mapping)

@@ -113,7 +113,7 @@ class PushLedger(Guarded):
     def entries(self, service: str, kind: str, keys: Iterable[str]) -> dict[str, Entry]:
         """Return the rows of these things, by key."""
         found: dict[str, Entry] = {}
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             for part in _parts(list(keys)):
                 one_kind = and_(push_ledger.c.service == service, push_ledger.c.kind == kind)
                 query = select(push_ledger).where(one_kind, push_ledger.c.key.in_(part))
@@ -123,28 +123,28 @@ class PushLedger(Guarded):
     def all(self) -> tuple[Entry, ...]:
         """Return every row, in the order of intent."""
         query = select(push_ledger).order_by(push_ledger.c.intended_at, push_ledger.c.kind, push_ledger.c.key)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return tuple(_entry(row._mapping) for row in connection.execute(query))
 
     def unsure(self) -> tuple[Entry, ...]:
         """Return what was sent without an answer that settles it, oldest first."""
         unsure = push_ledger.c.state.in_(UNSURE)
         query = select(push_ledger).where(unsure).order_by(push_ledger.c.intended_at, push_ledger.c.key)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return tuple(_entry(row._mapping) for row in connection.execute(query))
 
     def unseen(self, kinds: Iterable[str]) -> int:
         """Return how many created things of these kinds no page has shown yet."""
         there = and_(push_ledger.c.state == State.CREATED, push_ledger.c.seen_at.is_(None))
         query = select(func.count()).where(there, push_ledger.c.kind.in_(tuple(kinds)))
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return int(connection.scalar(query) or 0)
 
     def counts(self) -> dict[tuple[str, State], int]:
         """Return the number of things by kind and state."""
         columns = (push_ledger.c.kind, push_ledger.c.state)
         query = select(*columns, func.count()).group_by(*columns)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return {(kind, State(state)): count for kind, state, count in connection.execute(query)}
 
     # --- writing ---

@@ -41,7 +41,7 @@ class NarrowedFields(Guarded):
     def of(self, service: str, api_version: str) -> tuple[NarrowedField, ...]:
         """Return the refusals of one service, ordered by parameter."""
         query = select(narrowed_fields).where(_of(service, api_version)).order_by(narrowed_fields.c.parameter)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return tuple(NarrowedField(**row._mapping) for row in connection.execute(query))
 
     def try_again(self, service: str, api_version: str) -> None:

@@ -54,7 +54,7 @@ class Outbox(Opened):
 
     def told(self) -> dict[str, ToldFact]:
         """Return the facts that were told and have not ended, by key."""
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return {row.key: ToldFact(**row._mapping) for row in connection.execute(select(told_facts))}
 
     def tell(self, fact: ToldFact, body: Body, channels: Collection[str], *, newest_only: bool = False) -> bool:
@@ -82,7 +82,7 @@ class Outbox(Opened):
     def waiting(self) -> tuple[Waiting, ...]:
         """Return what is not delivered yet, oldest first."""
         query = select(alerts).order_by(alerts.c.created_at, alerts.c.id, alerts.c.channel)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return tuple(_waiting(row._mapping) for row in connection.execute(query))
 
     def claim(self, one: Waiting, now: datetime) -> bool:

@@ -45,14 +45,14 @@ class PushFiles(Guarded):
     def of_kind(self, service: str, kind: str) -> dict[str, PushedFile]:
         """Return every file of the kind, by path."""
         query = select(push_files).where(push_files.c.service == service, push_files.c.kind == kind)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return {row.path: PushedFile(**row._mapping) for row in connection.execute(query)}
 
     def unfinished(self) -> tuple[PushedFile, ...]:
         """Return the files with unsent or waiting rows, oldest first."""
         is_open = or_(push_files.c.unsent > 0, push_files.c.waits > 0)
         query = select(push_files).where(is_open).order_by(push_files.c.began_at, push_files.c.path)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return tuple(PushedFile(**row._mapping) for row in connection.execute(query))
 
     def record(self, file: PushedFile) -> None:

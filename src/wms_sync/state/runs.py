@@ -74,12 +74,12 @@ class RunRecords(Opened):
     def newest(self, limit: int) -> tuple[RunRecord, ...]:
         """Return the newest runs, newest first."""
         query = select(runs).order_by(runs.c.started_at.desc(), runs.c.run_id).limit(limit)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return tuple(_record(row) for row in connection.execute(query))
 
     def of(self, run_id: str) -> RunRecord | None:
         """Return the record of a run; None if it has none."""
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return _of(connection, run_id)
 
     def started(self, run_id: str, purpose: str, source: str) -> None:
@@ -125,7 +125,7 @@ class RunRecords(Opened):
     def mark_killed(self, layout: Layout) -> tuple[RunRecord, ...]:
         """Record the runs whose process is gone as failed, as of now; return them, oldest first."""
         query = select(runs).where(runs.c.outcome == "running").order_by(runs.c.started_at)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             going_on = tuple(_record(row) for row in connection.execute(query))
         lock = lock_of(self._url, layout)
         killed = tuple(as_it_is(lock, one) for one in going_on if not lock.is_running(one.run_id))

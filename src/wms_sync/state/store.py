@@ -148,19 +148,19 @@ class StateStore(Guarded):
         query = select(windows).order_by(windows.c.started_at, windows.c.id)
         if states:
             query = query.where(windows.c.state.in_(states))
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return tuple(Window(**row._mapping) for row in connection.execute(query))
 
     def window(self, window_id: str) -> Window:
         """Return one window by its id."""
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             row = connection.execute(select(windows).where(windows.c.id == window_id)).one()
         return Window(**row._mapping)
 
     def pages(self, window_id: str) -> tuple[LandedPage, ...]:
         """Return the landed pages of a window, in order."""
         query = select(pages).where(pages.c.window_id == window_id).order_by(pages.c.number)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return tuple(LandedPage(**row._mapping) for row in connection.execute(query))
 
     def covered(
@@ -182,7 +182,7 @@ class StateStore(Guarded):
         query = select(windows.c.id, windows.c.from_at, windows.c.to_at, windows.c.started_at, windows.c.state)
         query = query.where(or_(windows.c.state.in_(states), was_read), windows.c.reason != "audit")
         covered: list[Interval] = []
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             for id_, start, end, begun, state in connection.execute(query.order_by(windows.c.started_at, windows.c.id)):
                 if id_ in without:
                     continue
@@ -193,13 +193,13 @@ class StateStore(Guarded):
     def service(self) -> str | None:
         """Return the base URL that the newest window was read from; None if no window has one."""
         query = select(windows.c.service).where(windows.c.service.is_not(None)).order_by(windows.c.started_at.desc())
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return connection.scalar(query.limit(1))
 
     def highest_id(self) -> int:
         """Return the highest shipment id on any page of a complete window; 0 if there is none."""
         query = select(func.max(pages.c.last_id)).join(windows, windows.c.id == pages.c.window_id)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return connection.scalar(query.where(windows.c.state.in_(COMPLETE_STATES))) or 0
 
     def latest_served(self, tolerance: timedelta) -> datetime | None:
@@ -210,33 +210,33 @@ class StateStore(Guarded):
         """
         ended = func.coalesce(windows.c.landed_at, windows.c.started_at)
         query = select(func.max(pages.c.served_at), ended).join(windows, windows.c.id == pages.c.window_id)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             rows = connection.execute(query.group_by(windows.c.id, ended)).all()
         return max((served for served, ended in rows if served - ended <= tolerance), default=None)
 
     def longest_read(self, since: datetime) -> timedelta:
         """Return the longest time that reading one window has taken since that moment."""
         query = select(func.max(windows.c.read_seconds)).where(windows.c.landed_at >= since)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return timedelta(seconds=connection.scalar(query) or 0)
 
     def landed_so_far(self) -> tuple[int, int]:
         """Return how many records were ever landed, and their size on disk in bytes."""
         query = select(func.sum(windows.c.records), func.sum(windows.c.bytes))
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             records, size = connection.execute(query).one()
         return int(records or 0), int(size or 0)
 
     def observation(self, name: str) -> Observation | None:
         """Return what was recorded under this name; None if nothing was."""
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             row = connection.execute(select(observations).where(observations.c.name == name)).one_or_none()
         return None if row is None else Observation(**row._mapping)
 
     def warnings(self) -> tuple[str, ...]:
         """Return the warnings of the last sync and of the reads after it."""
         query = select(read_warnings.c.warning).order_by(read_warnings.c.warned_at, read_warnings.c.warning)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return tuple(connection.scalars(query))
 
     def forgotten(self, *, unfinished: bool = False) -> frozenset[int]:
@@ -247,13 +247,13 @@ class StateStore(Guarded):
         query = select(forgotten_orders.c.order_id)
         if unfinished:
             query = query.where(forgotten_orders.c.done_at.is_(None))
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return frozenset(connection.scalars(query))
 
     def forgotten_list(self) -> tuple[ForgottenOrder, ...]:
         """Return every forgotten order, in the order in which they were asked for."""
         query = select(forgotten_orders).order_by(forgotten_orders.c.asked_at, forgotten_orders.c.order_id)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return tuple(ForgottenOrder(**row._mapping) for row in connection.execute(query))
 
     # --- writing ---

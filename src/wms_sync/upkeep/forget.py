@@ -3,8 +3,9 @@
 The ids are recorded first; from then on no page lands with personal data of these orders (``extract/cleaner``). Then
 every file that may hold some is searched (``upkeep.forget_search`` finds the raw pages): raw pages are rewritten
 without the personal data; Parquet files and tables without the orders' rows in schema ``pii``, without where they were
-sent, and without persons in the free-form values of their other rows (``Target.erase``). A step with nothing left to do
-does nothing, so the next run, of any kind, finishes one that was interrupted.
+sent, and without persons in the free-form values of their other rows (``Target.erase``), also where the tables were
+before ``WMS_ANALYTICS`` named another place. A step with nothing left to do does nothing, so the next run, of any kind,
+finishes one that was interrupted.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.analytics.persons import concerned_tables, is_personal, kept_rows, persons, prepare
-from wms_sync.analytics.target import target_of
+from wms_sync.analytics.target import former_target, target_of
 from wms_sync.api.body import packed
 from wms_sync.catalogue import Table, literal, quote
 from wms_sync.durable import sync_file
@@ -34,6 +35,7 @@ from wms_sync.state.run import Run
 from wms_sync.state.store import LandedPage, StateStore
 from wms_sync.state.turns import Turn
 from wms_sync.upkeep.damaged_pages import DAMAGED, give_up_window
+from wms_sync.upkeep.damaged_parquet import take_away_damaged
 from wms_sync.upkeep.forget_search import suspects
 from wms_sync.upkeep.forgotten_orders import add_to_list
 
@@ -58,18 +60,33 @@ def forget(run: Run, order_ids: Collection[int]) -> Forgotten:
     """Remove the personal data of these orders and of all that were forgotten before. Needs the writer's lock."""
     settings, store, layout = run.settings, run.store, run.layout
     layout.files.refuse_versions()
+    former = former_target(settings)
     all_ids = add_to_list(layout, store, order_ids)
     _remove_leftovers(store.turn, layout)
     asked = frozenset(order_ids) | store.forgotten(unfinished=True) if order_ids else all_ids
-    pages = _clean_pages(layout, store, all_ids, asked)
-    with duckdb.connect() as connection:
-        prepare(connection, all_ids)
-        parquet_files = _clean_parquet(store.turn, layout, connection)
-    logger.info("rewrote %(files)d Parquet files", {"files": parquet_files})
+    try:
+        pages, parquet_files = _clean_files(layout, store, all_ids, asked)
+    except duckdb.Error as error:  # a damaged file may be about these orders too
+        if isinstance(error, duckdb.OutOfMemoryException) or not take_away_damaged(layout, store):
+            raise
+        pages, parquet_files = _clean_files(layout, store, all_ids, asked)
     new = bool(store.forgotten(unfinished=True))
-    rows = target_of(settings).erase(store.turn, all_ids, anyway=new)
+    rows = () if former is None else former.erase(store.turn, all_ids, anyway=new)
+    rows += target_of(settings).erase(store.turn, all_ids, anyway=new)
     store.mark_forgotten(all_ids)
     return Forgotten(tuple(sorted(order_ids)), pages, parquet_files, sum(map(bool, rows)), sum(rows))
+
+
+def _clean_files(
+    layout: Layout, store: StateStore, order_ids: Collection[int], asked: Collection[int]
+) -> tuple[int, int]:
+    """Clean raw pages, then Parquet files; return how many of each. Repeating it does no harm."""
+    pages = _clean_pages(layout, store, order_ids, asked)
+    with duckdb.connect() as connection:
+        prepare(connection, order_ids)
+        parquet_files = _clean_parquet(store.turn, layout, connection)
+    logger.info("rewrote %(files)d Parquet files", {"files": parquet_files})
+    return pages, parquet_files
 
 
 def _remove_leftovers(turn: Turn, layout: Layout) -> None:

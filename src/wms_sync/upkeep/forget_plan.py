@@ -15,6 +15,7 @@ from wms_sync.catalogue import table
 from wms_sync.layout import Layout, raw_key
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
+from wms_sync.upkeep.damaged_parquet import reading_parquet
 from wms_sync.upkeep.forget import held_files, held_pages, holds
 from wms_sync.upkeep.forget_search import suspects
 from wms_sync.whole_numbers import identity
@@ -61,8 +62,9 @@ def orders_named(settings: Settings, store: StateStore, names: Sequence[str]) ->
 def refuse_unseen(layout: Layout, store: StateStore, orders: Collection[NamedOrder]) -> None:
     """Raise ``UnknownOrderError`` for an order that is in no table, Parquet file or raw page and not on the list."""
     unknown = {one.id for one in orders if not (one.is_in_tables or one.is_forgotten)}
-    unknown -= _in_parquet(layout, unknown)
-    unknown -= _on_pages(layout, store, unknown)
+    with reading_parquet():
+        unknown -= _in_parquet(layout, unknown)
+        unknown -= _on_pages(layout, store, unknown)
     if unknown:
         ids = ", ".join(map(str, sorted(unknown)))
         raise UnknownOrderError(
@@ -77,7 +79,8 @@ def plan_forget(settings: Settings, store: StateStore, order_ids: Collection[int
     if target.is_published:
         with target.published() as connection:
             rows = held_rows(connection, order_ids)
-    return ForgetPlan(rows, held_files(layout, order_ids), held_pages(layout, store, order_ids))
+    with reading_parquet():
+        return ForgetPlan(rows, held_files(layout, order_ids), held_pages(layout, store, order_ids))
 
 
 def _meant(name: str, found: Sequence[NamedOrder], forgotten: Collection[int]) -> NamedOrder:

@@ -2,10 +2,10 @@
 
 Where raw pages lie elsewhere, the file is there too, since the data folder may vanish. A forgotten order stays
 forgotten. So the list is the union of all copies, and each run brings each of them to it: each restores what the others
-lost. The first run writes the file, with an empty list if no order was forgotten, so that a
-missing file means a loss. A state store that is behind the disk (deleted, or restored from an old copy) may lack
-orders. If in addition the file is missing or damaged, the list is lost: then nothing is read or loaded until someone
-restores it, because personal data of forgotten orders would be stored again.
+lost. The first run writes the file, with an empty list if no order was forgotten, so that a missing file means a loss.
+A state store that is behind the disk (deleted, or restored from an old copy) may lack orders. If in addition the file
+is missing or damaged, the list is lost: then nothing is read or loaded until someone restores it, because personal data
+of forgotten orders would be stored again.
 """
 
 from __future__ import annotations

@@ -4,22 +4,25 @@ A state store that was deleted or restored from an old copy is completed without
 come from the manifests beside the raw pages and from the receipts in the published file; creates, audits and missing
 shipments from their copies in the published file; forgotten orders from ``forgotten-orders.json``; what was seen of the
 service's clock from ``clocks.json``. Alerts that are due and acknowledgements are nowhere else; where the tables were
-lost too, neither are creates, which is recorded. Then an interrupted ``forget`` is finished, before pages are checked,
-because it may have left a page that differs from its record. A window with a damaged page loses its coverage, so that
-it is read again. So does a window of which an earlier release lost records, unless the raw pages still have them.
+lost too, or are part of the same old copy, neither are creates, which is recorded. Then an interrupted ``forget`` is
+finished, before pages are checked, because it may have left a page that differs from its record. A window with a
+damaged page loses its coverage, so that it is read again. So does a window of which an earlier release lost records,
+unless the raw pages still have them.
 """
 
 from __future__ import annotations
 
 import errno
 import logging
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from uuid import uuid4
+
+import msgspec
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import records
-from wms_sync.analytics.errors import AnotherServiceError
+from wms_sync.analytics.errors import AnotherServiceError, ReadersInTheWay
 from wms_sync.analytics.file_target import FileTarget
 from wms_sync.analytics.foreign_log import report_foreign_log
 from wms_sync.analytics.push_ledger import restore_push_ledger
@@ -28,7 +31,7 @@ from wms_sync.analytics.target import Target, target_of
 from wms_sync.audit.compare import restore_audits
 from wms_sync.errors import OutOfMemory
 from wms_sync.extract import clocks
-from wms_sync.extract.raw import is_complete, read_manifest
+from wms_sync.extract.raw import Manifest, is_complete, read_manifest
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.window import flatten_again, is_flattened, refuse_damaged
 from wms_sync.layout import Layout, window_key
@@ -42,6 +45,7 @@ from wms_sync.upkeep.damaged_pages import DAMAGED, give_up_window
 from wms_sync.upkeep.forget import forget
 from wms_sync.upkeep.forgotten_orders import reconcile_lists
 from wms_sync.upkeep.lost_records import lossy_windows
+from wms_sync.upkeep.place import refuse_another_place
 
 logger = logging.getLogger(__name__)
 LOSSY = "window %(window)s was merged by an earlier release without %(lost)d of its shipments"
@@ -74,8 +78,12 @@ def recover(run: Run) -> None:
     """Repair the state store from what is on disk. The caller holds the writer's lock."""
     settings, store, layout = run.settings, run.store, run.layout
     report_foreign_log(layout)
+    refuse_another_place(settings, store)
     known = {window.id for window in store.windows()}
     unknown = _unknown_manifests(layout, known)
+    refuse_another_service(settings, store)
+    if known:
+        _refuse_windows_of_another_service(settings, unknown.values())
     target = target_of(settings)
     behind = _is_behind(target, known, unknown)
     copies = _copies(settings, target)
@@ -90,9 +98,10 @@ def recover(run: Run) -> None:
             restored = restore_push_ledger(copies.newest(), ledger)
         if restored:
             logger.info("restored %(creates)d creates in the ledger from the tables", {"creates": restored})
-    if behind and not copies.is_published and (layout.elsewhere is not None or target.is_beside_the_state):
+    may_outlive_copies = layout.elsewhere is not None or target.is_beside_the_state
+    if behind and may_outlive_copies and (copies.is_beside_the_state or not copies.is_published):
         _doubt_ledger(settings, store)
-    found = _from_manifests(layout, store, unknown)
+    found = _from_manifests(store, unknown.values())
     if not known:
         found += _from_receipts(target, store)
     if found:
@@ -100,18 +109,27 @@ def recover(run: Run) -> None:
             "restored %(windows)d windows in the state store from their manifests and receipts; none is read again",
             {"windows": found},
         )
+        refuse_another_service(settings, store)  # before anything of its installation is deleted
     if left := _delete_half_read(layout, store):
         logger.info(
             "deleted the pages of %(windows)d windows that were only partly read when the state store was lost",
             {"windows": left},
         )
     if store.forgotten(unfinished=True):
-        forget(run, ())
-        logger.info("finished an interrupted `wms-sync forget`")
+        _finish_forgetting(run)
     for window in store.windows("reading", "landed"):
         _give_up_if_damaged(layout, store, window)
     _find_lost_records(layout, store)
-    refuse_another_service(settings, store)
+
+
+def _finish_forgetting(run: Run) -> None:
+    """Finish an interrupted ``forget``. Readers that are in the way of its last step hold up no other run."""
+    try:
+        forget(run, ())
+    except ReadersInTheWay as error:
+        logger.warning("%(error)s", {"error": error})
+        return
+    logger.info("finished an interrupted `wms-sync forget`")
 
 
 def _copies(settings: Settings, target: Target) -> Target:
@@ -120,18 +138,32 @@ def _copies(settings: Settings, target: Target) -> Target:
 
 
 def _doubt_ledger(settings: Settings, store: StateStore) -> None:
-    """Record that the ledger may lack any create: a database with the state and the lake, or a disk, was lost."""
+    """Record that the ledger may lack creates: a database with the state and the lake, or a disk, was lost.
+
+    An old copy of such a database knows the creates from before its newest window.
+    """
     if store.observation(LEDGER_LACKS) is None:
-        store.observe(LEDGER_LACKS, int(settings.start.timestamp()), "the state store was lost with every copy of it")
+        since = max((one.landed_at for one in store.windows() if one.landed_at is not None), default=settings.start)
+        store.observe(LEDGER_LACKS, int(since.timestamp()), "the state store was lost with every copy of it")
         logger.warning(
-            "the state store was lost with every copy of its ledger: a push of products asks before it sends what the "
-            "ledger does not know. When you know that nothing is missing: `wms-sync restore --creates-are-known`"
+            "the state store was lost with every copy of its ledger, or both are old copies: a push of products asks "
+            "before it sends what the ledger does not know. When you know that nothing is missing: `wms-sync restore "
+            "--creates-are-known`"
         )
 
 
 def refuse_another_service(settings: Settings, store: StateStore) -> None:
     """Raise ``AnotherServiceError`` if the windows were read from another service than ``WMS_BASE_URL``."""
-    held = store.service()
+    _refuse_if_another(settings, store.service())
+
+
+def _refuse_windows_of_another_service(settings: Settings, unknown: Collection[Manifest]) -> None:
+    """Raise ``AnotherServiceError`` if another installation keeps its windows in the same place."""
+    for manifest in unknown:
+        _refuse_if_another(settings, manifest.window.service)
+
+
+def _refuse_if_another(settings: Settings, held: str | None) -> None:
     if held and settings.base_url and not is_same_service(held, settings.base_url):
         raise AnotherServiceError(held, settings.base_url)
 
@@ -142,17 +174,22 @@ def is_behind(settings: Settings, store: StateStore) -> bool:
     return _is_behind(target_of(settings), known, _unknown_manifests(settings.layout, known))
 
 
-def _is_behind(target: Target, known: set[str], unknown: Sequence[str]) -> bool:
+def _is_behind(target: Target, known: set[str], unknown: Collection[str]) -> bool:
     return bool(unknown) or (not known and target.is_published)
 
 
-def _unknown_manifests(layout: Layout, known: set[str]) -> list[str]:
-    return [window for window in layout.windows() if window not in known and is_complete(layout, window)]
+def _unknown_manifests(layout: Layout, known: set[str]) -> dict[str, Manifest]:
+    """Return by window the manifests that the state store does not know; a damaged one counts as none."""
+    found = {}
+    for window_id in layout.windows():
+        if window_id not in known and is_complete(layout, window_id):
+            with suppress(msgspec.MsgspecError):
+                found[window_id] = read_manifest(layout, window_id)
+    return found
 
 
-def _from_manifests(layout: Layout, store: StateStore, unknown: Sequence[str]) -> int:
-    for window_id in unknown:
-        manifest = read_manifest(layout, window_id)
+def _from_manifests(store: StateStore, unknown: Collection[Manifest]) -> int:
+    for manifest in unknown:
         store.adopt(manifest.window, manifest.pages)
     return len(unknown)
 
@@ -174,12 +211,13 @@ def _from_receipts(target: Target, store: StateStore) -> int:
 
 
 def _delete_half_read(layout: Layout, store: StateStore) -> int:
-    """Delete pages of windows that neither the state store nor a manifest knows; return how many windows.
+    """Delete windows that neither the state store nor a manifest that can be read knows; return how many.
 
     No run could continue such a window.
     """
     known = {window.id for window in store.windows()}
-    left = [window for window in layout.windows() if window not in known and layout.pages(window)]
+    unknown = (window for window in layout.windows() if window not in known)
+    left = [window for window in unknown if layout.pages(window) or is_complete(layout, window)]
     for window in left:
         layout.files.delete(store.turn, window_key(window))
     return len(left)

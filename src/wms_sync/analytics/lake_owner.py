@@ -1,0 +1,59 @@
+"""Which lake a place belongs to: each of two lakes in one place would delete the other's files as left-overs.
+
+``lake.json`` beside the files names the lake by the number that its catalogue was given when it was made. A new lake
+takes the place, as after the database was lost. A lake that others have taken the place of changes nothing any more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+
+import msgspec
+from sqlalchemy.engine import make_url
+
+from wms_sync.analytics.errors import LakeReplaced
+from wms_sync.analytics.lake_catalogue import LakeCatalogue
+from wms_sync.files.interface import Files
+from wms_sync.layout import LAKE_OWNER
+from wms_sync.settings import Settings
+from wms_sync.state.turns import Turn
+
+
+@dataclass(frozen=True)
+class Owner:
+    """A lake, and for people the database of its catalogue and since when the place is its."""
+
+    lake: str
+    database: str
+    since: str
+
+    def __str__(self) -> str:
+        return f"that of the database {self.database}, since {self.since}"
+
+
+def claim(settings: Settings, turn: Turn) -> None:
+    """Take the place for the lake of this database. Raise ``LakeReplaced`` if a newer one has it."""
+    files = settings.layout.files
+    with LakeCatalogue(settings.database_url) as catalogue:
+        lake, owner = catalogue.identity(), _owner(files)
+        if owner is not None and owner.lake == lake:
+            return
+        is_new = catalogue.newest_snapshot() is None
+    if owner is not None and not is_new:
+        raise LakeReplaced(files.where(LAKE_OWNER), str(owner))
+    mine = Owner(lake, _shown(settings), f"{datetime.now(UTC):%Y-%m-%d %H:%M:%SZ}")
+    files.replace(turn, LAKE_OWNER, msgspec.json.encode(asdict(mine)))
+
+
+def _owner(files: Files) -> Owner | None:
+    """Return whose the place is; None if nobody knows."""
+    try:
+        return msgspec.json.decode(files.get(LAKE_OWNER), type=Owner)
+    except (FileNotFoundError, msgspec.MsgspecError):
+        return None
+
+
+def _shown(settings: Settings) -> str:
+    url = make_url(settings.database_url)
+    return f"{url.database} on {url.host or url.query.get('host') or 'this machine'}"
