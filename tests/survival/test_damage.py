@@ -29,6 +29,7 @@ from wms_sync.analytics.errors import AnotherServiceError, RawPagesDamagedError
 from wms_sync.api.errors import ServiceFailed
 from wms_sync.extract.raw import damage
 from wms_sync.flatten.page import unpacked_page
+from wms_sync.intervals import intersect
 from wms_sync.load.refresh import rebuild
 from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.retailers import RETAILERS
@@ -41,6 +42,7 @@ from wms_sync.state.ledger import Entry, PushLedger, State
 from wms_sync.state.queue import FileLock
 from wms_sync.state.run import Run
 from wms_sync.upkeep.recovery import recover
+from wms_sync.upkeep.verify import verify
 
 ROOT = Path(__file__).parents[2]
 
@@ -221,7 +223,8 @@ def test_a_data_folder_belongs_to_one_service_also_after_its_state_store_is_lost
         recover(Run(settings_for(sandbox, base_url=same), bench.store, "test"))
     manifest = half_read.with_name("manifest.json")
     manifest.parent.mkdir()
-    text = (bench.layout.window(bench.store.windows()[0].id) / manifest.name).read_text()
+    ours = bench.store.windows()[0].id
+    text = (bench.layout.window(ours) / manifest.name).read_text().replace(ours, manifest.parent.name)
     manifest.write_text(text.replace(sandbox.base_url, "https://other.example.com"))
     with pytest.raises(AnotherServiceError, match=r"holds https://other\.example\.com"):
         recover(Run(settings_for(sandbox), bench.store, "test"))
@@ -261,12 +264,83 @@ def test_pages_that_only_a_lost_state_store_knew_are_taken_away(bench, sandbox):
     """Nobody goes on with them, and no retention would ever find them."""
     recover(bench.run)
     read_half(bench, sandbox)
-    folder, *_ = bench.layout.raw.iterdir()
-    (folder / "manifest.json").write_text("damaged, so that it says as little as none")
     bench = without_state(bench)
     assert "partly read" in night(bench)[-1]
     assert {folder.name for folder in bench.layout.raw.iterdir()} == {window.id for window in bench.store.windows()}
     assert_equal(bench, sandbox)
+    bench.store.close()
+
+
+@pytest.mark.parametrize("harm", ["cut short", "no text", "other"])
+def test_a_window_that_only_a_damaged_manifest_knows_is_set_aside_until_somebody_decides(
+    harm, bench, sandbox, tmp_path
+):
+    """Its pages may be all that is left of what the service has deleted since."""
+    begun(bench, sandbox, night)
+    bench.store.close()
+    shutil.copy(bench.settings.data_dir / "state.db", tmp_path / "backup.db")
+    known = {window.id for window in bench.store.windows()}
+    sandbox.sandbox.advance(seconds=7200, changed=60, new=10)
+    night(bench)
+    window = next(one for one in bench.store.windows("loaded") if one.id not in known and one.reason == "sync")
+    manifest = bench.layout.window(window.id) / "manifest.json"
+    whole = manifest.read_bytes()
+    other = bench.layout.window(min(known)) / manifest.name
+    harmed = {"cut short": whole[:-9], "no text": whole.replace(b"limit", b"\xff"), "other": other.read_bytes()}
+    manifest.write_bytes(harmed[harm])
+    bench = without_state(bench, tmp_path / "backup.db")
+    said = "\n".join(night(bench))
+    assert f"{window.id} is set aside" in said
+    assert "partly read" not in said
+    assert bench.layout.pages(window.id)
+    read_since = {one.interval for one in bench.store.windows("loaded") if one.started_at > window.started_at}
+    assert intersect((window.interval,), read_since) == (window.interval,), "its time was read again"
+    assert_equal(bench, sandbox)
+    [found] = [one for one in status(bench.settings, bench.store).items if one.name.startswith("set-aside")]
+    [warned] = [one for one in examine(bench.settings) if one.subject == "raw pages"]
+    assert found.text == warned.message
+    assert f"{window.id} is set aside" in found.text
+    assert "Put manifest.json back from a backup" in found.text
+    assert [one.place.split("/")[-2] for one in verify(bench.settings).damaged] == [window.id]
+    assert night(bench) == [], "it is told once"
+
+    manifest.write_bytes(whole)
+    assert "restored 1 windows" in night(bench)[0]
+    taken = bench.store.window(window.id)
+    assert (taken.state, taken.records) == ("loaded", window.records)
+    assert not any(one.name.startswith("set-aside") for one in status(bench.settings, bench.store).items)
+    assert rebuild(bench.run).published
+    assert_equal(bench, sandbox)
+    bench.store.close()
+
+
+def test_a_folder_of_pages_that_somebody_copied_stops_no_run(bench, sandbox):
+    begun(bench, sandbox, night)
+    folder = bench.layout.window(a_page(bench, "loaded")[0])
+    names = [f"{folder.name}.bak", f"{folder.name}{'-again' * 9}"]
+    for name in names:
+        shutil.copytree(folder, folder.with_name(name))
+    sandbox.sandbox.requests.clear()
+    assert f"{names[0]} is set aside" in "\n".join(night(bench))
+    assert pages_asked(sandbox) <= 1, "nothing is read again"
+    assert [one.name.partition("-")[0] for one in status(bench.settings, bench.store).items].count("set") == len(names)
+    rebuilt(bench)
+    assert_equal(bench, sandbox)
+
+
+@pytest.mark.parametrize("how", ["shortened", "deleted"])
+def test_a_damaged_manifest_of_a_known_window_is_made_again(how, bench, sandbox):
+    begun(bench, sandbox, night)
+    before = remembered(bench)
+    window, _ = a_page(bench, "loaded")
+    for path in (bench.layout.window(window) / "manifest.json", bench.layout.flattened_manifest(window)):
+        do_harm(how, path)
+    rebuilt(bench)
+    assert verify(bench.settings).damaged == ()
+    assert_equal(bench, sandbox)
+    bench = without_state(bench)
+    night(bench)
+    assert remembered(bench) == before
     bench.store.close()
 
 

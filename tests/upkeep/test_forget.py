@@ -29,6 +29,7 @@ from wms_sync.upkeep.forget import Forgotten, forget
 from wms_sync.upkeep.forget_plan import orders_named, plan_forget
 from wms_sync.upkeep.forget_search import suspects
 from wms_sync.upkeep.recovery import recover
+from wms_sync.upkeep.verify import verify
 
 MARK = "Zaphodina-Quxley-%s-77"
 """Long and like nothing else, so that it stands in a file as it is, however the file is encoded."""
@@ -317,6 +318,21 @@ def test_a_parquet_file_that_cannot_be_read_goes_and_is_made_again(stored):
     assert file.exists()
     assert rebuild(stored.run).published
     assert holding(stored, order) == set()
+
+
+@pytest.mark.parametrize("named", ["raw/shipments/*/manifest.json", "parquet/_windows/*.json"])
+def test_an_order_is_forgotten_although_what_says_which_files_there_are_is_damaged(stored, named):
+    """Else no run would ever end again either."""
+    order, *_ = orders_with_addresses(stored)
+    for one in stored.layout.root.glob(named):
+        one.write_bytes(one.read_bytes()[:-9])
+    plan_forget(stored.settings, stored.store, [order])
+    forgotten(stored, order)
+    assert holding(stored, order) == set()
+    sync(stored)
+    assert rebuild(stored.run).published
+    assert holding(stored, order) == set()
+    assert verify(stored.settings).damaged == ()
 
 
 def folders_holding(bench: Bench, order: int) -> set[str]:

@@ -14,6 +14,7 @@ from wms_sync.analytics.errors import RawPagesDamagedError
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status
+from wms_sync.upkeep.recovery import recover
 
 
 def read(bench: Bench) -> None:
@@ -100,6 +101,22 @@ def test_pages_that_are_missing_otherwise_are_damage(aged):
     kept.unlink()
     with pytest.raises(RawPagesDamagedError, match=kept.parent.name):
         rebuild(aged.run)
+
+
+def test_what_was_set_aside_is_kept_as_long_as_other_pages(aged):
+    """Its manifest cannot be read: a person decides, and no person of the pages stays longer than in others."""
+    refresh(aged.run)
+    folder = aged.layout.window("20260301T000000Z-20260302T000000Z-0a0a0a")
+    folder.mkdir()
+    (folder / "page-00001.json.gz").write_bytes(b"page")
+    (folder / "manifest.json").write_text("{")
+    recover(aged.run)
+    grow_old(aged, "abandoned", days=9)
+    refresh(aged.run)
+    assert folder.exists()
+    grow_old(aged, "abandoned", days=2)
+    refresh(aged.run)
+    assert not folder.exists()
 
 
 def test_what_was_given_up_is_kept_for_a_day(bench, sandbox):

@@ -50,7 +50,7 @@ def _owner(files: Files) -> Owner | None:
     """Return whose the place is; None if nobody knows."""
     try:
         return msgspec.json.decode(files.get(LAKE_OWNER), type=Owner)
-    except (FileNotFoundError, msgspec.MsgspecError):
+    except (FileNotFoundError, ValueError):
         return None
 
 

@@ -15,6 +15,14 @@ class WindowIncomplete(ExtractError):
     """A window was read to its end, but records that the service has for it were not landed."""
 
 
+class ManifestDamaged(ExtractError):
+    """A manifest cannot be read, or is that of another window: as after a folder was copied by hand."""
+
+    def __init__(self, key: str, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"{key} cannot be used: {reason}.")
+
+
 class NotEnoughRoom(ExtractError):
     """The disk cannot hold what is to be read; nothing was requested."""
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 import msgspec
 
 from wms_sync.api.shipments import Page
+from wms_sync.extract.errors import ManifestDamaged
 from wms_sync.layout import MANIFEST, PAGES_DROPPED, Layout, name_of, page_name, raw_key
-from wms_sync.state.store import LandedPage, Window
+from wms_sync.state.store import COMPLETE_STATES, LandedPage, Window
 from wms_sync.state.turns import Turn
 
 
@@ -79,8 +81,17 @@ def write_manifest(turn: Turn, layout: Layout, manifest: Manifest) -> None:
 
 
 def read_manifest(layout: Layout, window_id: str) -> Manifest:
-    """Read a manifest that ``write_manifest`` wrote. Raise ``FileNotFoundError``."""
-    return msgspec.json.decode(layout.files.get(raw_key(window_id, MANIFEST)), type=Manifest)
+    """Read a manifest that ``write_manifest`` wrote. Raise ``FileNotFoundError`` or ``ManifestDamaged``."""
+    key = raw_key(window_id, MANIFEST)
+    content = layout.files.get(key)
+    try:
+        manifest = msgspec.json.decode(content, type=Manifest)
+    except ValueError:
+        raise ManifestDamaged(key, "it is damaged") from None
+    others = {manifest.window.id, *(page.window_id for page in manifest.pages)} - {window_id}
+    if others:
+        raise ManifestDamaged(key, f"it is the manifest of {min(others)}")
+    return manifest
 
 
 def delete_unrecorded(turn: Turn, layout: Layout, window_id: str, pages: Iterable[LandedPage]) -> None:
@@ -102,14 +113,36 @@ def open_again(turn: Turn, layout: Layout, window_id: str) -> None:
 
 
 def rewrite_manifest(turn: Turn, layout: Layout, window: Window, pages: tuple[LandedPage, ...]) -> None:
-    """Update the manifest of a window after its pages were rewritten; a window that is not complete has none."""
+    """Update the manifest of a window after its pages were rewritten; a window that is not complete has none.
+
+    One that is damaged is made again: the state store knows what it said.
+    """
+    if window.state not in COMPLETE_STATES:
+        return
     try:
         before = read_manifest(layout, window.id)
     except FileNotFoundError:
         return
+    except ManifestDamaged:
+        write_manifest(turn, layout, _recorded(window, pages))
+        return
     after = Manifest(replace(before.window, bytes=window.bytes), pages)
     if after != before:
         write_manifest(turn, layout, after)
+
+
+def mend_manifest(turn: Turn, layout: Layout, window: Window, pages: tuple[LandedPage, ...]) -> bool:
+    """Make the manifest of a complete window again if it is missing, damaged or of other pages; return whether."""
+    with suppress(FileNotFoundError, ManifestDamaged):
+        if read_manifest(layout, window.id).pages == pages:
+            return False
+    write_manifest(turn, layout, _recorded(window, pages))
+    return True
+
+
+def _recorded(window: Window, pages: tuple[LandedPage, ...]) -> Manifest:
+    """Return the manifest that the state store knows: written when the window had landed."""
+    return Manifest(replace(window, state="landed", loaded_at=None), pages)
 
 
 def drop_pages(turn: Turn, layout: Layout, window_id: str, when: datetime) -> int:

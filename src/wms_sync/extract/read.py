@@ -7,7 +7,6 @@ longest are read first.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ from wms_sync.extract.progress import Progress, Tally, Watcher
 from wms_sync.extract.unfinished import RESUME_WITHIN, UnfinishedBackfill
 from wms_sync.extract.warnings import Warnings
 from wms_sync.extract.window import WindowReader
+from wms_sync.extract.window_names import new_name
 from wms_sync.intervals import Interval, intersect, interval, subtract, union
 from wms_sync.state.run import Run
 from wms_sync.state.store import COMPLETE_STATES, Reason, Window
@@ -260,10 +260,8 @@ class Reading:
         return interval(max(window.from_at, reaches), window.to_at)
 
     def _begin(self, reason: Reason, part: Interval) -> Window:
-        stamp = f"{part.start:%Y%m%dT%H%M%SZ}-{part.end:%Y%m%dT%H%M%SZ}"
-        window_id = f"{stamp}-{secrets.token_hex(3)}"
         return Window.begun(
-            window_id,
+            new_name(part),
             part,
             reason=reason,
             run_id=self._run_id,

@@ -3,6 +3,7 @@
     FlattenError
     ├── PageDamagedError    a raw file differs from what was received
     │   └── PageUnreadableError     a raw file is intact, but no record can be read from it
+    ├── RecordDamagedError  the record of a window's Parquet files cannot be read
     └── RecordsLostError    the number of shipments on a page differs from the number accounted for
 
 A value or record that does not fit its type is not an error: it goes to ``ops.quarantine`` and the sync continues.
@@ -39,6 +40,16 @@ class PageUnreadableError(PageDamagedError):
             self,
             f"No record can be read from the raw page {path.name} of window {path.parent.name} ({reason}). The window "
             "will be read again; if the service sends the same page, its records go to ops.quarantine by position.",
+        )
+
+
+class RecordDamagedError(FlattenError):
+    """The record of which Parquet files a window has cannot be read; flattening the window again makes it again."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(
+            f"{key} is damaged: it says which Parquet files the window has. Nothing of it was loaded. "
+            "`wms-sync rebuild` makes it again."
         )
 
 

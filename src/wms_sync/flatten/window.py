@@ -17,7 +17,7 @@ import msgspec
 from wms_sync.catalogue import tables
 from wms_sync.extract.raw import content_differs, damage, key_of, size_differs
 from wms_sync.flatten.batch import Flattened, Flattener
-from wms_sync.flatten.errors import PageDamagedError, PageUnreadableError
+from wms_sync.flatten.errors import PageDamagedError, PageUnreadableError, RecordDamagedError
 from wms_sync.flatten.page import RawPage
 from wms_sync.flatten.write import columns_written
 from wms_sync.intervals import intersect
@@ -75,8 +75,12 @@ def is_flattened(layout: Layout, window_id: str) -> bool:
 
 
 def flattened_window(layout: Layout, window_id: str) -> FlattenedWindow:
-    """Return the record of a flattened window. Raise ``FileNotFoundError``."""
-    return msgspec.json.decode(layout.files.get(flattened_key(window_id)), type=FlattenedWindow)
+    """Return the record of a flattened window. Raise ``FileNotFoundError`` or ``RecordDamagedError``."""
+    content = layout.files.get(flattened_key(window_id))
+    try:
+        return msgspec.json.decode(content, type=FlattenedWindow)
+    except ValueError:
+        raise RecordDamagedError(flattened_key(window_id)) from None
 
 
 def flatten_again(turn: Turn, layout: Layout, window_id: str) -> None:

@@ -34,7 +34,8 @@ from wms_sync.flatten.workers import Flattening
 from wms_sync.load.pending import PendingWindows
 from wms_sync.state.run import Run
 from wms_sync.state.store import COMPLETE_STATES, Window
-from wms_sync.upkeep.damaged_pages import give_up_window
+from wms_sync.upkeep.damaged_pages import give_up_window, mend_manifests
+from wms_sync.upkeep.damaged_parquet import take_away_damaged_records
 from wms_sync.upkeep.lost_records import note_proven
 from wms_sync.upkeep.retention import drop_old_pages
 
@@ -168,6 +169,8 @@ class Refresh:
 
     def rebuild(self) -> RefreshReport:
         """Make every table again from the raw pages; what there is stays until the end."""
+        take_away_damaged_records(self._layout, self._store)
+        mend_manifests(self._layout, self._store)
         self._flatten(again=True)
         if not self._settings.include_addresses and self._holds_persons():
             logger.info(

@@ -27,6 +27,7 @@ from wms_sync.state.runs import LOADING, LOADS_TABLES, SYNC, RunRecord
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.maintenance import loads_too_many
 from wms_sync.upkeep.recovery import refuse_another_service
+from wms_sync.upkeep.set_aside import folders_set_aside
 
 if TYPE_CHECKING:
     from wms_sync.reports.status import Status
@@ -79,6 +80,8 @@ def items_of(found: Status, settings: Settings, store: StateStore, runs: Sequenc
         )
     else:
         yield from _coverage_items(found)
+        for one in folders_set_aside(settings.layout, store):
+            yield item("set-aside", str(one), about=one.window_id)
     yield from (item("warning", warning, about=warning) for warning in store.warnings())
     layout = settings.layout
     yield from (item("log", log_notice(kept, layout.published), about=kept.name) for kept in layout.logs_set_aside())

@@ -43,6 +43,7 @@ from wms_sync.upkeep.damaged_pages import damaged_pages
 from wms_sync.upkeep.forgotten_orders import refuse_lost
 from wms_sync.upkeep.recovery import is_behind, refuse_another_service
 from wms_sync.upkeep.retention import dropped_windows
+from wms_sync.upkeep.set_aside import folders_set_aside
 
 SKEW = timedelta(seconds=30)
 LOW_DISK_BYTES = 2 * 1024**3
@@ -205,6 +206,9 @@ def _state(settings: Settings) -> Iterator[Finding]:
         yield Finding("state", "warn", f"{len(windows)} windows recorded, which is too few: {lost}")
     else:
         yield Finding("state", "ok", f"{len(windows)} windows recorded; schema {MIGRATIONS[-1][0]}")
+        with StateStore(settings.database_url) as store:
+            for one in folders_set_aside(layout, store):
+                yield Finding("raw pages", "warn", str(one))
     yield from _raw_pages(layout, settings)
     if dropped:
         gone = f"those of {len(dropped)} windows were dropped; a rebuild uses the Parquet files of these windows"

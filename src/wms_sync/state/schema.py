@@ -44,10 +44,13 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 METADATA = MetaData()
 
+LONGEST_ID = 64
+"""The most characters of a window's id."""
+
 windows = Table(
     "windows",
     METADATA,
-    Column("id", String(64), primary_key=True),
+    Column("id", String(LONGEST_ID), primary_key=True),
     Column("from_at", UtcDateTime, nullable=False),
     Column("to_at", UtcDateTime, nullable=False),
     Column("state", String(16), nullable=False),

@@ -266,8 +266,10 @@ class StateStore(Guarded):
                 connection.execute(windows.insert(), rows)
 
     def adopt(self, window: Window, landed: Sequence[LandedPage] = ()) -> None:
-        """Record a window that was found in its manifest or in its receipt in the tables."""
+        """Record a window that was found in its manifest or in its receipt in the tables, whatever it was before."""
         with self._transaction() as connection:
+            connection.execute(pages.delete().where(pages.c.window_id == window.id))
+            connection.execute(windows.delete().where(windows.c.id == window.id))
             connection.execute(windows.insert().values(**vars(window)))
             if landed:
                 connection.execute(pages.insert(), [vars(page) for page in landed])

@@ -23,6 +23,7 @@ from pathlib import Path
 import msgspec
 
 from wms_sync.durable import make_private, write_whole
+from wms_sync.flatten.errors import RecordDamagedError
 from wms_sync.flatten.window import flattened_window, is_flattened
 from wms_sync.layout import MANIFEST, PAGES_DROPPED, Layout
 from wms_sync.settings import Settings
@@ -178,7 +179,7 @@ class _Taking:
         manifest = self._layout.flattened_manifest(window_id)
         try:
             flattened = flattened_window(self._layout, window_id)
-        except (OSError, msgspec.MsgspecError) as error:
+        except (OSError, RecordDamagedError) as error:
             damaged[self._place(manifest)] = str(error)
             return
         parts = [self._layout.root / key for slug in flattened.parts for key in flattened.keys(slug)]

@@ -166,7 +166,7 @@ def read_backup(path: Path) -> Backup:
     """Read the record of a backup. Raise ``BackupError`` if it is damaged, or of a newer release."""
     try:
         backup = msgspec.json.decode(path.read_bytes(), type=Backup)
-    except (msgspec.MsgspecError, OSError) as error:
+    except (ValueError, OSError) as error:
         raise BackupError(f"{path} is not the record of a backup ({error}). Use another one.") from None
     if backup.format > FORMAT:
         raise BackupError(f"{path} was written by a newer release of wms-sync ({backup.release}): use that one.")

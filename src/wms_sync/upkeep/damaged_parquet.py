@@ -13,12 +13,14 @@ from wms_sync import sql_files
 from wms_sync.analytics.errors import AnalyticsError
 from wms_sync.catalogue import tables
 from wms_sync.extract.raw import is_dropped
-from wms_sync.flatten.window import flatten_again
-from wms_sync.layout import Layout, name_of, window_of
+from wms_sync.flatten.errors import RecordDamagedError
+from wms_sync.flatten.window import flatten_again, flattened_window, flattened_windows
+from wms_sync.layout import Layout, flattened_key, name_of, window_of
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.damaged_pages import give_up_window
 
 logger = logging.getLogger(__name__)
+_AGAIN = "%(file)s was damaged (%(reason)s) and is deleted: its window is flattened again, or read again"
 
 
 @contextmanager
@@ -48,6 +50,21 @@ def take_away_damaged(layout: Layout, store: StateStore) -> int:
     return damaged
 
 
+def take_away_damaged_records(layout: Layout, store: StateStore) -> None:
+    """Delete the records of Parquet files that cannot be read: their windows are flattened again, or read again."""
+    for window_id in flattened_windows(layout):
+        try:
+            flattened_window(layout, window_id)
+        except RecordDamagedError:
+            take_away_record(layout, store, window_id)
+
+
+def take_away_record(layout: Layout, store: StateStore, window_id: str) -> None:
+    """Do the same with one that is known to be damaged."""
+    _make_again(layout, store, window_id)
+    logger.warning(_AGAIN, {"file": flattened_key(window_id), "reason": "it cannot be read"})
+
+
 def _damage(connection: duckdb.DuckDBPyConnection, layout: Layout, key: str) -> str | None:
     [file] = layout.files.local([key])
     try:
@@ -63,12 +80,12 @@ def _damage(connection: duckdb.DuckDBPyConnection, layout: Layout, key: str) -> 
 
 
 def _take_away(layout: Layout, store: StateStore, key: str, reason: str) -> None:
-    window_id = window_of(name_of(key))
+    _make_again(layout, store, window_of(name_of(key)))
+    layout.files.delete(store.turn, key)
+    logger.warning(_AGAIN, {"file": key, "reason": reason})
+
+
+def _make_again(layout: Layout, store: StateStore, window_id: str) -> None:
     flatten_again(store.turn, layout, window_id)
     if is_dropped(layout, window_id):
         give_up_window(layout, store, window_id)
-    layout.files.delete(store.turn, key)
-    logger.warning(
-        "%(file)s was damaged (%(reason)s) and is deleted: its window is flattened again, or read again",
-        {"file": key, "reason": reason},
-    )

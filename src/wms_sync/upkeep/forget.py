@@ -26,7 +26,7 @@ from wms_sync.catalogue import Table, literal, quote
 from wms_sync.durable import sync_file
 from wms_sync.extract.raw import damage, rewrite_manifest
 from wms_sync.files.names import unmarked
-from wms_sync.flatten.errors import PageDamagedError
+from wms_sync.flatten.errors import PageDamagedError, RecordDamagedError
 from wms_sync.flatten.page import unpacked_page
 from wms_sync.flatten.window import flattened_window, flattened_windows, write_flattened
 from wms_sync.layout import LOADS, Layout, name_of, raw_key, spill, suffix_of
@@ -35,7 +35,7 @@ from wms_sync.state.run import Run
 from wms_sync.state.store import LandedPage, StateStore
 from wms_sync.state.turns import Turn
 from wms_sync.upkeep.damaged_pages import DAMAGED, give_up_window
-from wms_sync.upkeep.damaged_parquet import take_away_damaged
+from wms_sync.upkeep.damaged_parquet import take_away_damaged, take_away_record
 from wms_sync.upkeep.forget_search import suspects
 from wms_sync.upkeep.forgotten_orders import add_to_list
 
@@ -84,7 +84,7 @@ def _clean_files(
     pages = _clean_pages(layout, store, order_ids, asked)
     with duckdb.connect() as connection:
         prepare(connection, order_ids)
-        parquet_files = _clean_parquet(store.turn, layout, connection)
+        parquet_files = _clean_parquet(layout, store, connection)
     logger.info("rewrote %(files)d Parquet files", {"files": parquet_files})
     return pages, parquet_files
 
@@ -156,8 +156,8 @@ def _content(layout: Layout, key: str) -> bytes:
     return unpacked_page(layout.files.get(key), Path(key))
 
 
-def _clean_parquet(turn: Turn, layout: Layout, connection: duckdb.DuckDBPyConnection) -> int:
-    rewritten = 0
+def _clean_parquet(layout: Layout, store: StateStore, connection: duckdb.DuckDBPyConnection) -> int:
+    turn, rewritten = store.turn, 0
     counted: dict[str, dict[str, int]] = {}
     for table in concerned_tables():
         holding = _holding(layout, connection, table)
@@ -172,7 +172,10 @@ def _clean_parquet(turn: Turn, layout: Layout, connection: duckdb.DuckDBPyConnec
             counted[table.slug] = dict(connection.execute(query, {"files": left}).fetchall()) if left else {}
     names = {table.slug: _names(layout, table) for table in concerned_tables()}
     for window_id in flattened_windows(layout):
-        _recount(turn, layout, window_id, counted, names)
+        try:
+            _recount(turn, layout, window_id, counted, names)
+        except RecordDamagedError:
+            take_away_record(layout, store, window_id)
     return rewritten
 
 

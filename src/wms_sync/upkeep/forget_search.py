@@ -16,6 +16,7 @@ import duckdb
 from wms_sync import sql_files
 from wms_sync.catalogue import quote
 from wms_sync.extract.raw import size_differs
+from wms_sync.flatten.errors import RecordDamagedError
 from wms_sync.flatten.findings import UNKNOWN_KEY
 from wms_sync.flatten.window import flattened_window, is_flattened
 from wms_sync.layout import Layout
@@ -81,7 +82,10 @@ def _is_sure(layout: Layout, store: StateStore, window: Window | None, counted: 
     """Return whether the Parquet files of a window have a row for each order that its pages name."""
     if window is None or not is_flattened(layout, window.id):
         return False
-    flattened = flattened_window(layout, window.id)
+    try:
+        flattened = flattened_window(layout, window.id)
+    except RecordDamagedError:
+        return False
     pages = {page.file: page for page in store.pages(window.id)}
     return (
         flattened.quarantined == 0

@@ -15,6 +15,7 @@ from wms_sync import sql_files
 from wms_sync.flatten.window import FlattenedWindow, flattened_window, is_flattened
 from wms_sync.layout import Layout
 from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
+from wms_sync.upkeep.damaged_parquet import take_away_damaged_records
 
 PROVEN = "records_proven"
 
@@ -23,6 +24,7 @@ def lossy_windows(layout: Layout, store: StateStore) -> Iterator[tuple[Window, i
     """Yield the windows that lost shipments in flattening, each with how many."""
     if store.observation(PROVEN) is not None:
         return
+    take_away_damaged_records(layout, store)
     for window in store.windows(*COMPLETE_STATES):
         if is_flattened(layout, window.id):
             lost = _lost(layout, window, flattened_window(layout, window.id))

@@ -14,11 +14,9 @@ from __future__ import annotations
 
 import errno
 import logging
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from uuid import uuid4
-
-import msgspec
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import records
@@ -31,7 +29,8 @@ from wms_sync.analytics.target import Target, target_of
 from wms_sync.audit.compare import restore_audits
 from wms_sync.errors import OutOfMemory
 from wms_sync.extract import clocks
-from wms_sync.extract.raw import Manifest, is_complete, read_manifest
+from wms_sync.extract.errors import ManifestDamaged
+from wms_sync.extract.raw import Manifest, is_complete, is_dropped, read_manifest
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.window import flatten_again, is_flattened, refuse_damaged
 from wms_sync.layout import Layout, window_key
@@ -46,6 +45,7 @@ from wms_sync.upkeep.forget import forget
 from wms_sync.upkeep.forgotten_orders import reconcile_lists
 from wms_sync.upkeep.lost_records import lossy_windows
 from wms_sync.upkeep.place import refuse_another_place
+from wms_sync.upkeep.set_aside import set_aside, take_back
 
 logger = logging.getLogger(__name__)
 LOSSY = "window %(window)s was merged by an earlier release without %(lost)d of its shipments"
@@ -80,7 +80,7 @@ def recover(run: Run) -> None:
     report_foreign_log(layout)
     refuse_another_place(settings, store)
     known = {window.id for window in store.windows()}
-    unknown = _unknown_manifests(layout, known)
+    unknown = dict(_unknown_manifests(layout, known))
     refuse_another_service(settings, store)
     if known:
         _refuse_windows_of_another_service(settings, unknown.values())
@@ -101,7 +101,10 @@ def recover(run: Run) -> None:
     may_outlive_copies = layout.elsewhere is not None or target.is_beside_the_state
     if behind and may_outlive_copies and (copies.is_beside_the_state or not copies.is_published):
         _doubt_ledger(settings, store)
-    found = _from_manifests(store, unknown.values())
+    found = _from_manifests(store, unknown.values()) + take_back(layout, store)
+    for window_id in _without_usable_manifest(layout, store):
+        if not is_dropped(layout, window_id):  # else its receipt is as good
+            set_aside(run, window_id)
     if not known:
         found += _from_receipts(target, store)
     if found:
@@ -110,6 +113,8 @@ def recover(run: Run) -> None:
             {"windows": found},
         )
         refuse_another_service(settings, store)  # before anything of its installation is deleted
+    for window_id in _without_usable_manifest(layout, store):
+        set_aside(run, window_id)
     if left := _delete_half_read(layout, store):
         logger.info(
             "deleted the pages of %(windows)d windows that were only partly read when the state store was lost",
@@ -174,18 +179,22 @@ def is_behind(settings: Settings, store: StateStore) -> bool:
     return _is_behind(target_of(settings), known, _unknown_manifests(settings.layout, known))
 
 
-def _is_behind(target: Target, known: set[str], unknown: Collection[str]) -> bool:
-    return bool(unknown) or (not known and target.is_published)
+def _is_behind(target: Target, known: Collection[str], unknown: Iterable[object]) -> bool:
+    return any(True for _ in unknown) or (not known and target.is_published)
 
 
-def _unknown_manifests(layout: Layout, known: set[str]) -> dict[str, Manifest]:
-    """Return by window the manifests that the state store does not know; a damaged one counts as none."""
-    found = {}
+def _unknown_manifests(layout: Layout, known: Collection[str]) -> Iterator[tuple[str, Manifest]]:
+    """Yield the manifests that the state store does not know, with their windows; a damaged one counts as none."""
     for window_id in layout.windows():
         if window_id not in known and is_complete(layout, window_id):
-            with suppress(msgspec.MsgspecError):
-                found[window_id] = read_manifest(layout, window_id)
-    return found
+            with suppress(ManifestDamaged):
+                yield window_id, read_manifest(layout, window_id)
+
+
+def _without_usable_manifest(layout: Layout, store: StateStore) -> list[str]:
+    """Return the complete windows that nobody knows, after all that can be read were restored."""
+    known = {window.id for window in store.windows()}
+    return [one for one in layout.windows() if one not in known and is_complete(layout, one)]
 
 
 def _from_manifests(store: StateStore, unknown: Collection[Manifest]) -> int:
@@ -211,13 +220,13 @@ def _from_receipts(target: Target, store: StateStore) -> int:
 
 
 def _delete_half_read(layout: Layout, store: StateStore) -> int:
-    """Delete windows that neither the state store nor a manifest that can be read knows; return how many.
+    """Delete windows that neither the state store nor a manifest knows; return how many.
 
     No run could continue such a window.
     """
     known = {window.id for window in store.windows()}
     unknown = (window for window in layout.windows() if window not in known)
-    left = [window for window in unknown if layout.pages(window) or is_complete(layout, window)]
+    left = [window for window in unknown if layout.pages(window) and not is_complete(layout, window)]
     for window in left:
         layout.files.delete(store.turn, window_key(window))
     return len(left)

@@ -16,6 +16,7 @@ from wms_sync.layout import Layout, window_key
 from wms_sync.settings import Settings
 from wms_sync.state.run import Run
 from wms_sync.state.store import StateStore, Window
+from wms_sync.upkeep.set_aside import is_set_aside
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +28,8 @@ def drop_old_pages(run: Run) -> None:
     """Drop the pages that are due. The caller holds the writer's lock and has published the tables."""
     settings, store, layout, now = run.settings, run.store, run.layout, datetime.now(UTC)
     for window in store.windows("abandoned"):
-        if now - window.started_at > ABANDONED_FOR and layout.files.names(window_key(window.id)):
+        kept_for = _kept_as_long_as_pages(settings) if is_set_aside(layout, window) else ABANDONED_FOR
+        if now - window.started_at > kept_for and layout.files.names(window_key(window.id)):
             layout.files.delete(store.turn, window_key(window.id))
     due = list(_due(settings, store, layout, now))
     dropped = sum(drop_pages(store.turn, layout, window.id, now) for window in due)
@@ -42,6 +44,10 @@ def drop_old_pages(run: Run) -> None:
 def dropped_windows(layout: Layout, store: StateStore) -> tuple[str, ...]:
     """Return the windows in the tables whose raw pages were dropped."""
     return tuple(window.id for window in store.windows("loaded") if is_dropped(layout, window.id))
+
+
+def _kept_as_long_as_pages(settings: Settings) -> timedelta:
+    return timedelta.max if settings.raw_retention_days is None else timedelta(days=settings.raw_retention_days)
 
 
 def _due(settings: Settings, store: StateStore, layout: Layout, now: datetime) -> Iterator[Window]:

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
-import msgspec
 
 from wms_sync import sql_files
 from wms_sync.analytics.errors import DatabaseOpenError
 from wms_sync.analytics.target import target_of
+from wms_sync.extract.errors import ManifestDamaged
 from wms_sync.extract.raw import damage, is_dropped, key_of, read_manifest
+from wms_sync.flatten.errors import RecordDamagedError
 from wms_sync.flatten.window import FlattenedWindow, flattened_window, is_flattened
 from wms_sync.layout import MANIFEST, flattened_key, raw_key
 from wms_sync.settings import Settings
@@ -28,7 +29,9 @@ from wms_sync.state.turns import refuse_unfinished_restore
 from wms_sync.upkeep.backups import BackupError, Backups, read_backup
 from wms_sync.upkeep.forgotten_orders import refuse_lost
 from wms_sync.upkeep.recovery import is_behind
+from wms_sync.upkeep.set_aside import folders_set_aside
 
+WRITTEN_AGAIN = "`wms-sync rebuild` makes it again from what the state store knows"
 READ_AGAIN = "`wms-sync rebuild` gives its window up, and `wms-sync sync` reads its time again"
 FLATTENED_AGAIN = "delete its file below parquet/_windows, and `wms-sync rebuild` makes it again"
 
@@ -109,6 +112,8 @@ class _Examination:
         if behind := is_behind(self._settings, self._store):
             yield Damage("the state store", "it was lost or is an old copy", "the next run restores what is on disk")
         refuse_lost(self._layout, behind=behind)
+        for one in () if behind else folders_set_aside(self._layout, self._store):
+            yield Damage(raw_key(one.window_id, MANIFEST), one.reason, one.what_to_do)
 
     def _windows(self) -> Iterator[Damage]:
         for window in self._store.windows("reading", *COMPLETE_STATES):
@@ -121,7 +126,7 @@ class _Examination:
         if not landed:
             return  # known by its receipt alone
         if window.state in COMPLETE_STATES and (reason := self._manifest(window)) is not None:
-            yield Damage(raw_key(window.id, MANIFEST), reason, READ_AGAIN)
+            yield Damage(raw_key(window.id, MANIFEST), reason, WRITTEN_AGAIN)
         for page in () if is_dropped(self._layout, window.id) else landed:
             self._looked_at["pages"] += 1
             if (reason := damage(self._layout, page)) is not None:
@@ -132,15 +137,15 @@ class _Examination:
             listed = read_manifest(self._layout, window.id).pages
         except FileNotFoundError:
             return "it is missing"
-        except msgspec.MsgspecError:
-            return "it is damaged"
+        except ManifestDamaged as error:
+            return error.reason
         return None if listed == self._store.pages(window.id) else "it lists other pages than the state store"
 
     def _parquet(self, window: Window) -> Iterator[Damage]:
         try:
             flattened = flattened_window(self._layout, window.id)
-        except msgspec.MsgspecError:
-            yield Damage(flattened_key(window.id), "it is damaged", FLATTENED_AGAIN)
+        except RecordDamagedError:
+            yield Damage(flattened_key(window.id), "it is damaged", "`wms-sync rebuild` makes it again")
             return
         with duckdb.connect() as connection:
             for slug in flattened.parts:
@@ -177,7 +182,7 @@ class _Examination:
             self._looked_at["receipts"] += 1
             if not is_flattened(self._layout, window_id):
                 continue
-            with suppress(msgspec.MsgspecError):  # named already
+            with suppress(RecordDamagedError):  # named already
                 yield from self._receipt(window_id, merged, has_forgotten=has_forgotten)
 
     def _receipt(self, window_id: str, merged: int, *, has_forgotten: bool) -> Iterator[Damage]:

@@ -1,0 +1,29 @@
+"""What windows are called: after their time, so that their folders sort and say what they are."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from datetime import UTC, datetime
+
+from wms_sync.intervals import Interval
+
+_STAMP = "%Y%m%dT%H%M%SZ"
+_NAME = re.compile(r"(\d{8}T\d{6}Z)-(\d{8}T\d{6}Z)-[0-9a-f]{6}")
+
+
+def new_name(part: Interval) -> str:
+    """Return a name that no other window has."""
+    return f"{part.start:{_STAMP}}-{part.end:{_STAMP}}-{secrets.token_hex(3)}"
+
+
+def time_named(window_id: str) -> Interval | None:
+    """Return the time that a window of this name covers; None for an audit, and for what is no name of a window."""
+    match = _NAME.fullmatch(window_id)
+    if match is None:
+        return None
+    try:
+        start, end = (datetime.strptime(one, _STAMP).replace(tzinfo=UTC) for one in match.groups())
+    except ValueError:
+        return None
+    return Interval(start, end) if start < end else None
