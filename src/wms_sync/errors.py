@@ -29,3 +29,14 @@ class OutOfMemory(WmsSyncError):
             "Give it more memory (ulimit, container, machine), or lower WMS_MEMORY_LIMIT, WMS_PAGE_SIZE or "
             "WMS_MAX_PARALLEL_REQUESTS. Then run again."
         )
+
+
+class NoThread(WmsSyncError):
+    """The system starts no further thread for this process."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The system starts no further thread for this process: its memory, or its number of processes, is limited "
+            "(ulimit -v, ulimit -u, pids of a container). Nothing was published, and landed pages are not read again. "
+            "Raise the limit, or lower WMS_MAX_PARALLEL_REQUESTS. Then run again."
+        )

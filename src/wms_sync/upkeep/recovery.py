@@ -12,7 +12,6 @@ unless the raw pages still have them.
 
 from __future__ import annotations
 
-import errno
 import logging
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -27,13 +26,13 @@ from wms_sync.analytics.push_ledger import restore_push_ledger
 from wms_sync.analytics.seal import is_sealed
 from wms_sync.analytics.target import Target, target_of
 from wms_sync.audit.compare import restore_audits
-from wms_sync.errors import OutOfMemory
 from wms_sync.extract import clocks
 from wms_sync.extract.errors import ManifestDamaged
 from wms_sync.extract.raw import Manifest, is_complete, is_dropped, read_manifest
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.window import flatten_again, is_flattened, refuse_damaged
 from wms_sync.layout import Layout, window_key
+from wms_sync.out_of_memory import refusals_told
 from wms_sync.settings import Settings, is_same_service
 from wms_sync.state.audits import Audits
 from wms_sync.state.ledger import LEDGER_LACKS, PushLedger
@@ -65,13 +64,9 @@ def begin(settings: Settings, purpose: str, run_id: str | None = None) -> Iterat
         StateStore(url, turn) as store,
     ):
         run = Run(settings, store, run_id)
-        try:
+        with refusals_told():
             recover(run)
             yield run
-        except (MemoryError, OSError) as error:
-            if isinstance(error, OSError) and error.errno != errno.ENOMEM:
-                raise
-            raise OutOfMemory from error
 
 
 def recover(run: Run) -> None:
