@@ -27,6 +27,8 @@ from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.lake import Lake
 from wms_sync.extract.raw import drop_pages
 from wms_sync.files.errors import FilesUnavailable, VersionsKept
+from wms_sync.master_data.kinds.products import PRODUCTS
+from wms_sync.master_data.push.file import plan_file
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status
 from wms_sync.runs.operation import Operation, RunReport
@@ -208,11 +210,15 @@ def test_what_a_bucket_and_a_backup_of_the_state_bring_back(service, settings, t
         forgotten = run.store.forgotten()
         page = run.store.pages(run.store.windows("loaded")[0].id)[0].file
     service.sandbox.requests.clear()
+    file = tmp_path / "products.csv"
     for how in ("the bucket alone", "the bucket and the backup"):
         shutil.rmtree(settings.data_dir)
         Path(settings.database_url.removeprefix("sqlite:///")).unlink()
         if how == "the bucket and the backup":
             assert restore(settings, tmp_path / "backups", creates_are_known=True).forgotten == len(forgotten)
+        file.write_text("sku,name\nP1,One\n")
+        planned = plan_file(settings, PRODUCTS, file)  # before any run has mended the state
+        assert planned.sends == (how == "the bucket and the backup"), "it may have been created by the lost machine"
         sync(settings)
         with StateStore(settings.database_url) as store:
             assert store.forgotten() == forgotten

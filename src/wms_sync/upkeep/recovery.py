@@ -37,7 +37,7 @@ from wms_sync.settings import Settings, is_same_service
 from wms_sync.state.audits import Audits
 from wms_sync.state.ledger import LEDGER_LACKS, PushLedger
 from wms_sync.state.run import Run
-from wms_sync.state.store import StateStore, Window
+from wms_sync.state.store import Observation, StateStore, Window
 from wms_sync.state.turns import taking_turn
 from wms_sync.upkeep.damaged_pages import DAMAGED, give_up_window
 from wms_sync.upkeep.forget import forget
@@ -93,8 +93,7 @@ def recover(run: Run) -> None:
             restored = restore_push_ledger(copies.newest(), ledger)
         if restored:
             logger.info("restored %(creates)d creates in the ledger from the tables", {"creates": restored})
-    may_outlive_copies = layout.elsewhere is not None or target.is_beside_the_state
-    if behind and may_outlive_copies and (copies.is_beside_the_state or not copies.is_published):
+    if behind and _outlives_its_copies(settings, target, copies):
         _doubt_ledger(settings, store)
     found = _from_manifests(store, unknown.values()) + take_back(layout, store)
     for window_id in _without_usable_manifest(layout, store):
@@ -137,14 +136,33 @@ def _copies(settings: Settings, target: Target) -> Target:
     return FileTarget(settings) if settings.analytics == "ducklake" and not target.is_published else target
 
 
-def _doubt_ledger(settings: Settings, store: StateStore) -> None:
-    """Record that the ledger may lack creates: a database with the state and the lake, or a disk, was lost.
+def _outlives_its_copies(settings: Settings, target: Target, copies: Target) -> bool:
+    """Return whether a loss of the state store is one of every copy of its ledger too."""
+    may_outlive_copies = settings.layout.elsewhere is not None or target.is_beside_the_state
+    return may_outlive_copies and (copies.is_beside_the_state or not copies.is_published)
+
+
+def ledger_lacks(settings: Settings, store: StateStore) -> Observation | None:
+    """Return since when the ledger may lack creates: as recorded, or as the next run that writes will record it."""
+    recorded = store.observation(LEDGER_LACKS)
+    target = target_of(settings)
+    if recorded is not None or not _outlives_its_copies(settings, target, _copies(settings, target)):
+        return recorded
+    return _doubt(settings, store) if is_behind(settings, store) else None
+
+
+def _doubt(settings: Settings, store: StateStore) -> Observation:
+    """Return that the ledger may lack creates: a database with the state and the lake, or a disk, was lost.
 
     An old copy of such a database knows the creates from before its newest window.
     """
+    since = max((one.landed_at for one in store.windows() if one.landed_at is not None), default=settings.start)
+    return Observation.of_now(LEDGER_LACKS, int(since.timestamp()), "the state store was lost with every copy of it")
+
+
+def _doubt_ledger(settings: Settings, store: StateStore) -> None:
     if store.observation(LEDGER_LACKS) is None:
-        since = max((one.landed_at for one in store.windows() if one.landed_at is not None), default=settings.start)
-        store.observe(LEDGER_LACKS, int(since.timestamp()), "the state store was lost with every copy of it")
+        store.record([_doubt(settings, store)])
         logger.warning(
             "the state store was lost with every copy of its ledger, or both are old copies: a push of products asks "
             "before it sends what the ledger does not know. When you know that nothing is missing: `wms-sync restore "

@@ -33,11 +33,11 @@ from wms_sync.master_data.push.locks import push_lock
 from wms_sync.master_data.push.outcomes import GOOD, Applied, Outcome, Result, Watcher
 from wms_sync.master_data.push.rejects import write_rejects
 from wms_sync.settings import Settings
-from wms_sync.state.ledger import LEDGER_LACKS, PushLedger
+from wms_sync.state.ledger import PushLedger
 from wms_sync.state.push_files import PushFiles
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import taking_turn
-from wms_sync.upkeep.recovery import refuse_another_service
+from wms_sync.upkeep.recovery import ledger_lacks, refuse_another_service
 
 logger = logging.getLogger(__name__)
 LOOKUP = RetryPolicy(attempts=4, total_seconds=60)
@@ -202,7 +202,7 @@ def _plan(
     service = settings.require_base_url()
     with StateStore(settings.database_url) as store:
         refuse_another_service(settings, store)  # whose tables would tell what this one has, and by which id
-        lacking = store.observation(LEDGER_LACKS)
+        lacking = None if kind.is_unique else ledger_lacks(settings, store)
     target = target_of(settings)
     restore_push_ledger(target.published(), ledger)
     checked = check(read_csv(path), kind)
