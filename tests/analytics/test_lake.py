@@ -43,10 +43,12 @@ from wms_sync.catalogue import Mart, Table, marts, quote, stored_tables, table
 from wms_sync.errors import SettingsError
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.reports.checks import found_last
+from wms_sync.reports.doctor import examine
 from wms_sync.reports.explain import explain
 from wms_sync.reports.export import export
 from wms_sync.reports.reader import attach_statements, python_lines, reader_lines, role_statements
 from wms_sync.reports.report import make_report
+from wms_sync.reports.status import status
 from wms_sync.settings import Settings
 from wms_sync.state.epochs import Epoch
 from wms_sync.state.errors import TakenOver
@@ -377,6 +379,9 @@ def test_a_reader_who_keeps_a_transaction_open_holds_up_neither_readers_nor_runs
             forget(lake.run, [4711])
         recover(lake.run)
         assert "pg_terminate_backend" in caplog.text
+        [told] = [one.text for one in status(lake.settings, lake.store).items if one.name == "forget"]
+        [warned] = [one.message for one in examine(lake.settings) if "pg_terminate_backend(" in one.message]
+        assert warned in told
         assert lake.store.forgotten(unfinished=True) == {4711}
         assert waits_for_locks(lake) == {"0"}, "of what a session was told nothing is left for others"
     recover(lake.run)
@@ -410,6 +415,8 @@ def test_a_lake_stays_where_it_is(lake, tmp_path):
     moved = Lake(lake.settings.model_copy(update={"data_dir": tmp_path}))
     with pytest.raises(LakeElsewhere, match=f"{lake.layout.lake}/, and the settings name {tmp_path}/lake/"):
         moved.opened_for_writing(lake.store.turn)
+    with pytest.raises(LakeElsewhere):
+        moved.refuse_others()
 
 
 def test_an_analyst_reads_with_the_statements_that_are_shown_and_cannot_write(lake, lake_url):

@@ -12,6 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from wms_sync.reports.doctor import examine
+from wms_sync.reports.status import status
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+
 KEYS = {"AWS_ACCESS_KEY_ID": "tests", "AWS_SECRET_ACCESS_KEY": "open-sesame", "AWS_REGION": "us-east-1"}
 
 
@@ -141,3 +146,10 @@ def objects(s3: Wire, in_bucket: dict[str, object], keys: Callable[[], set[str]]
 
 def prefix_of(in_bucket: dict[str, object]) -> str:
     return str(in_bucket["files_url"]).removeprefix("s3://wms/") + "/"
+
+
+def foretold(settings: Settings) -> list[str]:
+    """What the status and the doctor say of the place, before a run does."""
+    with StateStore(settings.database_url) as store:
+        items = [one.text for one in status(settings, store).items if one.name == "elsewhere"]
+    return items + [one.message for one in examine(settings) if (one.subject, one.verdict) == ("place", "fail")]

@@ -11,7 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from tests.conftest import FEWER
-from tests.files.conftest import client_of, prefix_of
+from tests.files.conftest import client_of, foretold, prefix_of
 from tests.lakes import Lakes
 from tests.oracle import differences, expected_tables
 from wms_sandbox.app import Sandbox
@@ -71,8 +71,12 @@ def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
     with begin(other, "sync") as run:  # another installation, by mistake in the same place
         Lake(other).opened_for_writing(run.turn).close()
     before = in_lake(keys)
-    with begin(settings, "sync") as run, pytest.raises(LakeReplaced, match=r"that of the database t.*/lake\.json\)"):
+    with (
+        begin(settings, "sync") as run,
+        pytest.raises(LakeReplaced, match=r"that of the database t.*/lake\.json\)") as error,
+    ):
         Lake(settings).maintain(run.turn, AT_ONCE)
+    assert foretold(settings) == [str(error.value)] * 2
     assert in_lake(keys) == before
     client_of(s3).delete_object(Bucket="wms", Key=f"{prefix_of(in_bucket)}lake.json")
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.beginnings import BEGINNINGS
 from tests.conftest import CONFIG, NOW, asks_for_page
-from tests.files.conftest import KEYS, Wire
+from tests.files.conftest import KEYS, Wire, foretold
 from tests.lakes import Lakes, in_the_database
 from tests.postgres import plain
 from tests.survival.installation import Installation, Rows, rows
@@ -166,8 +166,10 @@ def test_an_installation_moves_by_a_backup_and_a_restore(service, settings_for, 
         assert status(there, store).files_in == there.files_url
     for wrong, where in ((f"{there.files_url}x", f"{there.files_url}x"), (None, "the data folder")):
         elsewhere = there.model_copy(update={"files_url": wrong})
-        with pytest.raises(FilesElsewhere, match=f"were in {there.files_url} until now, and {where} has none"):
+        with pytest.raises(FilesElsewhere, match=f"were in {there.files_url} until now, and {where} has none") as error:
             sync(elsewhere)
+        assert foretold(elsewhere) == [str(error.value)] * 2
+        assert not [one for one in examine(elsewhere) if one.subject == "raw pages"], "none is damaged"
 
 
 def test_a_forgotten_order_is_in_no_object_and_in_no_row_of_the_catalogue(

@@ -95,6 +95,13 @@ class FileTarget:
         with database.open_for_writing(self._layout.working_database, memory_limit=self._memory_limit):
             return "the working file opens and has the columns that sql/tables defines"
 
+    def refuse_others(self) -> None:
+        """Do nothing: the file is in the data folder, which is this installation's own."""
+
+    def readers_in_the_way(self) -> tuple[int, ...]:
+        """Return none: readers keep the file that they have open."""
+        return ()
+
     def load(self, turn: Turn) -> WorkingFile:
         """Return a load of the working file."""
         return WorkingFile(self._memory_limit, turn)

@@ -23,7 +23,7 @@ from wms_sync.analytics.extensions import ONLY_FROM_WHEELS, load_extensions
 from wms_sync.analytics.lake_catalogue import LakeCatalogue, Snapshot, StoredTable
 from wms_sync.analytics.lake_erase import erase
 from wms_sync.analytics.lake_fence import Fence, session_options, sign
-from wms_sync.analytics.lake_owner import claim
+from wms_sync.analytics.lake_owner import claim, refuse_replaced
 from wms_sync.analytics.lake_place import NAME
 from wms_sync.analytics.lake_upkeep import maintain
 from wms_sync.analytics.one_transaction import OneTransaction
@@ -90,6 +90,16 @@ class Lake:
         with self.published() as connection:
             same = database.is_as_defined(connection)
         return "the lake has the tables that sql/ defines" if same else "the next load brings the lake to this release"
+
+    def refuse_others(self) -> None:
+        """Raise ``LakeElsewhere`` or ``LakeReplaced``."""
+        self._refuse_another_place(place.data_path(self._settings))
+        refuse_replaced(self._settings)
+
+    def readers_in_the_way(self) -> tuple[int, ...]:
+        """Return the sessions that have read the statistics and keep their transaction open."""
+        with LakeCatalogue(self._settings.database_url) as catalogue:
+            return catalogue.readers()
 
     def load(self, turn: Turn) -> LakeLoad:
         """Return a load of the lake."""

@@ -100,16 +100,24 @@ class LakeCatalogue(Opened):
             except DBAPIError as error:
                 if getattr(error.orig, "sqlstate", None) != NOT_LOCKED:
                     raise
-                readers = connection.execute(text(sql_files.read("lake/statistics/readers.sql"))).scalars()
-                raise ReadersInTheWay(tuple(readers)) from None
+                raise ReadersInTheWay(_readers(connection)) from None
             finally:
                 connection.exec_driver_sql("reset lock_timeout")  # others use the session afterwards
+
+    def readers(self) -> tuple[int, ...]:
+        """Return the sessions that keep a transaction open in which they have read the statistics."""
+        with self._reading() as connection:
+            return _readers(connection) if _is_there(connection) else ()
 
     def loads_gathered(self) -> int:
         """Return how many loads have added files since these were last put together: each adds one to ``ops.loads``."""
         place = table("ops_loads").place
         found = (one.data_files for one in self.tables() if (one.schema_name, one.table_name) == place)
         return max(0, next(found, 0) - 1)
+
+
+def _readers(connection: Connection) -> tuple[int, ...]:
+    return tuple(connection.execute(text(sql_files.read("lake/statistics/readers.sql"))).scalars())
 
 
 def _is_there(connection: Connection) -> bool:

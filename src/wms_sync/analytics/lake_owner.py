@@ -41,9 +41,24 @@ def claim(settings: Settings, turn: Turn) -> None:
             return
         is_new = catalogue.newest_snapshot() is None
     if owner is not None and not is_new:
-        raise LakeReplaced(files.where(LAKE_OWNER), str(owner))
+        raise _replaced_by(owner, files)
     mine = Owner(lake, _shown(settings), f"{datetime.now(UTC):%Y-%m-%d %H:%M:%SZ}")
     files.replace(turn, LAKE_OWNER, msgspec.json.encode(asdict(mine)))
+
+
+def refuse_replaced(settings: Settings) -> None:
+    """Raise ``LakeReplaced`` if a newer lake has the place, for those who only look."""
+    files = settings.layout.files
+    with LakeCatalogue(settings.database_url) as catalogue:
+        if catalogue.newest_snapshot() is None:
+            return
+        owner = _owner(files)
+        if owner is not None and owner.lake != catalogue.identity():
+            raise _replaced_by(owner, files)
+
+
+def _replaced_by(owner: Owner, files: Files) -> LakeReplaced:
+    return LakeReplaced(files.where(LAKE_OWNER), str(owner))
 
 
 def _owner(files: Files) -> Owner | None:

@@ -131,6 +131,12 @@ class Target(Protocol):
     def examined(self) -> str:
         """Open the tables as the next load does, and return a sentence on them. Raise as ``Loading.open``."""
 
+    def refuse_others(self) -> None:
+        """Raise what a load would raise because the tables lie elsewhere, or another installation has their place."""
+
+    def readers_in_the_way(self) -> tuple[int, ...]:
+        """Return the sessions of readers for which the last step of forgetting would wait now."""
+
     def load(self, turn: Turn) -> Loading:
         """Return a load, to be begun."""
 

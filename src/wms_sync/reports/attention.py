@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
-from wms_sync.analytics.errors import AnotherServiceError
+from wms_sync.analytics.errors import AnotherServiceError, ReadersInTheWay
 from wms_sync.analytics.foreign_log import log_notice
+from wms_sync.analytics.target import target_of
+from wms_sync.errors import WmsSyncError
 from wms_sync.extract.clocks import what_is_off
 from wms_sync.extract.nights import is_being_retried
 from wms_sync.layout import Layout
@@ -26,6 +28,7 @@ from wms_sync.state.ledger import LEDGER_LACKS
 from wms_sync.state.runs import LOADING, LOADS_TABLES, SYNC, RunRecord
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.maintenance import loads_too_many
+from wms_sync.upkeep.place import refuse_places
 from wms_sync.upkeep.recovery import refuse_another_service
 from wms_sync.upkeep.set_aside import folders_set_aside
 
@@ -72,6 +75,10 @@ def items_of(found: Status, settings: Settings, store: StateStore, runs: Sequenc
     """Yield what there is to look at; ``runs`` are all that are recorded, newest first."""
     is_open = is_being_retried(runs, datetime.now(UTC), settings.night_retry_hours)
     yield from _run_items(runs, tried_again=SYNC if is_open else None)
+    try:
+        refuse_places(settings, store)
+    except WmsSyncError as error:
+        yield state("elsewhere", str(error))
     if found.state_is_behind:
         yield state(
             "state-lost",
@@ -105,7 +112,7 @@ def items_of(found: Status, settings: Settings, store: StateStore, runs: Sequenc
     for file in found.unfinished:
         yield item("file", needs(settings, file), file.run_id, file.unsent, file.waits, about=(file.kind, file.path))
     if forgetting := len(store.forgotten(unfinished=True)):
-        yield item("forget", f"Forgetting {forgetting} orders was interrupted: run `wms-sync forget` to finish it.")
+        yield item("forget", _forgetting(forgetting, target_of(settings).readers_in_the_way()), forgetting)
     if late := loads_too_many(settings):
         yield item(
             "maintenance",
@@ -123,6 +130,11 @@ def items_of(found: Status, settings: Settings, store: StateStore, runs: Sequenc
             f"The service has {found.records_before_start} shipments last changed before {settings.start_date}; they "
             "are not read (WMS_START_DATE).",
         )
+
+
+def _forgetting(orders: int, readers: Sequence[int]) -> str:
+    text = f"Forgetting {orders} orders was interrupted: run `wms-sync forget` to finish it."
+    return f"{text} {ReadersInTheWay(readers)}" if readers else text
 
 
 def _run_items(runs: Sequence[RunRecord], *, tried_again: str | None = None) -> Iterator[Item]:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import records, row_counts
-from wms_sync.analytics.errors import DatabaseOpenError
+from wms_sync.analytics.errors import DatabaseOpenError, ReadersInTheWay
 from wms_sync.analytics.foreign_log import log_notice
 from wms_sync.analytics.target import target_of
 from wms_sync.api.client import GlobalApi
@@ -41,6 +41,7 @@ from wms_sync.state.schema import MIGRATIONS
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.damaged_pages import damaged_pages
 from wms_sync.upkeep.forgotten_orders import refuse_lost
+from wms_sync.upkeep.place import FilesElsewhere, refuse_place_without_files, refuse_places
 from wms_sync.upkeep.recovery import is_behind, refuse_another_service
 from wms_sync.upkeep.retention import dropped_windows
 from wms_sync.upkeep.set_aside import folders_set_aside
@@ -65,6 +66,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
         ("merchant", _merchant),
         ("disk", _disk),
         ("files", _files),
+        ("place", _place),
         ("state", _state),
         ("service", _service),
         ("forgotten orders", _forgotten),
@@ -196,6 +198,12 @@ def _files(settings: Settings) -> Iterator[Finding]:
         yield Finding("files", *found)
 
 
+def _place(settings: Settings) -> Iterator[Finding]:
+    with StateStore(settings.database_url) as store:
+        refuse_places(settings, store)
+    yield Finding("place", "ok", "files and tables are where the last run had them")
+
+
 def _state(settings: Settings) -> Iterator[Finding]:
     layout = settings.layout
     with StateStore(settings.database_url) as store:
@@ -219,6 +227,10 @@ def _raw_pages(layout: Layout, settings: Settings) -> Iterator[Finding]:
     if lock_of(settings.database_url, layout).holder() is not None:
         return
     with StateStore(settings.database_url) as store:
+        try:
+            refuse_place_without_files(settings, store)
+        except FilesElsewhere:
+            return
         found = damaged_pages(layout, store)
     for page, reason in list(found.items())[:SHOWN_PAGES]:
         yield Finding(
@@ -242,7 +254,10 @@ def _forgotten(settings: Settings) -> Iterator[Finding]:
     layout = settings.layout
     with StateStore(settings.database_url) as store:
         refuse_lost(layout, behind=is_behind(settings, store))
-        known = len(store.forgotten())
+        known, unfinished = len(store.forgotten()), store.forgotten(unfinished=True)
+    readers = target_of(settings).readers_in_the_way() if unfinished else ()
+    if readers:
+        yield Finding("forgotten orders", "warn", str(ReadersInTheWay(readers)))
     yield Finding("forgotten orders", "ok", f"{known} recorded, in the state store and in forgotten-orders.json")
 
 

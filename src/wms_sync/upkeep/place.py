@@ -5,6 +5,7 @@ A run would find every file missing there, give all windows up and read everythi
 
 from __future__ import annotations
 
+from wms_sync.analytics.target import target_of
 from wms_sync.errors import SettingsError
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
@@ -30,12 +31,37 @@ class FilesElsewhere(SettingsError):
 
 
 def refuse_another_place(settings: Settings, store: StateStore) -> None:
-    """Raise ``FilesElsewhere`` if the place is another one than before and has nothing of what was there."""
-    now = settings.files_url or IN_DATA_FOLDER
+    """Raise ``FilesElsewhere`` if the place is another one than before and has nothing of what was there.
+
+    Otherwise remember it.
+    """
+    refuse_place_without_files(settings, store)
+    now = _named(settings)
     known = store.observation(PLACE)
-    if known is not None and known.about == now[-_END:]:
+    if known is None or known.about != now[-_END:]:
+        store.observe(PLACE, len(_with_pages(store)), now[-_END:])
+
+
+def refuse_place_without_files(settings: Settings, store: StateStore) -> None:
+    """Do the same for those who only look."""
+    now = _named(settings)
+    known = store.observation(PLACE)
+    if known is None or known.about == now[-_END:]:
         return
-    with_pages = {window.id for window in store.windows() if window.pages}
-    if known is not None and with_pages and not with_pages.intersection(settings.layout.windows()):
+    with_pages = _with_pages(store)
+    if with_pages and not with_pages.intersection(settings.layout.windows()):
         raise FilesElsewhere(known.about, now, len(with_pages))
-    store.observe(PLACE, len(with_pages), now[-_END:])
+
+
+def refuse_places(settings: Settings, store: StateStore) -> None:
+    """Raise what a run would raise because files or tables lie elsewhere, or are another installation's."""
+    refuse_place_without_files(settings, store)
+    target_of(settings).refuse_others()
+
+
+def _named(settings: Settings) -> str:
+    return settings.files_url or IN_DATA_FOLDER
+
+
+def _with_pages(store: StateStore) -> set[str]:
+    return {window.id for window in store.windows() if window.pages}
