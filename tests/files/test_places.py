@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import turn_at
-from tests.files.conftest import client_of
+from tests.files.conftest import client_of, prefix_of
 from wms_sync.files.bucket import BucketFiles
-from wms_sync.files.errors import FilesUnavailable, NameTaken, VersionsKept
+from wms_sync.files.errors import FilesUnavailable, NameTaken, OddName, VersionsKept
 from wms_sync.files.interface import Files
 from wms_sync.files.listing import Listing
 from wms_sync.files.names import marked, unmarked
@@ -159,6 +159,13 @@ def test_other_content_under_the_name_is_not_overwritten(in_bucket, tmp_path, tu
     client_of(s3).put_object(Bucket="wms", Key=key, Body=b"of somebody else")
     with pytest.raises(NameTaken, match="prefix of its own"):
         files.put(turn, PAGE, b"page")
+
+
+@pytest.mark.parametrize("name", ["raw/shipments//page", "raw/shipments/../../page"])
+def test_an_object_with_a_name_that_is_no_path_is_named_with_what_to_do(name, in_bucket, tmp_path, s3):
+    client_of(s3).put_object(Bucket="wms", Key=prefix_of(in_bucket) + name, Body=b"of somebody else")
+    with pytest.raises(OddName, match=r"raw/shipments could not be listed.*/page.*Delete that object"):
+        opened(in_bucket, tmp_path).names("raw/shipments")
 
 
 def test_the_place_is_examined(in_bucket, tmp_path, turn, s3):

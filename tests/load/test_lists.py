@@ -146,3 +146,9 @@ def test_after_a_forget_everything_is_loaded_anew(bench, sandbox):
         one["rows"].get("pii_order_addresses", 0) for one in listed["windows"]
     )
     assert_loaded_elsewhere_equals_published(bench)
+
+    newest = max((bench.layout.root / LOADS).iterdir())
+    newest.write_bytes(newest.read_bytes()[:9])
+    refresh(bench.run)  # a list that cannot be read stops no load: it begins anew as well
+    [anew] = lists(bench)
+    assert windows_of(anew) == windows_of(again)

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import obstore
-from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
+from obstore.exceptions import AlreadyExistsError, BaseError, InvalidPathError, PreconditionError
 from obstore.store import ObjectStore
 
-from wms_sync.files.errors import FilesUnavailable, NameTaken, VersionsKept
+from wms_sync.files.errors import FilesUnavailable, NameTaken, OddName, VersionsKept
 from wms_sync.files.interface import Writer
 from wms_sync.files.listing import Listing
 from wms_sync.files.names import marked
@@ -244,6 +244,8 @@ class BucketFiles:
             if what == "read":
                 raise
             raise FilesUnavailable(what, self.where(key), error) from None
+        except InvalidPathError as error:
+            raise OddName(self.where(key), error) from None
         except (BaseError, OSError) as error:
             raise FilesUnavailable(what, self.where(key), error) from None
 

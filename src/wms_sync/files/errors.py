@@ -2,6 +2,7 @@
 
 FilesError
 ├── FilesUnavailable    the store did not answer, or refused
+├── OddName             an object lies there whose name nobody can ask for
 ├── NameTaken           other content lies under the name
 └── VersionsKept        the store keeps what is deleted
 """
@@ -29,6 +30,17 @@ class FilesUnavailable(FilesError):
             f"{where} could not be {what} ({type(error).__name__}: {first}). What was recorded before stays valid, and "
             "the next run goes on there. Check that the bucket exists, its region, the credentials and what they may "
             "do, and the network: `wms-sync doctor` tries each kind of request."
+        )
+
+
+class OddName(FilesError):
+    """An object has a name that is no path, so that nothing beside it can be listed."""
+
+    def __init__(self, where: str, error: Exception) -> None:
+        super().__init__(
+            f"{where} could not be listed, because an object there has a name that is none of wms-sync's: "
+            f"{_QUERY.sub('?...', str(error).partition(chr(10))[0])}. Nothing was changed. Delete that object with the "
+            "tools of the store, see who else may write there, and run again."
         )
 
 

@@ -9,6 +9,7 @@ and after a restore or a ``forget``. So does the list of a rebuild.
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -27,6 +28,8 @@ from wms_sync.flatten.window import flattened_window, is_flattened
 from wms_sync.layout import LOADS, load_list_key
 from wms_sync.state.audits import Audits, MissingShipment
 from wms_sync.state.run import Run
+
+logger = logging.getLogger(__name__)
 
 Lost = Mapping[str, tuple[str, ...]]
 """By window id: what the window lacks, in the form of ``Window.lost``."""
@@ -135,9 +138,18 @@ class LoadLists:
             self._layout.files.put(self._run.turn, load_list_key(one.listed_at), msgspec.json.encode(one))
 
     def _newest(self) -> _Newest | None:
+        """Return the newest list. If it is damaged all are deleted, as by a ``forget``: the next one begins anew."""
         files = self._layout.files
         names = files.names(LOADS)
-        return msgspec.json.decode(files.get(f"{LOADS}/{names[-1]}"), type=_Newest) if names else None
+        if not names:
+            return None
+        key = f"{LOADS}/{names[-1]}"
+        try:
+            return msgspec.json.decode(files.get(key), type=_Newest)
+        except ValueError:
+            files.delete(self._run.turn, LOADS)
+            logger.warning("%(file)s was damaged: the next list of a load begins anew", {"file": key})
+            return None
 
     def _listed(self, receipts: Iterable[Mapping[str, Any]], lost: Lost) -> Iterator[ListedWindow]:
         for receipt in receipts:
