@@ -14,7 +14,7 @@ import duckdb
 import pytest
 from pydantic import SecretStr
 
-from tests.conftest import CONFIG, NOW, Bench, opened_store, turn_at
+from tests.conftest import CONFIG, NOW, Bench, logged, opened_store, turn_at
 from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK, marked, orders_with_addresses, settings_in, sync
 from wms_sandbox.app import Sandbox
@@ -262,6 +262,24 @@ def test_what_is_damaged_in_a_backup_is_named_and_left_out_and_comes_again(setti
     assert list(restore(settings, made.path).left_out) == [place]
     night(settings)
     assert shipments(settings) == before
+
+
+def test_a_damaged_record_of_a_backup_stops_no_later_one(settings, backups):
+    first = backup(settings, backups)
+    damaged = backup(settings, backups).path
+    damaged.write_bytes(damaged.read_bytes()[:-9])
+    with pytest.raises(BackupError, match=r"Name an older backup-\*\.json"):
+        restore(settings, backups, over=settings.data_dir)
+    with logged() as said:
+        made = backup(settings, backups)
+    assert (made.new_files, made.backup.files.keys()) == (0, first.backup.files.keys())
+    assert "no file is deleted" in said[-1]
+    assert [one.place for one in verify_backups(backups).damaged] == [damaged.name]
+    damaged.unlink()
+    with logged() as said:
+        backup(settings, backups, most=1)
+    assert verify_backups(backups).damaged == ()
+    assert not said
 
 
 def test_a_page_that_is_damaged_in_the_folder_is_not_taken_for_whole(settings, backups):

@@ -112,7 +112,7 @@ class _Taking:
         self._settings = settings
         self._layout = settings.layout
         self._kept = kept
-        self._before = dict(kept.newest()[1].files) if kept.layout.backups() else {}
+        self._before = next((dict(before.files) for _, before in kept.readable()), {})
         self._known = {one.sha256 for one in self._before.values()}
         self.new: dict[str, int] = {}
         self.forgotten: frozenset[int] = frozenset()

@@ -7,10 +7,12 @@ the next one deletes them. A file that two backups have, or that was in the fold
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -22,6 +24,7 @@ from wms_sync.errors import WmsSyncError
 from wms_sync.layout import BackupLayout
 from wms_sync.settings import is_same_service
 
+logger = logging.getLogger(__name__)
 FORMAT = 2
 """Since 2 a backup may be without raw pages and Parquet files, which an earlier release would not notice."""
 
@@ -67,6 +70,10 @@ class Backup:
         yield from sorted(self.files.items())
 
 
+class RecordDamaged(BackupError):
+    """The record of a backup cannot be read."""
+
+
 @dataclass(frozen=True)
 class Backups:
     """A folder of backups."""
@@ -88,11 +95,17 @@ class Backups:
             )
         return records[-1], read_backup(records[-1])
 
+    def readable(self) -> Iterator[tuple[Path, Backup]]:
+        """Yield the backups whose records are not damaged, the newest first."""
+        for path in reversed(self.layout.backups()):
+            with suppress(RecordDamaged):
+                yield path, read_backup(path)
+
     def refuse_another_service(self, service: str | None) -> None:
         """Raise ``BackupError`` if the newest backup is of another service: each instance needs a folder of its own."""
-        if not self.layout.backups():
+        path, backup = next(self.readable(), (None, None))
+        if backup is None:
             return
-        path, backup = self.newest()
         if service and backup.service and not is_same_service(service, backup.service):
             raise BackupError(
                 f"{path} is a backup of {backup.service}, and this is {service}. Give each instance a folder for "
@@ -146,9 +159,15 @@ class Backups:
             path.unlink()
         if old:
             sync(self.layout.root)
-        left = [read_backup(path) for path in records[-most:]]
+        left = [backup for _, backup in self.readable()]
         used = {kept.sha256 for backup in left for _, kept in backup.kept()}
         unused = [path for path in self.layout.kept() if path.name not in used]
+        if len(left) < len(records[-most:]):  # nobody knows what a damaged record names
+            logger.warning(
+                "a backup in %(folder)s is damaged, so no file is deleted: `wms-sync verify` of that folder names it",
+                {"folder": self.layout.root},
+            )
+            unused = []
         for path in (*unused, *self.layout.unfinished()):
             path.unlink(missing_ok=True)
         return len(old), len(unused)
@@ -163,11 +182,14 @@ class Backups:
 
 
 def read_backup(path: Path) -> Backup:
-    """Read the record of a backup. Raise ``BackupError`` if it is damaged, or of a newer release."""
+    """Read the record of a backup. Raise ``RecordDamaged``, or ``BackupError`` if it is of a newer release."""
     try:
         backup = msgspec.json.decode(path.read_bytes(), type=Backup)
     except (ValueError, OSError) as error:
-        raise BackupError(f"{path} is not the record of a backup ({error}). Use another one.") from None
+        raise RecordDamaged(
+            f"{path} is not the record of a backup ({error}). Name an older backup-*.json of the folder, and delete "
+            "this one."
+        ) from None
     if backup.format > FORMAT:
         raise BackupError(f"{path} was written by a newer release of wms-sync ({backup.release}): use that one.")
     return backup

@@ -75,7 +75,7 @@ def verify_backups(folder: Path) -> Verified:
         try:
             backup = read_backup(record)
         except BackupError as error:
-            found.append(Damage(record.name, str(error), again))
+            found.append(Damage(record.name, str(error).rstrip("."), again))
             continue
         for place, one in backup.kept():
             if one.sha256 in whole:
