@@ -78,6 +78,14 @@ def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
         Lake(settings).maintain(run.turn, AT_ONCE)
     assert foretold(settings) == [str(error.value)] * 2
     assert in_lake(keys) == before
+    with StateStore(settings.database_url) as store:
+        of_others = store.windows("loaded")[0].id
+    for statement in ("delete from pages where window_id = %s", "delete from windows where id = %s"):
+        lakes.execute(lake_url, statement, of_others)
+    with pytest.raises(LakeReplaced), begin(settings, "sync"):
+        pass
+    with StateStore(settings.database_url) as store:
+        assert of_others not in {window.id for window in store.windows()}
     client_of(s3).delete_object(Bucket="wms", Key=f"{prefix_of(in_bucket)}lake.json")
 
     lakes.replace(lake_url, dump)  # as an administrator puts it back: the lake's copy of the ledger is as old

@@ -80,6 +80,8 @@ def recover(run: Run) -> None:
     if known:
         _refuse_windows_of_another_service(settings, unknown.values())
     target = target_of(settings)
+    if unknown:
+        target.refuse_others()  # their windows are not taken in
     behind = _is_behind(target, known, unknown)
     copies = _copies(settings, target)
     # windows last: once they are restored, nothing shows any more that the state store was lost
