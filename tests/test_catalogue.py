@@ -1,5 +1,8 @@
 """The catalogue: the files of `sql/tables` are complete, agree with `sql/flatten`, and have every field specified."""
 
+import re
+from dataclasses import replace
+
 import duckdb
 import pytest
 
@@ -8,7 +11,8 @@ from wms_sync.analytics.database import create_empty
 from wms_sync.catalogue import history_tables, marts, ops_tables, quote, table, tables
 from wms_sync.flatten.read import PageReader
 from wms_sync.flatten.shape import create_types
-from wms_sync.flatten.write import create_stages, select_of
+from wms_sync.flatten.statements import needs, select_of
+from wms_sync.flatten.write import create_stages
 
 PROVENANCE = ("_window_id", "_page", "_extracted_at")
 SET_BY_LOADS = ("_missing_since", "timezone")
@@ -126,12 +130,12 @@ def database():
 
 @pytest.fixture(scope="module")
 def flattening(tmp_path_factory):
-    """A batch without pages, to ask what a flatten statement would return."""
+    """A batch without pages, to ask what a flatten statement would return, and what it would read."""
     with duckdb.connect() as connection:
         create_types(connection)
-        PageReader(connection, tmp_path_factory.mktemp("flattening"))
-        create_stages(connection)
-        yield connection
+        kinds = PageReader(connection, tmp_path_factory.mktemp("flattening")).kinds
+        create_stages(connection, kinds)
+        yield connection, kinds
 
 
 def described(connection, schema, name):
@@ -189,11 +193,40 @@ def test_a_table_names_columns_that_it_has(one):
 
 
 @pytest.mark.parametrize("one", [one for one in tables() if one.schema != "ops"], ids=lambda one: one.slug)
-def test_a_flatten_statement_returns_the_columns_of_its_table(one, database, flattening):
+@pytest.mark.parametrize("objects", ["of every kind", "of no kind"])
+def test_a_flatten_statement_returns_the_columns_of_its_table(one, objects, database, flattening):
+    connection, kinds = flattening
+    kinds = replace(kinds, filled=kinds.reads if objects == "of every kind" else ())
     provenance = {"window_id": "w", "numbers": [1], "extracted_at": ["2024-01-01T00:00:00Z"]}
-    returned = flattening.execute(f"describe {select_of(one)}", provenance).fetchall()
+    returned = connection.execute(f"describe {select_of(one, kinds)}", provenance).fetchall()
     read = [(name, kind) for name, kind in described(database, one.schema, one.name) if name not in SET_BY_LOADS]
     assert [(name, kind) for name, kind, *_ in returned] == read
+
+
+def read_by(text: str) -> set[str]:
+    """The kinds and stages of which a statement has a row each, without what it only joins."""
+    named = {part.strip('"') for part in re.findall(r'^ *from (?:page\.)?("?\w+"?)$', text, re.MULTILINE)}
+    return named - set(re.findall(r"(?:^with |^)(\w+) as \($", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("one", [one for one in tables() if one.schema != "ops"], ids=lambda one: one.slug)
+def test_a_table_needs_whatever_its_statement_reads(one):
+    """Otherwise it would not be asked where it has rows, and these would be lost without a word."""
+    read = read_by(sql_files.read(f"flatten/{one.slug}.sql"))
+    if "packaging" in read:
+        read = (read - {"packaging"}) | read_by(sql_files.read("flatten/stages/60_packaging.sql"))
+    joined = {"OrderAddress"} if one.slug == "orders" else set()
+    assert needs(one) == read - joined
+
+
+@pytest.mark.parametrize("path", [*sql_files.listed("flatten"), *sql_files.listed("flatten/stages")])
+def test_what_is_stated_has_no_column_twice(path, flattening):
+    """A field of the object that is named as one of its parent's keys would take that key's place."""
+    text = sql_files.read(path)
+    if kind := sql_files.headers(text).get("completed"):
+        own = set(re.findall(r"as (\w+),?$", text.partition("\n)\n")[0], re.MULTILINE)) | {"_page"}
+        assert "from stated" in text
+        assert own.isdisjoint(flattening[1].fields[kind])
 
 
 def test_every_flatten_statement_has_a_table():

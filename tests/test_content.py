@@ -446,7 +446,7 @@ TAUGHT = {
     "types/70_included.sql": {'"Warehouse" warehouse[]': '"Warehouse" warehouse[],\n    "Zone" zone[]'},
     "flatten/shipments.sql": {"    unique_id,": "    unique_id,\n    gift_wrap,\n    deep,"},
     "flatten/packages.sql": {"    tracking_ref,": "    tracking_ref,\n    ribbon,"},
-    "flatten/zones.sql": {"": '-- grain: one row a zone\nselect\n    object.id as id,\n    _page\nfrom page."Zone"\n'},
+    "flatten/zones.sql": {"": '-- grain: one row a zone\n-- needs: Zone\nselect id, _page\nfrom page."Zone"\n'},
     "tables/shipments.sql": {
         "    scac varchar, --": "    gift_wrap varchar, -- Paper.\n    deep json, -- Deep.\n    scac varchar, --"
     },

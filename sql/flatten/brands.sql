@@ -1,19 +1,13 @@
 -- grain: one row per brand
 -- keys: id
+-- needs: Brand
 -- source: included.Brand (spec 2.5)
-with stated as (
-    select
-        _page,
-        object as brand
-    from page."Brand"
-)
-
 select
-    brand.id,
-    brand.code,
-    brand."name",
-    brand.is_active,
-    brand.is_deleted,
-    brand.sort_order,
+    id,
+    code,
+    "name",
+    is_active,
+    is_deleted,
+    sort_order,
     _page
-from stated
+from page."Brand"

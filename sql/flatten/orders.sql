@@ -1,20 +1,21 @@
 -- grain: one row per order
 -- keys: id
+-- needs: order
 -- source: included.Order (spec 2.5), and its shipping address in part, merged with included.OrderAddress if present
 with included as (
-    select
-        _page,
-        object as address
+    select *
     from page."OrderAddress"
 ),
 
 addressed as (
     select
         "order".*,
-        completed_order_address(included.address, "order".shipping_address) as ship_to
+        coalesce(included.country, "order".shipping_address.country) as ship_to_country,
+        coalesce(included.region, "order".shipping_address.region) as ship_to_region,
+        coalesce(included.classification, "order".shipping_address.classification) as ship_to_classification
     from "order"
     left join included
-        on "order"._page = included._page and "order".shipping_address.id = included.address.id
+        on "order"._page = included._page and "order".shipping_address.id = included.id
 )
 
 select
@@ -36,9 +37,9 @@ select
     declared_value.amount as declared_value_amount,
     declared_value.currency as declared_value_currency,
     shipping_address.id as shipping_address_id,
-    ship_to.country as ship_to_country,
-    ship_to.region as ship_to_region,
-    ship_to.classification as ship_to_classification,
+    ship_to_country,
+    ship_to_region,
+    ship_to_classification,
     list_transform(shipments, lambda reference: reference.id) as shipments_ids,
     custom_greeting,
     other_shipping_options.virtual_excluded_services as other_shipping_options_virtual_excluded_services,

@@ -1,5 +1,6 @@
 -- grain: one row per value collected while packing
 -- keys: shipment_id, package_position, position
+-- needs: package
 -- source: ShipmentPackage.collected_data (spec 2.4)
 with collected as (
     select

@@ -1,5 +1,6 @@
 -- grain: one row per packaging item used in a package
 -- keys: shipment_id, package_position, position
+-- needs: package
 -- source: ShipmentPackage.packaging (spec 2.4)
 with packaging as (
     select

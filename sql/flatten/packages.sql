@@ -1,5 +1,6 @@
 -- grain: one row per package of a shipment
 -- keys: shipment_id, position
+-- needs: package
 -- source: Shipment.packages, merged with included.ShipmentPackage if present (spec 2.4, 4.5)
 select
     shipment_id,

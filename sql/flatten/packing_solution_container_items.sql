@@ -1,5 +1,6 @@
 -- grain: one row per item in a container of a packing solution
 -- keys: shipment_id, container_position, position
+-- needs: packing_solution
 -- source: ShipmentPackingSolution.containers[].items (spec 2.4)
 with container as (
     select

@@ -1,5 +1,6 @@
 -- grain: one row per container of a packing solution
 -- keys: shipment_id, position
+-- needs: packing_solution
 -- source: ShipmentPackingSolution.containers (spec 2.4)
 with placed as (
     select

@@ -1,5 +1,6 @@
 -- grain: one row per product or packaging item
 -- keys: id
+-- needs: Product, PackagingContainer, PackagingDataCollection, PackagingInfill, PackagingInstruction, PackagingSupplies
 -- source: included.Product and the five packaging kinds (spec 2.3)
 select
     id,
@@ -53,8 +54,11 @@ select
     packaging.is_handling_surcharge as packaging_is_handling_surcharge,
     custom_fields,
     merchant.id as merchant_id,
-    options,
+    null::json as options,
     created_at,
     updated_at,
     _page
-from product
+from page."Product"
+union all by name
+select *
+from packaging

@@ -1,5 +1,6 @@
 -- grain: one row per reservation of stock for a shipment item
 -- keys: shipment_id, shipment_item_id, position
+-- needs: shipment_item
 -- source: ShipmentItem.reservations (spec 2.4)
 with reserved as (
     select

@@ -1,5 +1,6 @@
 -- grain: one row per shipment item
 -- keys: shipment_id, id
+-- needs: shipment_item
 -- source: Shipment.items, merged with included.ShipmentItem if present (spec 2.4)
 select
     shipment_id,

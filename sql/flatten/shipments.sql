@@ -1,5 +1,6 @@
 -- grain: one row per shipment
 -- keys: id
+-- needs: shipment
 -- source: collection of a page (spec 2.4)
 select
     id,

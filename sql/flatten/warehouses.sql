@@ -1,17 +1,11 @@
 -- grain: one row per warehouse
 -- keys: id
+-- needs: Warehouse
 -- source: included.Warehouse (spec 2.5)
-with stated as (
-    select
-        _page,
-        object as warehouse
-    from page."Warehouse"
-)
-
 select
-    warehouse.id,
-    warehouse."name",
-    warehouse.abbreviation,
-    warehouse.is_active,
+    id,
+    "name",
+    abbreviation,
+    is_active,
     _page
-from stated
+from page."Warehouse"

@@ -66,6 +66,18 @@ def test_a_page_may_be_written_on_many_lines(flattener, land, tmp_path, line_end
     assert done.quarantined == 0
 
 
+def test_a_key_that_is_named_as_the_column_of_the_page_is_unknown_like_any_other(land, tmp_path):
+    pages = land(*(page_with(number, _page=7, packages=[{"_page": 8, "sscc": "1"}]) for number in (1, 2)))
+
+    with Flattener(work_dir=tmp_path / "work") as flattener:
+        done = [flattener.flatten(pages, window_id="w", part=part, parquet_dir=tmp_path) for part in (1, 2)]
+
+    for one in done:
+        assert rows(one.files["shipments"], "id, _page") == [(1, 1), (2, 2)]
+        assert rows(one.files["packages"], "shipment_id, _page, sscc") == [(1, 1, "1"), (2, 2, "1")]
+        assert (one.quarantined, one.drift) == (0, 4)
+
+
 def test_an_object_may_be_larger_than_duckdb_expects(flattener, land, tmp_path):
     long = "x" * 3_000_000
     pages = land(page_with(1, unique_id=long), page_with(2), page_with(3, unique_id=2 * long))

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.survival.counts import MUTATED_PAGES
-from wms_sync.catalogue import quote, table
+from wms_sync.catalogue import table
 from wms_sync.flatten.objects import CONTENT_ERRORS
 from wms_sync.flatten.page import RawPage
 from wms_sync.flatten.read import PageReader
@@ -113,7 +113,8 @@ class Fixture:
         return {kind: [json.loads(row) for (row,) in self.rows(kind)] for kind in kinds}
 
     def rows(self, kind):
-        return self.connection.execute(f"select to_json(object) from page.{quote(kind)}").fetchall()
+        read = f"select * exclude (_page) from {self.reader.kinds.reads[kind]}"
+        return self.connection.execute(f"select to_json(object) from ({read}) as object").fetchall()
 
     def column(self, query):
         return {value for (value,) in self.connection.execute(query).fetchall()}

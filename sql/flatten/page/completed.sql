@@ -1,4 +1,7 @@
--- grain: one object that a page describes in two places
--- source: flatten/shape.py
--- notes: a field that is null in the preferred place is taken from the other; names in braces come from a type in sql/types
-create macro completed_{type}(preferred, other) as struct_pack({fields})
+-- grain: one row per object that a page describes in two places
+-- source: a statement from sql/flatten that has the header "completed", whose last "from stated" reads this instead
+-- notes: a field that is null in the included object is taken from the stated one; what is in braces comes from the kind's type
+select stated.* replace ({fields})
+from stated
+left join page.{kind} as included
+    on stated._page = included._page and stated.id = included.id

@@ -2,14 +2,5 @@
 -- kept: yes
 -- source: collection of a page
 -- notes: the columns are the fields of type shipment
-with record as (
-    select
-        _page,
-        object as shipment
-    from page.collection
-)
-
-select
-    _page,
-    unnest(shipment)
-from record
+select *
+from page.collection

@@ -6,7 +6,7 @@ with stated as (
     select
         _page,
         1 as precedence,
-        unnest(object)
+        * exclude (_page)
     from page."Gallery"
     union all
     select

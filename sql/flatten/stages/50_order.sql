@@ -2,14 +2,5 @@
 -- kept: yes
 -- source: included.Order
 -- notes: the columns are the fields of type order
-with record as (
-    select
-        _page,
-        object as record
-    from page."Order"
-)
-
-select
-    _page,
-    unnest(record)
-from record
+select *
+from page."Order"

@@ -70,7 +70,7 @@ class Floor:
         decoder.put(pages)
         if not self._outputs:
             return decoder.decode()
-        self._outputs.write(decoder.connection, window_id, len(pages))
+        self._outputs.write(decoder, window_id, len(pages))
         return sum(len(page.collection) for page in pages)
 
     @contextmanager

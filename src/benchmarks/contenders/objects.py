@@ -10,16 +10,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import duckdb
 
-from wms_sync import sql_files
-from wms_sync.catalogue import literal, quote
-from wms_sync.flatten.objects import type_name
-from wms_sync.flatten.shape import COLLECTION, PRODUCTS, create_types
+from wms_sync.flatten.objects import lines, read_of
+from wms_sync.flatten.shape import COLLECTION, PRODUCTS, create_types, shape_of
 from wms_sync.flatten.split import SHARED
+from wms_sync.flatten.statements import Kinds
 
 KINDS = (
     "Brand",
@@ -61,32 +61,34 @@ class Repetitions:
 
 
 class Objects:
-    """A connection with the types of `sql/types` and a view `page.<kind>` for each kind of the pages put in last."""
+    """A connection with the types of `sql/types` and what statements read of the pages put in last."""
 
     def __init__(self, repetitions: Repetitions) -> None:
         self._repetitions = repetitions
         self.connection = duckdb.connect(config={"threads": "1", "preserve_insertion_order": "false"})
         self.connection.execute("set timezone = 'UTC'")
         create_types(self.connection)
-        self.connection.execute("create schema page")
+        columns = shape_of(self.connection).columns
         self._files = {kind: os.memfd_create(kind) for kind in (COLLECTION, *KINDS)}
-        for kind, file in self._files.items():
-            view = {"schema": "page", "kind": quote(kind), "file": literal(f"/proc/self/fd/{file}")}
-            named = literal(quote(type_name(kind)))
-            statement = sql_files.read("flatten/page/kind.sql")
-            self.connection.execute(statement.format(**view, type=named, largest=_LARGEST))
+        reads = {
+            kind: read_of(Path(f"/proc/self/fd/{file}"), columns[kind], _LARGEST) for kind, file in self._files.items()
+        }
+        self.kinds = Kinds(reads, columns, frozenset(reads))
 
     def put(self, pages: Sequence[Any]) -> None:
         """Replace the pages."""
         for kind, file in self._files.items():
-            lines = b"".join(chain.from_iterable(self._lines(number, kind, page) for number, page in enumerate(pages)))
-            os.pwrite(file, lines, 0)
-            os.ftruncate(file, len(lines))
+            content = b"".join(
+                chain.from_iterable(self._lines(number, kind, page) for number, page in enumerate(pages))
+            )
+            os.pwrite(file, content, 0)
+            os.ftruncate(file, len(content))
 
     def decode(self) -> int:
         """Decode every object. Return the number of shipments. Counting a column makes DuckDB decode it whole."""
         counts = [
-            self.connection.execute(f"select count(object) from {_view(kind)}").fetchone() for kind in self._files
+            self.connection.execute(f"select count(columns(*)) from {self.kinds.reads[kind]}").fetchone()
+            for kind in self._files
         ]
         return int(counts[0][0]) if counts[0] else 0
 
@@ -95,11 +97,4 @@ class Objects:
         if objects and kind in SHARED:
             objects = self._repetitions.without(objects)
         if objects:
-            begin = b'{"page":%d,"object":' % (number + 1)
-            yield begin
-            yield (b"}\n" + begin).join(objects)
-            yield b"}\n"
-
-
-def _view(kind: str) -> str:
-    return f"page.{quote(kind)}"
+            yield lines(number + 1, objects)

@@ -15,8 +15,10 @@ from pathlib import Path
 
 import duckdb
 
-from wms_sync import sql_files
+from benchmarks.contenders.objects import Objects
 from wms_sync.catalogue import Table, quote, tables
+from wms_sync.flatten.statements import select_of
+from wms_sync.flatten.write import create_stages
 
 _FORMAT = "format parquet, compression zstd, compression_level 1"
 _TWICE = """
@@ -37,27 +39,21 @@ class Outputs:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._tables = [table for table in tables() if table.schema == "main"]
-        self._stages = {
-            quote(sql_files.stem(path).partition("_")[2]): sql_files.read(path)
-            for path in sql_files.listed("flatten/stages")
-        }
         for table in self._tables:
             (folder / table.slug).mkdir(parents=True)
 
-    def write(self, connection: duckdb.DuckDBPyConnection, window_id: str, pages: int) -> None:
-        """Write a file per table from the pages that are put into this connection."""
-        for name, select in self._stages.items():
-            kept = sql_files.headers(select).get("kept") == "yes"
-            connection.execute(f"create or replace {'table' if kept else 'view'} {name} as {select}")
+    def write(self, objects: Objects, window_id: str, pages: int) -> None:
+        """Write a file per table from the pages that were put in last."""
+        connection = objects.connection
+        create_stages(connection, objects.kinds)
         provenance = {
             "window_id": window_id,
             "numbers": list(range(1, pages + 1)),
             "extracted_at": [datetime.now(UTC).isoformat()] * pages,
         }
-        within = sql_files.read("flatten/page/provenance.sql")
         for table in self._tables:
             file = self._folder / table.slug / f"{window_id}.parquet"
-            select = within.format(select=sql_files.read(f"flatten/{table.slug}.sql"))
+            select = select_of(table, objects.kinds)
             copied = connection.execute(f"copy ({select}) to $file ({_FORMAT})", {**provenance, "file": str(file)})
             if copied.fetchone() == (0,):
                 file.unlink()

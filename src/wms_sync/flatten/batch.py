@@ -23,7 +23,7 @@ from wms_sync.flatten.objects import CONTENT_ERRORS
 from wms_sync.flatten.page import RawPage
 from wms_sync.flatten.read import Findings, PageReader
 from wms_sync.flatten.shape import create_types
-from wms_sync.flatten.write import Batch, create_stages, drop_kept_stages, write_nothing, write_tables
+from wms_sync.flatten.write import Batch, create_stages, drop_kept_stages, write_tables
 from wms_sync.layout import parquet_name, spill
 
 
@@ -109,10 +109,11 @@ class Flattener:
         self, batch: Batch, unreadable: Collection[RawPage]
     ) -> tuple[Findings, dict[str, int], dict[str, Path]]:
         found = self._reader.read(batch.pages, batch.window_id, unreadable=unreadable)
-        if self._reader.has_no_objects and not found.quarantined and not found.drift:
-            return found, *write_nothing(batch)  # to plan the queries takes 0.1 s, whatever they find
-        create_stages(self._connection)
-        return found, *write_tables(self._connection, batch)
+        kinds = self._reader.kinds
+        filled = {*kinds.filled, *found.filled}
+        if kinds.filled:
+            filled |= create_stages(self._connection, kinds)
+        return found, *write_tables(self._connection, batch, kinds, filled)
 
     def _reconcile(self, batch: Batch, shipments: Path | None, removed: Mapping[int, int]) -> None:
         """Check that each record counted when its page was received is now a row or quarantined whole."""

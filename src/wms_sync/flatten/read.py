@@ -23,6 +23,7 @@ from wms_sync.flatten.repair import Repaired, as_json, repair
 from wms_sync.flatten.salvage import salvage
 from wms_sync.flatten.shape import shape_of
 from wms_sync.flatten.split import SHARED, Seen, Splitter
+from wms_sync.flatten.statements import Kinds
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,11 @@ class Findings:
     drift: int = 0
     removed: Mapping[int, int] = field(default_factory=dict)
 
+    @property
+    def filled(self) -> set[str]:
+        """Return the slugs of the tables of findings that have rows."""
+        return {slug for slug, rows in (("ops_quarantine", self.quarantined), ("ops_schema_drift", self.drift)) if rows}
+
     def __add__(self, other: Findings) -> Findings:
         return Findings(
             self.quarantined + other.quarantined,
@@ -42,24 +48,24 @@ class Findings:
 
 
 class PageReader:
-    """Fills the views of schema ``page`` and the tables ``ops.quarantine`` and ``ops.schema_drift`` of a connection."""
+    """Fills the files of a batch and the tables ``ops.quarantine`` and ``ops.schema_drift`` of a connection."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, work_dir: Path) -> None:
         self._connection = connection
         self._shape = shape_of(connection)
         self._gate = Gate(self._shape)
         self._splitter = Splitter(self._shape.kinds)
-        self._batch = self._objects(work_dir / "batch", "page")
+        self._batch = self._objects(work_dir / "batch")
         self._seen: Seen = {}
         self._alone_dir = work_dir / "alone"
 
     @cached_property
     def _alone(self) -> Objects:
         """Return the files in which a single page is tried; created on first use, since most runs never need them."""
-        return self._objects(self._alone_dir, "alone")
+        return self._objects(self._alone_dir)
 
-    def _objects(self, folder: Path, schema: str) -> Objects:
-        return Objects(self._connection, folder, schema, self._shape.kinds)
+    def _objects(self, folder: Path) -> Objects:
+        return Objects(self._connection, folder, self._shape.columns)
 
     def read(self, pages: Sequence[RawPage], window_id: str, *, unreadable: Collection[RawPage] = ()) -> Findings:
         """Replace the current batch with these pages. Those in ``unreadable`` are always repaired.
@@ -72,9 +78,9 @@ class PageReader:
         )
 
     @property
-    def has_no_objects(self) -> bool:
-        """Return whether the pages of the current batch hold no object of any kind."""
-        return self._batch.is_empty
+    def kinds(self) -> Kinds:
+        """Return what statements read of the current batch."""
+        return self._batch.kinds
 
     def clear(self) -> None:
         """Remove the current batch."""

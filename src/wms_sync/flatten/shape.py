@@ -6,6 +6,7 @@ object node knows its kind (``Order``) if it is one of those under ``included``,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -29,21 +30,9 @@ PRODUCTS = (
     "PackagingSupplies",
 )
 """Kinds whose rows share one table with one key, so that ids must be unique across all of them."""
-# Types of objects that come inline, under ``included``, or partly in each place.
-_IN_TWO_PLACES = (
-    "gallery_item",
-    "order_address",
-    "order_address_candidate",
-    "order_instruction",
-    "order_item",
-    "order_status_history",
-    "shipment_item",
-    "shipment_package",
-    "shipment_package_item",
-    "shipment_packing_solution",
-)
 # Kinds whose id is the key of a row, wherever the object is on the page.
 _KEYED_BY_ID = {"Gallery", "GalleryItem", "OrderItem", "ShipmentItem"}
+_TYPE = re.compile(r'^create type "?(\w+)"?', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -92,6 +81,8 @@ class Shape:
 
     collection: ListNode
     included: Mapping[str, Node]
+    columns: Mapping[str, Mapping[str, str]]
+    """The type of each field in SQL, by kind: named types by their names, which DuckDB reads fastest."""
 
     @property
     def kinds(self) -> Mapping[str, Node]:
@@ -101,34 +92,44 @@ class Shape:
 
 
 def create_types(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the named types of ``sql/types``, and the macros that merge the two occurrences of an object."""
+    """Create the named types of ``sql/types``."""
     for path in sql_files.listed("types"):
         connection.execute(sql_files.read(path))
-    _create_macros(connection)
-
-
-def _create_macros(connection: duckdb.DuckDBPyConnection) -> None:
-    statement = sql_files.read("flatten/page/completed.sql")
-    structs = connection.sql(f"select {', '.join(f'null::{name}' for name in _IN_TWO_PLACES)}").types
-    for name, struct in zip(_IN_TWO_PLACES, structs, strict=True):
-        fields = (quote(field) for field, _ in _children(struct))
-        completed = ", ".join(f"{field} := coalesce(preferred.{field}, other.{field})" for field in fields)
-        connection.execute(statement.format(type=name, fields=completed))
 
 
 def shape_of(connection: duckdb.DuckDBPyConnection) -> Shape:
     """Return the shape of a page, from the types ``shipment`` and ``included``."""
-    return _shape(*connection.sql("select null::shipment, null::included").types)
+    names = [name for path in sql_files.listed("types") for name in _TYPE.findall(sql_files.read(path))]
+    types = connection.sql(f"select {', '.join(f'null::{quote(name)}' for name in names)}").types
+    return _shape(tuple(zip(names, types, strict=True)))
 
 
 @cache
-def _shape(shipment: DuckDBPyType, included: DuckDBPyType) -> Shape:
-    of_kinds = dict(_children(included))
+def _shape(named: tuple[tuple[str, DuckDBPyType], ...]) -> Shape:
+    types = dict(named)
+    shipment, of_kinds = types["shipment"], dict(_children(types["included"]))
+    names = {str(duckdb_type): quote(name) for name, duckdb_type in named}
     kinds = {str(of_list): name for name, of_list in of_kinds.items()} | {f"{shipment}[]": "Shipment"}
     return Shape(
         collection=ListNode(_thing(shipment, "Shipment", kinds, keyed=True)),
         included={name: _included(of_list, name, kinds) for name, of_list in of_kinds.items()},
+        columns={COLLECTION: _columns(shipment, names)}
+        | {
+            name: _columns(_children(of_list)[0][1], names)
+            for name, of_list in of_kinds.items()
+            if of_list.id == "list"
+        },
     )
+
+
+def _columns(struct: DuckDBPyType, names: Mapping[str, str]) -> Mapping[str, str]:
+    return {field: _in_sql(duckdb_type, names) for field, duckdb_type in _children(struct)}
+
+
+def _in_sql(duckdb_type: DuckDBPyType, names: Mapping[str, str]) -> str:
+    if duckdb_type.id == "list":
+        return f"{_in_sql(_children(duckdb_type)[0][1], names)}[]"
+    return names.get(str(duckdb_type), str(duckdb_type))
 
 
 def _included(of_list: DuckDBPyType, name: str, kinds: Mapping[str, str]) -> Node:

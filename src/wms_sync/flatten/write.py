@@ -7,7 +7,7 @@ synced side by side, because the disk then does it at once: one after the other 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
@@ -20,6 +20,7 @@ from wms_sync import sql_files
 from wms_sync.catalogue import Table, quote, tables
 from wms_sync.durable import make_private, put_in_place, sync_file
 from wms_sync.flatten.page import RawPage
+from wms_sync.flatten.statements import Kinds, needs, select_of, statement
 
 # Measured on 25 tables: snappy is 10 % faster to write and a third larger; reading takes far longer than either.
 _LARGE = "format parquet, compression zstd, compression_level 1"
@@ -69,28 +70,48 @@ def columns_written() -> str:
     return hashlib.sha256("".join(texts).encode()).hexdigest()[:16]
 
 
-def create_stages(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the views that several tables select from; as tables if that saves time (header ``kept: yes``)."""
-    for name, select, kept in _stages():
-        connection.execute(f"create or replace {'table' if kept else 'view'} {name} as {select}")
+def create_stages(connection: duckdb.DuckDBPyConnection, kinds: Kinds) -> set[str]:
+    """Create the views that several tables select from; as tables if that saves time (header ``kept: yes``).
+
+    Return the names of those tables that have rows.
+    """
+    filled = set()
+    for path in sql_files.listed("flatten/stages"):
+        name, kept = _stage(path)
+        what = f"{'table' if kept else 'view'} {quote(name)}"
+        created = connection.execute(f"create or replace {what} as {statement(path, kinds)}").fetchone()
+        if kept and created and created[0]:
+            filled.add(name)
+    return filled
 
 
 def drop_kept_stages(connection: duckdb.DuckDBPyConnection) -> None:
     """Drop the stages that are tables, to free their memory."""
-    for name, _, kept in _stages():
+    for name, kept in map(_stage, sql_files.listed("flatten/stages")):
         if kept:
-            connection.execute(f"drop table if exists {name}")
+            connection.execute(f"drop table if exists {quote(name)}")
 
 
-def _stages() -> Iterator[tuple[str, str, bool]]:
-    for path in sql_files.listed("flatten/stages"):
-        text = sql_files.read(path)
-        yield quote(sql_files.stem(path).partition("_")[2]), text, sql_files.headers(text).get("kept") == "yes"
+@cache
+def _stage(path: str) -> tuple[str, bool]:
+    """Return the name of a stage and whether it is kept."""
+    return sql_files.stem(path).partition("_")[2], sql_files.headers(sql_files.read(path)).get("kept") == "yes"
 
 
-def write_tables(connection: duckdb.DuckDBPyConnection, batch: Batch) -> tuple[dict[str, int], dict[str, Path]]:
-    """Write every table; return rows and files by ``Table.slug``."""
-    rows = {table.slug: _write(connection, batch, table) for table in tables()}
+def write_tables(
+    connection: duckdb.DuckDBPyConnection, batch: Batch, kinds: Kinds, filled: Collection[str]
+) -> tuple[dict[str, int], dict[str, Path]]:
+    """Write every table; return rows and files by ``Table.slug``.
+
+    A table that ``needs`` what is not ``filled`` is not asked: to plan its query costs more than a few rows do.
+    """
+    rows = {
+        table.slug: 0 if needs(table).isdisjoint(filled) else _write(connection, batch, table, kinds)
+        for table in tables()
+    }
+    for slug, count in rows.items():
+        if not count:
+            batch.path(slug).unlink(missing_ok=True)
     files = {slug: batch.path(slug) for slug, count in rows.items() if count}
     with ThreadPoolExecutor(_SYNCED_AT_ONCE, "sync") as pool:
         for _ in pool.map(partial(_put_in_place, batch), files):
@@ -98,29 +119,14 @@ def write_tables(connection: duckdb.DuckDBPyConnection, batch: Batch) -> tuple[d
     return rows, files
 
 
-def write_nothing(batch: Batch) -> tuple[dict[str, int], dict[str, Path]]:
-    """Leave no file of a batch that has no object; return rows and files as ``write_tables``."""
-    for table in tables():
-        batch.path(table.slug).unlink(missing_ok=True)
-    return {table.slug: 0 for table in tables()}, {}
-
-
-def select_of(table: Table) -> str:
-    """Return the SELECT for all columns of a table. Parameters: the batch's provenance; none for tables of ``ops``."""
-    if table.schema == "ops":
-        return f"from {table.qualified}"
-    return sql_files.read("flatten/page/provenance.sql").format(select=sql_files.read(f"flatten/{table.slug}.sql"))
-
-
-def _write(connection: duckdb.DuckDBPyConnection, batch: Batch, table: Table) -> int:
+def _write(connection: duckdb.DuckDBPyConnection, batch: Batch, table: Table, kinds: Kinds) -> int:
     temporary = batch.temporary(table.slug)
-    statement = f"copy ({select_of(table)}) to $temporary ({batch.format})"
+    copy = f"copy ({select_of(table, kinds)}) to $temporary ({batch.format})"
     parameters = {"temporary": str(temporary)} | ({} if table.schema == "ops" else batch.provenance)
-    copied = connection.execute(statement, parameters).fetchone()
+    copied = connection.execute(copy, parameters).fetchone()
     rows = int(copied[0]) if copied else 0
     if not rows:
         temporary.unlink(missing_ok=True)
-        batch.path(table.slug).unlink(missing_ok=True)
     return rows
 
 
