@@ -111,4 +111,5 @@ def _run(does: Callable[[], object], environment: Mapping[str, str], folder: Pat
 def _type(arguments: list[str]) -> None:
     from pipelines.cli.main import main
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
     main(arguments)
