@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 
 import duckdb
 import pytest
 
-from wms_sync import sql_files
 from wms_sync.analytics.database import (
-    LOADS_APART,
     ROWS_PER_GROUP,
     Relations,
     defined,
@@ -22,12 +19,8 @@ from wms_sync.analytics.database import (
     replace_rows,
     transaction,
 )
-from wms_sync.layout import log_of
 
 LOADED = {"loaded_at": "2026-03-31 12:00:00+00", "run_id": "run", "version": "1", "default_timezone": "UTC"}
-AT = datetime(2026, 3, 31, 12, tzinfo=UTC)
-RECEIPT = {"from_at": AT, "to_at": AT, "reason": "sync", "run_id": "run", "pages": 1, "records": 100}
-RECEIPT |= {"quarantined": 0, "rows_flattened": 100, "loaded_at": AT}
 CHANGES = (
     "drop table history.orders",
     "drop view ops.code_values",
@@ -119,22 +112,3 @@ def test_row_groups_are_put_together_where_there_is_memory_to_look_for_them(tmp_
     with duckdb.connect(path, read_only=True) as connection:
         ids = connection.execute("select count(*), min(id), sum(id % 8 <> 3) from main.brands").fetchall()
     assert ids == [(groups * ROWS_PER_GROUP // 8 - 1, 11, 0)]
-
-
-def test_the_row_groups_of_some_loads_are_put_together_at_once(tmp_path):
-    path = tmp_path / "working.duckdb"
-
-    def row_groups_after(load: int) -> int:
-        with open_for_writing(path, memory_limit="300MB") as connection:
-            connection.execute("insert into main.brands (id) select range from range(?, ? + 100)", [load * 100] * 2)
-            receipt = RECEIPT | {"window_id": f"w{load}", "load_run_id": f"r{load}"}
-            connection.execute(sql_files.read("merge/receipt.sql"), receipt)
-        assert not log_of(path).exists()
-        query = "select count(*), sum(count) from pragma_storage_info('main.brands') where column_path = '[0]'"
-        with duckdb.connect(path, read_only=True) as connection:
-            ((groups, rows),) = connection.execute(query).fetchall()
-        assert rows == load * 100
-        return int(groups)
-
-    groups = [row_groups_after(load) for load in range(1, LOADS_APART + 2)]
-    assert groups == [*range(1, LOADS_APART), 1, 2]

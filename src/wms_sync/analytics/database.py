@@ -93,9 +93,6 @@ ROOM = 0.3
 """Likewise, where the next step is to have the memory for itself."""
 LOOKS = 1 / 3
 """Likewise, which a checkpoint may take to look where rows are deleted."""
-LOADS_APART = 8
-"""DuckDB puts row groups together after one load in so many. Each load leaves a small one in every table. To join it
-with that of the load before takes as long as the rest of the checkpoint, so it waits until several can be joined."""
 ROWS_PER_GROUP, BYTES_PER_GROUP = 122_880, 1024**2
 """What DuckDB keeps in memory of which rows of a row group are deleted, once it has looked, if each part has some."""
 
@@ -159,21 +156,15 @@ def has_room(connection: duckdb.DuckDBPyConnection, memory_limit: str, share: fl
 def _checkpoint(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> None:
     """Write what was changed into the file.
 
-    After some loads DuckDB then looks in all tables for row groups that are small or have most rows deleted, and puts
-    them together, unless there are too many to have in memory where rows are deleted. Compaction frees that space in
-    the end.
+    DuckDB then looks in all tables for row groups of which most rows are deleted, and puts them together, unless there
+    are too many to have in memory where rows are deleted. Compaction frees that space in the end.
     """
     limit = memory_bytes(memory_limit)
     connection.execute(f"set memory_limit = '{limit + TO_CLOSE}B'")
-    looks = _is_time_to_look(connection) and where_deleted(places(connection).values()) <= LOOKS * limit
+    looks = where_deleted(places(connection).values()) <= LOOKS * limit
     connection.execute(f"set disabled_compression_methods = '{COSTLY}'")
     with nullcontext() if looks else _older_reader(connection):
         connection.execute("checkpoint")
-
-
-def _is_time_to_look(connection: duckdb.DuckDBPyConnection) -> bool:
-    ((loads,),) = connection.execute("select count(distinct load_run_id) from ops.loads").fetchall()
-    return int(loads) % LOADS_APART == 0
 
 
 @contextmanager
