@@ -158,6 +158,11 @@ class Layout:
         return self.root / FORGOTTEN
 
     @property
+    def creates(self) -> Path:
+        """Products that were sent since the last publishing, for the day on which the state store is lost."""
+        return self.root / "creates.jsonl"
+
+    @property
     def clocks(self) -> Path:
         """What was seen of the service's clock, for the day on which the state store is lost."""
         return self.root / "clocks.json"

@@ -16,8 +16,9 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import IMPATIENT, logged, opened_store
+from tests.conftest import IMPATIENT, Bench, logged, opened_store
 from tests.master_data.conftest import MERCHANT, Desk
+from tests.test_sync import synced
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import AnswerLost, Disconnect, ProxyAnswer
 from wms_sync.api.creates import BRIEFLY
@@ -728,3 +729,41 @@ def test_after_a_restore_nothing_that_the_ledger_may_lack_is_sent_without_asking
     assert not desk.server.sandbox.products()
     assert desk.push(PRODUCTS, products, resend=True).counts == {Outcome.CREATED: 1}
     assert desk.push(PRODUCTS, products).counts == {Outcome.ALREADY_THERE: 1}
+
+
+def test_a_product_is_not_created_twice_when_the_state_store_is_lost_before_the_next_load(desk, shown, caplog):
+    """The published file does not know it yet; an old copy of the state store does not know it either."""
+    desk.sync_has_shown(shown)
+    first, second = desk.file("sku,name", "P1,One", name="1.csv"), desk.file("sku,name", "P1,One", "P2,Two")
+    with closing(opened_store(desk.settings)):
+        pass
+    state, journal = desk.settings.layout.state, desk.settings.layout.creates
+    old = state.read_bytes()
+    assert desk.push(PRODUCTS, first).counts == {Outcome.CREATED: 1}
+    for copy in (None, old):
+        for path in state.parent.glob("state.db*"):
+            path.unlink()
+        if copy is not None:
+            state.write_bytes(copy)
+        assert desk.plan(PRODUCTS, first).sends == 0
+        assert desk.entries()["P1"].state is State.CREATED
+    with journal.open("ab") as file:  # a kill in the middle of a line: its request was not sent
+        file.write(journal.read_bytes()[:100])
+    assert desk.push(PRODUCTS, second).counts == {Outcome.ALREADY_THERE: 1, Outcome.CREATED: 1}
+    assert [one["sku"] for one in desk.server.sandbox.products()] == ["P1", "P2"]
+    assert "damaged" not in caplog.text
+
+    journal.write_bytes(b"{}\n" + journal.read_bytes())
+    state.unlink()
+    assert desk.push(PRODUCTS, second).counts == {Outcome.ALREADY_THERE: 2}
+    assert "line 1 of" in caplog.text
+
+
+def test_the_journal_of_creates_forgets_what_is_published(desk):
+    with closing(opened_store(desk.settings)) as store:
+        assert desk.push(PRODUCTS, desk.file("sku,name", "P1,One")).counts == {Outcome.CREATED: 1}
+        synced(Bench(desk.settings, store))
+    assert desk.push(PRODUCTS, desk.file("sku,name", "P2,Two")).counts == {Outcome.CREATED: 1}
+    written = desk.settings.layout.creates.read_text()
+    assert "P2" in written
+    assert "P1" not in written

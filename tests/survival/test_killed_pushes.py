@@ -2,7 +2,8 @@
 
 After each kill nothing is in the service twice, nothing is there that the ledger does not know, and what it calls
 created is there; one more push brings everything in, once, or names as doubtful what was under way, and writes the
-rejected rows. The published file is not touched.
+rejected rows. The published file is not touched. Of products all this holds also where the state store is lost with
+the process, since ``creates.jsonl`` has what the published file does not know yet.
 """
 
 from __future__ import annotations
@@ -93,7 +94,9 @@ def push(installation: Installation, title: str) -> tuple[str, ...]:
     return ("push", title, str(path))
 
 
-def prove_what_is_promised(installation: Installation, title: str, exitcode: int | None, published: bytes) -> bool:
+def prove_what_is_promised(
+    installation: Installation, title: str, exitcode: int | None, published: bytes, *, loses_state: bool
+) -> bool:
     """Whether it was killed before it ended; everything promised is asserted."""
     victim, command = VICTIMS[title], push(installation, title)
     assert exitcode in {REJECTED, KILLED}, installation.log.read_text()
@@ -104,6 +107,9 @@ def prove_what_is_promised(installation: Installation, title: str, exitcode: int
     assert {key for key, state in known.items() if state is State.CREATED} <= made.keys()
     assert sum(state is State.INTENDED for state in known.values()) <= victim.under_way
 
+    if loses_state:
+        for path in installation.data.glob("state.db*"):
+            path.unlink()
     everything = {line.split(",")[-2 if title == "products" else 0] for line in victim.lines[1:-1]}
     again = installation.run(*command)
     assert again.exitcode == REJECTED, installation.log.read_text()
@@ -149,7 +155,8 @@ def test_a_push_killed_at_each_moment_by_name(title, desk, request):
         installation = desk(f"data{number}")
         published = installation.layout.published.read_bytes()
         process = installation.run(*push(installation, title), kill=kill)
-        died = prove_what_is_promised(installation, title, process.exitcode, published)
+        loses_state = title == "products" and number % 2 == 0
+        died = prove_what_is_promised(installation, title, process.exitcode, published, loses_state=loses_state)
         shutil.rmtree(installation.data)
         return died
 
@@ -166,5 +173,6 @@ def test_a_push_killed_at_a_random_moment(title, seed, desk, template):
 
     after = kill_at_random(f"{title} {seed}", VICTIMS[title].seconds, attempt)
     published = Layout(template).published.read_bytes()
-    assert prove_what_is_promised(attempts[-1], title, KILLED, published)
+    loses_state = title == "products" and seed % 2 == 0
+    assert prove_what_is_promised(attempts[-1], title, KILLED, published, loses_state=loses_state)
     print(f"push of {title}: killed {after:.3f} s after its first intents", flush=True)

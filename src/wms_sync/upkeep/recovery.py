@@ -2,12 +2,12 @@
 
 A state store that was deleted or restored from an old copy is completed without any request to the service: windows
 come from the manifests beside the raw pages and from the receipts in the published file; creates, audits and missing
-shipments from their copies in the published file; forgotten orders from ``forgotten-orders.json``; what was seen of the
-service's clock from ``clocks.json``. Alerts that are due and acknowledgements are nowhere else; where the tables were
-lost too, or are part of the same old copy, neither are creates, which is recorded. Then an interrupted ``forget`` is
-finished, before pages are checked, because it may have left a page that differs from its record. A window with a
-damaged page loses its coverage, so that it is read again. So does a window of which an earlier release lost records,
-unless the raw pages still have them.
+shipments from their copies in the published file; products that were created since from ``creates.jsonl``; forgotten
+orders from ``forgotten-orders.json``; what was seen of the service's clock from ``clocks.json``. Alerts that are due
+and acknowledgements are nowhere else; where the tables were lost too, or are part of the same old copy, neither are
+creates, which is recorded. Then an interrupted ``forget`` is finished, before pages are checked, because it may have
+left a page that differs from its record. A window with a damaged page loses its coverage, so that it is read again. So
+does a window of which an earlier release lost records, unless the raw pages still have them.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from wms_sync.layout import Layout, window_key
 from wms_sync.out_of_memory import refusals_told
 from wms_sync.settings import Settings, is_same_service
 from wms_sync.state.audits import Audits
+from wms_sync.state.creates_journal import CreatesJournal
 from wms_sync.state.ledger import LEDGER_LACKS, PushLedger
 from wms_sync.state.run import Run
 from wms_sync.state.store import Observation, StateStore, Window
@@ -92,9 +93,9 @@ def recover(run: Run) -> None:
             restore_audits(copies, audits)
     if behind or not (target.is_beside_the_state or is_sealed(store, target.newest_seal)):
         with PushLedger(settings.database_url, store.turn) as ledger:
-            restored = restore_push_ledger(copies.newest(), ledger)
+            restored = restore_push_ledger(copies.newest(), CreatesJournal(layout.creates), ledger)
         if restored:
-            logger.info("restored %(creates)d creates in the ledger from the tables", {"creates": restored})
+            logger.info("restored %(creates)d creates in the ledger from their copies", {"creates": restored})
     if behind and _outlives_its_copies(settings, target, copies):
         _doubt_ledger(settings, store)
     found = _from_manifests(store, unknown.values()) + take_back(layout, store)

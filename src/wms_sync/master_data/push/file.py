@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wms_sync.analytics.push_ledger import restore_push_ledger
+from wms_sync.analytics.push_ledger import published_push_ledger, restore_push_ledger
 from wms_sync.analytics.target import target_of
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.merchant import MerchantApi
@@ -33,10 +33,11 @@ from wms_sync.master_data.push.locks import push_lock
 from wms_sync.master_data.push.outcomes import GOOD, Applied, Outcome, Result, Watcher
 from wms_sync.master_data.push.rejects import write_rejects
 from wms_sync.settings import Settings
+from wms_sync.state.creates_journal import CreatesJournal, JournaledLedger
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.push_files import PushFiles
 from wms_sync.state.store import StateStore
-from wms_sync.state.turns import taking_turn
+from wms_sync.state.turns import Turn, taking_turn
 from wms_sync.upkeep.recovery import ledger_lacks, refuse_another_service
 
 logger = logging.getLogger(__name__)
@@ -150,7 +151,7 @@ def push_file(
     url, layout = settings.database_url, settings.layout
     with (
         taking_turn(url, layout, f"push of {path.name}", what=push_lock(kind.name), run_id=run_id) as turn,
-        PushLedger(url, turn) as ledger,
+        _ledger(settings, kind, turn) as ledger,
         PushFiles(url, turn) as files,
         _lookup(settings, policy) as lookup,
         GlobalApi.from_settings(settings, policy=policy, allowed=turn.epoch.check) as api,
@@ -171,6 +172,8 @@ def push_file(
         except TooManyCreates as error:
             state.refused(error)
             raise
+        if isinstance(ledger, JournaledLedger):
+            ledger.journal.begin(published_push_ledger(target_of(settings).published()))
         push = Push(
             plan,
             api,
@@ -204,10 +207,16 @@ def _plan(
         refuse_another_service(settings, store)  # whose tables would tell what this one has, and by which id
         lacking = None if kind.is_unique else ledger_lacks(settings, store)
     target = target_of(settings)
-    restore_push_ledger(target.published(), ledger)
+    restore_push_ledger(target.published(), CreatesJournal(settings.layout.creates), ledger)
     checked = check(read_csv(path), kind)
     existing = read_existing(checked, service=service, ledger=ledger, target=target, lookup=lookup, lacking=lacking)
     return make_plan(checked, existing, resend=resend, again=again)
+
+
+def _ledger(settings: Settings, kind: Kind, turn: Turn) -> PushLedger:
+    """Open the ledger; what the service would take twice is also written to the journal."""
+    url = settings.database_url
+    return PushLedger(url, turn) if kind.is_unique else JournaledLedger(url, turn, CreatesJournal(turn.layout.creates))
 
 
 @contextmanager

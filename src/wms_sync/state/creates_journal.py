@@ -1,0 +1,86 @@
+"""``creates.jsonl``: the creates that only the state store knows as yet, for the day on which it is lost.
+
+The published tables have a copy of the ledger, but a push does not publish. Until the next load has published, a lost
+state store would take what was created since with it, and the next push would create it twice. So a push also appends
+each row of the ledger to this file, an intent before its request: one line of JSON a row, synced to disk. A push begins
+by dropping the rows that the published tables have by now.
+
+Only what the service would take twice is written here, which is products: nothing of a person.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from wms_sync.durable import accessing, write_whole
+from wms_sync.state.ledger import Entry, PushLedger
+from wms_sync.state.turns import Turn
+
+logger = logging.getLogger(__name__)
+
+
+class CreatesJournal:
+    """The file of creates. Only who has the turn of pushing products may write; everybody may read."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def entries(self) -> list[Entry]:
+        """Return the newest version of each row. A last line that a kill cut short announced no request."""
+        try:
+            with accessing(self._path):
+                content = self._path.read_bytes()
+        except FileNotFoundError:
+            return []
+        newest: dict[tuple[str, str, str], Entry] = {}
+        *lines, _cut = content.split(b"\n")
+        for number, line in enumerate(lines, 1):
+            try:
+                entry = msgspec.json.decode(line, type=Entry)
+            except (msgspec.MsgspecError, UnicodeDecodeError):
+                logger.warning(
+                    "line %(line)d of %(file)s is damaged and is left out. It matters only if the state store was lost "
+                    "too: then look whether the service has a product that the ledger lacks, before you push it",
+                    {"line": number, "file": self._path},
+                )
+                continue
+            if entry.name not in newest or entry.version >= newest[entry.name].version:
+                newest[entry.name] = entry
+        return list(newest.values())
+
+    def begin(self, published: Iterable[Entry]) -> None:
+        """Drop the rows of which the published tables have this version or a newer one."""
+        versions = {one.name: one.version for one in published}
+        left = [one for one in self.entries() if one.name not in versions or one.version > versions[one.name]]
+        with accessing(self._path):
+            write_whole(self._path, _lines(left))
+
+    def append(self, written: Sequence[Entry]) -> None:
+        """Append rows to a file that ``begin`` has written; they are on disk when this returns."""
+        with accessing(self._path), self._path.open("ab") as file:
+            file.write(_lines(written))
+            file.flush()
+            os.fsync(file.fileno())
+
+
+class JournaledLedger(PushLedger):
+    """A ledger whose rows are in the journal too when ``record`` returns."""
+
+    def __init__(self, url: str, turn: Turn, journal: CreatesJournal) -> None:
+        super().__init__(url, turn)
+        self.journal = journal
+
+    def record(self, written: Sequence[Entry]) -> None:
+        """Write whole rows in one transaction, which fails if another has the turn; then append them to the journal."""
+        super().record(written)
+        if written:
+            self.journal.append(written)
+
+
+def _lines(entries: Iterable[Entry]) -> bytes:
+    return b"".join(msgspec.json.encode(one) + b"\n" for one in entries)
