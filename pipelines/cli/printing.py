@@ -2,18 +2,42 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import sys
 from collections.abc import Iterable
 
 import click
+
+from wms_sync.errors import WmsSyncError
 
 _COMMANDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that a terminal obeys instead of showing them: its commands, and those that turn the order of a line."""
 
 
+class NotPrinted(WmsSyncError):
+    """Standard output takes nothing, such as a file on a full disk."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(
+            f"What this command has to say could not be written to its standard output ({error.strerror}). What it did "
+            "is done: `wms-sync status` shows it. Check where the output goes."
+        )
+
+
 def say(text: str, *, err: bool = False) -> None:
-    """Print text; a character that would command the terminal is written as JSON escapes it."""
-    click.echo(_COMMANDING.sub(_escaped, text), err=err)
+    """Print text; a character that would command the terminal is written as JSON escapes it.
+
+    Raises ``NotPrinted``, unless who reads standard output has read enough.
+    """
+    try:
+        click.echo(_COMMANDING.sub(_escaped, text), err=err)
+    except OSError as error:
+        if error.errno == errno.EPIPE:  # click ends in silence
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python tries once more at its end
+        raise NotPrinted(error) from None
 
 
 def say_lines(lines: Iterable[str]) -> None:

@@ -20,6 +20,7 @@ from shutil import copytree
 import duckdb
 import pytest
 
+from pipelines.cli.main import main
 from pipelines.cli.start import TYPES_OF_DB_API
 from tests import processes
 from tests.conftest import CONFIG
@@ -244,3 +245,30 @@ def test_explain_traces_a_shipment_to_its_page(first, run, tmp_path):
     unknown = run("explain", "shipment", "nowhere")
     assert unknown.returncode == 1
     assert "Covered" in unknown.stderr
+
+
+def unheard_sync() -> None:
+    full = os.open("/dev/full", os.O_WRONLY)
+    os.dup2(full, 1)
+    os.dup2(full, 2)
+    main(["sync"])
+
+
+def sync_with_closed_descriptors() -> None:
+    for descriptor in (0, 1, 2):
+        os.close(descriptor)
+    for name in ("stdin", "stdout", "stderr", "__stderr__"):  # as Python starts then
+        setattr(sys, name, None)
+    main(["sync"])
+
+
+def test_a_log_on_a_full_disk_stops_no_sync(environment, sandbox, tmp_path):
+    with processes.Command(unheard_sync, environment, tmp_path) as command:
+        assert command.ended().returncode == 1
+    assert shipments(tmp_path) == CONFIG.shipments
+
+
+def test_no_file_takes_the_place_of_a_descriptor_that_is_closed(environment, sandbox, tmp_path):
+    with processes.Command(sync_with_closed_descriptors, environment, tmp_path) as command:
+        assert command.ended().returncode == 0
+    assert shipments(tmp_path) == CONFIG.shipments
