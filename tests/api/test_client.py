@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from email.utils import format_datetime
 
 import httpx
 import pytest
@@ -18,7 +19,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tests.conftest import IMPATIENT, NOW
-from wms_sync.api.client import GlobalApi, dated
+from wms_sync.api.client import GlobalApi
+from wms_sync.api.clock import dated
 from wms_sync.api.errors import (
     ApiError,
     Busy,
@@ -135,6 +137,16 @@ def test_retry_after_pauses_every_request_of_the_client(sandbox, api):
     answer_first(sandbox, 1, lambda: Response("", 429, headers={"Retry-After": "0.3"}))
     listing(api).count(START, None)
     assert api.throttle._paused_until > 0
+
+
+def test_a_retry_after_that_is_a_date_is_of_the_services_clock(sandbox, api):
+    """By this machine's, months later, it had passed: four attempts were made within a moment."""
+    until = format_datetime(NOW + timedelta(seconds=60), usegmt=True)
+    answer_first(sandbox, 99, lambda: Response("", 429, headers={"Retry-After": until}))
+    with pytest.raises(Busy) as raised:
+        listing(api).count(START, None)
+    assert raised.value.retry_after == pytest.approx(60, abs=30)
+    assert len(sandbox.sandbox.requests) == 1  # since so long a wait is not made
 
 
 def test_a_redirect_is_refused(sandbox, api):

@@ -70,6 +70,12 @@ def test_retry_after_is_honoured_unless_the_time_is_up():
     assert wait(Busy("busy", status=429, retry_after=101)) is None
 
 
+@pytest.mark.parametrize("asked", [0.0, 0.1])
+def test_a_retry_after_that_is_over_shortens_no_wait(asked):
+    """All attempts would be made within a moment, and a service that is busy for a second would fail the run."""
+    assert wait(Busy("busy", status=429, retry_after=asked), attempt=2) == 2
+
+
 def test_jitter_spreads_waits_below_the_full_one():
     policy = RetryPolicy(first_wait=10, jitter=0.5)
     waits = {wait_before_retry(BUSY, idempotent=True, attempt=1, elapsed=0, policy=policy) for _ in range(50)}

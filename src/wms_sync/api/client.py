@@ -15,11 +15,11 @@ import msgspec
 from pydantic import SecretStr
 
 from wms_sync.api.body import Body, receive
-from wms_sync.api.clock import ServiceClock
+from wms_sync.api.clock import ServiceClock, dated
 from wms_sync.api.connection import Connection, Params, Request, TimeLimits, always
 from wms_sync.api.errors import ProtocolError, Unauthorized, Unreachable
 from wms_sync.api.lean_httpx import httpx
-from wms_sync.api.retrying import RetryPolicy, http_date
+from wms_sync.api.retrying import RetryPolicy
 from wms_sync.api.throttle import Throttle
 from wms_sync.settings import TOLERANCE, Settings
 
@@ -156,14 +156,6 @@ class GlobalApi:
                 "WMS_API_TOKEN is empty or has spaces, line breaks or characters that no token has.", status=0
             )
         return {"Authorization": f"Bearer {token}"}
-
-
-def dated(response: httpx.Response) -> datetime | None:
-    """Return the ``Date`` of an answer, in UTC and whole seconds; None if it is absent or unreadable."""
-    try:
-        return http_date(response.headers["date"])
-    except (KeyError, ValueError):
-        return None
 
 
 def _replied(response: httpx.Response, deadline: float) -> Reply:

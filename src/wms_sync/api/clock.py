@@ -10,6 +10,9 @@ import threading
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
+from wms_sync.api.lean_httpx import httpx
+from wms_sync.api.retrying import http_date
+
 EARLIEST = datetime.min.replace(tzinfo=UTC)
 LATEST = datetime.max.replace(tzinfo=UTC)
 
@@ -74,3 +77,11 @@ def _with(heard: Heard, date: datetime | None, mine: datetime, tolerance: timede
         most=ahead if heard.most is None else max(heard.most, ahead),
         latest=date if heard.latest is None else max(heard.latest, date),
     )
+
+
+def dated(response: httpx.Response) -> datetime | None:
+    """Return the ``Date`` of an answer, in UTC and whole seconds; None if it is absent or unreadable."""
+    try:
+        return http_date(response.headers["date"])
+    except (KeyError, ValueError):
+        return None

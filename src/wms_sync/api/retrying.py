@@ -32,17 +32,21 @@ def wait_before_retry(
 ) -> float | None:
     """Return the seconds to wait before attempt ``attempt + 1``, or None if the error is final.
 
-    ``attempt`` counts from 1. A ``Retry-After`` is followed exactly, unless it exceeds the time limit.
+    ``attempt`` counts from 1. A ``Retry-After`` is followed, unless it exceeds the time limit. One that asks for less
+    than the usual wait (0, or a date that has passed) does not shorten it: the attempts would be over at once.
     """
     if not _may_repeat(error, idempotent=idempotent) or attempt >= policy.attempts:
         return None
     asked = error.retry_after if isinstance(error, Busy | ServiceFailed) else None
-    wait = asked if asked is not None else backoff(attempt, policy)
+    wait = max(asked or 0.0, backoff(attempt, policy))
     return wait if elapsed + wait <= policy.total_seconds else None
 
 
 def retry_after_seconds(value: str | None, *, now: datetime | None = None) -> float | None:
-    """Return a ``Retry-After`` header (a number or an HTTP date) in seconds; None if it is absent or unreadable."""
+    """Return a ``Retry-After`` header (a number or an HTTP date) in seconds; None if it is absent or unreadable.
+
+    ``now`` is by the clock of who wrote it, which may be hours from this machine's; None if that is not known.
+    """
     if value is None:
         return None
     try:

@@ -9,6 +9,7 @@ from time import monotonic
 import msgspec
 
 from wms_sync.api.body import receive
+from wms_sync.api.clock import dated
 from wms_sync.api.errors import ApiError, Busy, Problem, RedirectRefused, Rejected, ServiceFailed, Unauthorized
 from wms_sync.api.lean_httpx import httpx
 from wms_sync.api.redaction import without_credentials
@@ -49,7 +50,7 @@ def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None
     status = response.status_code
     if 200 <= status < 300:
         return
-    wait = retry_after_seconds(response.headers.get("retry-after"))
+    wait = retry_after_seconds(response.headers.get("retry-after"), now=dated(response))
     where = f"{response.request.method} {base_url}{response.request.url.path}"
     if status in {UNAUTHORIZED, FORBIDDEN}:
         problems = read_problems(response) if status == FORBIDDEN else ()
