@@ -2,7 +2,8 @@
 
 The catalogue is in the PostgreSQL of `--lake-url`, an empty database; its processor time is not counted. With
 `--copies` what the first sync read is multiplied in both before the nights, as `growth` does; the first night, which
-meets the copies, is not counted. Maintenance comes when it is due: the slowest night is shown beside the median.
+meets the copies, is not counted. Maintenance comes when it is due: the slowest night is shown beside the median. A
+last night follows, with PostgreSQL 25 ms away, as in another region.
 """
 
 from __future__ import annotations
@@ -20,9 +21,12 @@ from benchmarks.night import CHANGES, PASSED_SECONDS, median
 from benchmarks.report import Figure, Row, Section
 from benchmarks.runs import Folder, Run
 from benchmarks.service import serving
+from benchmarks.slow_database import slow_database
 
 FILE, LAKE = "file", "lake"
-TIMES_HOPED, WALL_HOPED, MIB_HOPED = 1.2, 3.0, 1536.0
+FAR = 0.025
+"""Seconds that each request to a distant PostgreSQL takes more."""
+TIMES_HOPED, WALL_HOPED, FAR_HOPED, MIB_HOPED = 1.2, 3.0, 15.0, 1536.0
 
 
 def lake(shipments: int, url: str | None, scratch: Path, *, nights: int, copies: int) -> Section:
@@ -46,6 +50,9 @@ def lake(shipments: int, url: str | None, scratch: Path, *, nights: int, copies:
             service.advance(seconds=PASSED_SECONDS, **CHANGES)
             for name, folder in folders.items():
                 runs[name].append(folder.command_line("sync"))
+        service.advance(seconds=PASSED_SECONDS, **CHANGES)
+        with slow_database(url, FAR) as (proxy, slow_url):
+            far = folders[LAKE].with_settings({"WMS_STATE_URL": slow_url}).command_line("sync")
         for folder in folders.values():
             folder.remove()
     counted = {name: found[copies > 1 :] for name, found in runs.items()}
@@ -58,10 +65,12 @@ def lake(shipments: int, url: str | None, scratch: Path, *, nights: int, copies:
         rows=[
             *(_row(f"first sync, {name}", [run]) for name, run in first.items()),
             *(_row(f"a night, {name}", found) for name, found in counted.items()),
+            _row(f"a night, lake, PostgreSQL {FAR * 1000:g} ms away ({proxy.requests:,} requests)", [far]),
         ],
         figures=[
             Figure("first load over that of the file, wall", times, most=TIMES_HOPED),
             Figure("a night of the lake, wall", median(counted[LAKE]).cost.wall, "s", WALL_HOPED),
+            Figure(f"the same, PostgreSQL {FAR * 1000:g} ms away", far.cost.wall, "s", FAR_HOPED),
             Figure("a night over that of the file, CPU", _cpu(counted[LAKE]) / _cpu(counted[FILE])),
             Figure("the last night over the first, CPU", counted[LAKE][-1].cost.cpu / counted[LAKE][0].cost.cpu),
             Figure("peak of the lake", peak, "MiB", MIB_HOPED),

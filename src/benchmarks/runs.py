@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -42,6 +43,12 @@ class Folder:
         self._service = service
         self._settings = settings or {}
         self._selection.write_text(json.dumps(selection(include_addresses=False)))
+
+    def with_settings(self, settings: Mapping[str, str]) -> Folder:
+        """Return the same installation with other settings."""
+        other = copy(self)
+        other._settings = {**self._settings, **settings}
+        return other
 
     @property
     def layout(self) -> Layout:

@@ -17,8 +17,10 @@ from benchmarks.__main__ import LONG, USUAL, _parser
 from benchmarks.measuring import measure
 from benchmarks.rows import difference
 from benchmarks.service import serving
+from benchmarks.slow_database import slow_database
 from benchmarks.slow_service import PAGES_ASKED
 from benchmarks.trials import COMPARED, Contender, trial
+from tests.postgres import plain
 
 MIB = 2**20
 DELAY = 0.2
@@ -101,3 +103,17 @@ def test_the_commands_of_the_docs_choose_benchmarks_that_there_are_and_miss_none
     commands = [quoted or bare for quoted, bare in re.findall(r'make bench BENCH=(?:"([^"]*)"|([\w-]+))', text)]
     chosen = [_parser().parse_args(command.split()).benchmarks for command in commands]
     assert {name for names in chosen for name in names} == {*USUAL, *LONG}
+
+
+def test_requests_to_a_distant_database_are_counted_and_take_longer(postgres_url):
+    import psycopg  # takes long, and few tests need it
+
+    with (
+        slow_database(postgres_url, DELAY) as (proxy, url),
+        psycopg.connect(plain(url), autocommit=True) as connection,
+    ):
+        before, began = proxy.requests, monotonic()
+        for _ in range(3):
+            assert connection.execute("select 1").fetchone() == (1,)
+        assert monotonic() - began >= 3 * DELAY
+        assert proxy.requests - before == 3
