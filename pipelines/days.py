@@ -7,11 +7,11 @@ read again; it is read up to the horizon.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Self
 
 import dagster as dg
+from msgspec import Struct
 
 from wms_sync.intervals import Interval, midnight
 from wms_sync.settings import Settings
@@ -25,8 +25,7 @@ def daily(settings: Settings) -> dg.DailyPartitionsDefinition:
     return dg.DailyPartitionsDefinition(start_date=settings.start_date.isoformat(), end_offset=1)
 
 
-@dataclass(frozen=True)
-class DayRange:
+class DayRange(Struct, frozen=True):
     """Days from `first` to `last`, both inclusive, like Dagster's ranges of partitions."""
 
     first: date

@@ -30,7 +30,6 @@ import sqlite3
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
 from uuid import uuid4
@@ -51,6 +50,7 @@ from dagster._core.storage.schedules import SqliteScheduleStorage
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS, create_db_conn_string
 from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
 from dagster._serdes import ConfigurableClassData
+from msgspec import Struct
 from sqlalchemy import (
     Connection,
     CursorResult,
@@ -79,8 +79,7 @@ Row = dict[str, Any]
 OfDagster = TypeVar("OfDagster", SqliteRunStorage, SqliteScheduleStorage)
 
 
-@dataclass(frozen=True)
-class _Stored:
+class _Stored(Struct, frozen=True):
     """An event, its row, and the number of the row in the index of all runs."""
 
     event: EventLogEntry

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
+from msgspec import Struct
 from sqlalchemy import ColumnClause, column, create_engine, select, table
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -24,8 +24,7 @@ SILENT_AFTER = timedelta(minutes=5)
 """The daemon says every half minute that it runs."""
 
 
-@dataclass(frozen=True)
-class HomeState:
+class HomeState(Struct, frozen=True):
     """What a home tells. ``schedule`` is None and ``daemon_heard_at`` is None if that is not known."""
 
     home: Path | None

@@ -13,12 +13,13 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 
 import dagster as dg
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from pipelines.asset_keys import location_tags
 from pipelines.jobs import AssetJob
@@ -42,8 +43,7 @@ STARTS_WITHIN = timedelta(hours=1)
 """A run that is unfinished for longer, while no process pushes its kind, was killed."""
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """What the cursor stores of a file.
 
     `held` is its content's hash, marked if it was to be sent; `asked_at` is when a run was requested (seconds since
@@ -64,8 +64,7 @@ Marks = dict[str, Mark]
 """By file name."""
 
 
-@dataclass(frozen=True)
-class Noticed:
+class Noticed(Struct, frozen=True):
     """A file to handle. `identity` is the same each time the same tick is evaluated."""
 
     given: GivenFile

@@ -1,10 +1,10 @@
 """The catalogue: the files of `sql/tables` are complete, agree with `sql/flatten`, and have every field specified."""
 
 import re
-from dataclasses import replace
 
 import duckdb
 import pytest
+from msgspec.structs import replace
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import create_empty

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from pipelines.cli.printing import say, say_lines
+from pipelines.cli.printing import say_json, say_lines
 from wms_sync.reports.explain import explain, explain_orders, explain_tracking, explanation_lines, order_lines
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
@@ -15,7 +13,7 @@ from wms_sync.state.store import StateStore
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from _typeshed import DataclassInstance
+    from msgspec import Struct
 
 
 def explain_shipment(settings: Settings, name: str, *, as_json: bool) -> None:
@@ -39,9 +37,8 @@ def explain_package(settings: Settings, number: str, *, as_json: bool) -> None:
     _print(found, chain.from_iterable(map(explanation_lines, found)), as_json=as_json)
 
 
-def _print(found: DataclassInstance | tuple[DataclassInstance, ...], lines: Iterable[str], *, as_json: bool) -> None:
+def _print(found: Struct | tuple[Struct, ...], lines: Iterable[str], *, as_json: bool) -> None:
     if as_json:
-        plain = [asdict(one) for one in found] if isinstance(found, tuple) else asdict(found)
-        say(json.dumps(plain, indent=2, default=str))
-        return
-    say_lines(lines)
+        say_json(found)
+    else:
+        say_lines(lines)

@@ -21,7 +21,7 @@ import click
 
 from pipelines.cli import start as start  # first: it speeds up the imports
 from pipelines.cli.hearing import run_unheard
-from pipelines.cli.printing import say, say_lines
+from pipelines.cli.printing import say, say_json, say_lines
 from pipelines.logs import Lines, handling, stamped
 from wms_sync.durable import keep_private
 from wms_sync.errors import SettingsError, WmsSyncError
@@ -193,6 +193,8 @@ def maintain() -> int:
 @exits_with_code
 def status(as_json: bool, is_check: bool) -> int:
     """Show coverage, lag, last runs and loads, row counts, pushes, and what needs attention."""
+    from msgspec.structs import asdict
+
     from pipelines.cli.views import check_line, status_lines
     from pipelines.home_state import home_state
     from wms_sync.reports.status import status as current
@@ -207,7 +209,7 @@ def status(as_json: bool, is_check: bool) -> int:
         say(line)
         return code
     if as_json:
-        say(json.dumps({**_plain(found), "dagster": _plain(home)}, indent=2, default=str))
+        say_json({**asdict(found), "dagster": home})
     else:
         say_lines(status_lines(found, home))
     return 0
@@ -417,7 +419,7 @@ def doctor(as_json: bool) -> int:
         if not as_json:
             say(f"{finding.verdict:<4}  {finding.subject:<11}  {finding.message}")
     if as_json:
-        say(json.dumps([_plain(finding) for finding in found], indent=2))
+        say_json(found)
     return 1 if any(finding.verdict == "fail" for finding in found) else 0
 
 
@@ -502,13 +504,3 @@ def _refuse_bad_range(settings: Settings, first: date, after: date) -> None:
         raise SettingsError(f"--from {first} is in the future (today is {today} UTC): there is nothing to read again.")
     if first < settings.start_date:
         raise SettingsError(f"--from {first} is before WMS_START_DATE ({settings.start_date}): set that earlier first.")
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - any dataclass, any depth
-    if hasattr(value, "__dataclass_fields__"):
-        return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
-    if isinstance(value, dict):
-        return {name: _plain(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    return value

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import sys
 from collections.abc import Iterable
+from typing import Any
 
 import click
+from msgspec import Struct
 
 from wms_sync.errors import WmsSyncError
 
@@ -44,6 +47,21 @@ def say_lines(lines: Iterable[str]) -> None:
     """Print each as one line: a line break in a text of the service, which would make up a line of ours, is a space."""
     for line in lines:
         say(" ".join(line.splitlines()))
+
+
+def say_json(value: object) -> None:
+    """Print values of any depth as JSON for other programs."""
+    say(json.dumps(_plain(value), indent=2, default=str))
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any value, any depth
+    if isinstance(value, Struct):
+        return {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return value
 
 
 def _escaped(found: re.Match[str]) -> str:

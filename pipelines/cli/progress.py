@@ -10,9 +10,10 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import Struct
 
 from pipelines.cli.printing import say
 from pipelines.logs import LIBRARY, Lines, stamped
@@ -34,8 +35,7 @@ STEPS = {"flattened": "flattening", "merged": "merging"}
 """Named values of the load's log records, and what the bar calls the step."""
 
 
-@dataclass(frozen=True)
-class _Shown:
+class _Shown(Struct, frozen=True):
     """What a bar shows at one moment; without a total it only moves."""
 
     done: int
@@ -120,8 +120,7 @@ class _Seldom(logging.Filter):
         return True
 
 
-@dataclass(frozen=True)
-class _Step:
+class _Step(Struct, frozen=True):
     """How far a step of a load is, in windows."""
 
     what: str

@@ -19,9 +19,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from graphlib import TopologicalSorter
+
+from msgspec import Struct
 
 from wms_sync import sql_files
 
@@ -44,8 +45,7 @@ def literal(text: str) -> str:
     return f"'{escaped}'"
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column; ``type`` is as written in the file, empty for a view."""
 
     name: str
@@ -53,8 +53,7 @@ class Column:
     comment: str
 
 
-@dataclass(frozen=True)
-class Relation:
+class Relation(Struct, frozen=True):
     """The common part of tables and marts."""
 
     schema: str
@@ -84,8 +83,7 @@ class Relation:
         return tuple(column.name for column in self.columns)
 
 
-@dataclass(frozen=True)
-class Table(Relation):
+class Table(Relation, frozen=True):
     """A stored table.
 
     ``root_key`` is the column of this table with the key of ``root``; ``parent_key`` are the columns with the keys of
@@ -110,8 +108,7 @@ class Table(Relation):
         return self.root == self.name
 
 
-@dataclass(frozen=True)
-class Mart(Relation):
+class Mart(Relation, frozen=True):
     """A view for analysts; ``reads`` are the names of what it selects from in ``marts`` and ``ops``."""
 
     reads: frozenset[str]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
+from msgspec import Struct
 
-@dataclass(frozen=True, order=True)
-class Interval:
+
+class Interval(Struct, frozen=True, order=True):
     """The interval ``[start, end)``; never empty. Raises ``ValueError`` otherwise."""
 
     start: datetime

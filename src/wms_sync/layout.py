@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from wms_sync.files.folder import FolderFiles
 from wms_sync.files.interface import Files
@@ -26,8 +27,7 @@ SET_ASIDE = ".of-an-earlier-file"
 """The end of the name of a log that was found beside the published file."""
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """Paths below ``WMS_DATA_DIR``, and the files that may lie elsewhere."""
 
     root: Path
@@ -193,8 +193,7 @@ class Layout:
         return self.root / "dagster"
 
 
-@dataclass(frozen=True)
-class BackupLayout:
+class BackupLayout(Struct, frozen=True):
     """Paths below a folder of backups: a file a backup, which names its files by their SHA-256."""
 
     root: Path

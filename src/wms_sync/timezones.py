@@ -8,10 +8,11 @@ the client nor its ICU extension, and joining them takes a ninth of the time of 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from msgspec import Struct
 
 EVERY_OTHER = "*"
 UTC_NAME = "UTC"
@@ -22,8 +23,7 @@ FIRST_YEAR = 2000
 YEARS_AHEAD = 3
 
 
-@dataclass(frozen=True)
-class WarehouseTimezones:
+class WarehouseTimezones(Struct, frozen=True):
     """Time zones by the name or abbreviation of a warehouse, in lower case, and that of every other warehouse."""
 
     named: Mapping[str, str]
@@ -40,8 +40,7 @@ class WarehouseTimezones:
         return tuple(sorted({*self.named.values(), self.default}))
 
 
-@dataclass(frozen=True)
-class Offset:
+class Offset(Struct, frozen=True):
     """A time in which a zone has one offset from UTC: ``[from_at, to_at)``."""
 
     timezone: str

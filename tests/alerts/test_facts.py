@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import duckdb
 import pytest
+from msgspec.structs import replace
 
 from tests.conftest import opened_store, turn_at
 from wms_sync.alerts.facts import SOURCES, Now

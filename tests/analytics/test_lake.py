@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
-from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import dagster as dg
 import duckdb
 import psycopg
 import pytest
+from msgspec.structs import replace
 
 from pipelines import definitions
 from pipelines.cli.runs import run_maintain

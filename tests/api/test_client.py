@@ -8,12 +8,12 @@ import socket
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from email.utils import format_datetime
 
 import httpx
 import pytest
+from msgspec.structs import replace
 from pydantic import SecretStr
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response

@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec import structs
 
 from pipelines.coverage import CLOCKS, results
 from tests.conftest import CONFIG, Bench, logged, opened_store
@@ -271,6 +272,6 @@ def test_pages_with_a_time_ahead_of_an_earlier_release_do_not_bind_later_ones(be
     loaded(bench)
     window: Window = bench.store.windows("loaded")[0]
     page = bench.store.pages(window.id)[0]
-    far = replace(page, window_id="far", served_at=page.served_at + timedelta(days=365))
-    bench.store.adopt(replace(window, id="far"), [far])
+    far = structs.replace(page, window_id="far", served_at=page.served_at + timedelta(days=365))
+    bench.store.adopt(structs.replace(window, id="far"), [far])
     assert bench.store.latest_served(TOLERANCE) == page.served_at

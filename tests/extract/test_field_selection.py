@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Literal
 
 import pytest
+from msgspec.structs import replace
 
 from tests.conftest import logged
 from wms_sandbox.field_treatment import FieldTreatment

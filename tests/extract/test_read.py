@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import cycle
 from urllib.parse import parse_qs
 
 import pytest
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from tests.conftest import NOW, asks_for_page, logged

@@ -2,11 +2,11 @@
 
 import gzip
 import json
-from dataclasses import replace
 
 import duckdb
 import pytest
 import zstandard
+from msgspec.structs import replace
 
 from wms_sync.flatten.batch import Flattener
 from wms_sync.flatten.errors import PageDamagedError, PageUnreadableError, RecordsLostError

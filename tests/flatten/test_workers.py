@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import suppress
-from dataclasses import replace
 
 import duckdb
 import pytest
+from msgspec.structs import replace
 
 from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
 from wms_sync.api.body import packed

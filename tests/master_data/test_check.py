@@ -3,9 +3,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import asdict
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -239,7 +239,7 @@ def test_the_samples_have_every_column_and_become_the_bodies_of_the_specificatio
     required = {one.name for one in columns_of(kind) if not one.name.endswith("<code>")}
     assert required <= set(result.file.frame.columns)
     assert (result.file.frame != "").any().all()
-    found = json.loads(json.dumps([asdict(record) for record in result.records]))
+    found = msgspec.json.decode(msgspec.json.encode(result.records))
     assert found == json.loads((GOLDEN / f"{kind}.json").read_text(encoding="utf-8"))
 
 

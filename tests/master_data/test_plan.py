@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import duckdb
 import pytest
+from msgspec import structs
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -49,7 +50,7 @@ def entry(desk, key: str, state: State, **values) -> Entry:
         settled_at=None,
         seen_at=None,
     )
-    return replace(whole, **values)
+    return structs.replace(whole, **values)
 
 
 def actions(plan) -> dict[str, Action]:

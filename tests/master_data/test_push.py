@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -192,7 +193,7 @@ def test_a_tag_that_was_deleted_in_the_service_is_made_again_when_asked(desk):
     assert outcomes(desk.push(TAGS, path, resend=True)) == {"Fragile": Outcome.CREATED, "Cold": Outcome.ALREADY_THERE}
     assert desk.entries()["Fragile"].remote_id not in {gone, None}
     cold = desk.entries()["Cold"]
-    assert replace(cold, message=None, run_id=kept.run_id, attempts=1, intended_at=kept.intended_at) == kept
+    assert structs.replace(cold, message=None, run_id=kept.run_id, attempts=1, intended_at=kept.intended_at) == kept
 
 
 @pytest.mark.parametrize("status", [429, 409, 500, 503])
@@ -274,7 +275,7 @@ def test_what_was_there_stays_as_it_was_unless_it_is_created_again(desk, answers
     report = desk.push(RETAILERS, path, resend=True)
     assert report.counts.keys() & {Outcome.CREATED} == set()
     now = desk.entries()["A"]
-    assert replace(now, message=None, run_id="run1", attempts=1, intended_at=kept.intended_at) == kept
+    assert structs.replace(now, message=None, run_id="run1", attempts=1, intended_at=kept.intended_at) == kept
     assert now.version > kept.version
     desk.server.sandbox.intercept = None
     assert desk.push(RETAILERS, path).counts == {Outcome.CHANGED: 1}

@@ -4,13 +4,13 @@ import json
 import os
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import pytest
+from msgspec.structs import replace
 
 from pipelines import definitions
 from pipelines.master_data import DOUBTFUL

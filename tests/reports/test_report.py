@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from html import unescape
 from itertools import groupby
 from operator import itemgetter
 
 import duckdb
 import pytest
+from msgspec.structs import replace
 
 from tests.conftest import FEWER, logged
 from tests.reports.test_dictionary import Page

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import asdict, replace
 
 from tests.conftest import turn_at
 from tests.state.conftest import take_migration_back
@@ -83,7 +83,7 @@ def test_of_two_copies_of_a_row_the_newer_one_is_kept(ledger, request, older, ne
     ledger.record(old)
     assert (ledger.take_in(old), ledger.take_in(new), ledger.take_in(old)) == (0, 1, 0)
     with ledger._engine.begin() as late:  # one that compared before another wrote
-        late.execute(ledger._upsert(only_newer=True), vars(old[0]))
+        late.execute(ledger._upsert(only_newer=True), asdict(old[0]))
     assert ledger.entries(service, "retailers", ["a"]) == {"a": new[0]}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from msgspec.structs import replace
 
 from wms_sync.intervals import Interval
 from wms_sync.state.engine import pending_migrations
@@ -71,7 +72,7 @@ def test_only_landed_windows_become_loaded(store, request):
 
 def test_times_come_back_aware_and_in_utc(store, request):
     berlin = timezone(timedelta(hours=1))
-    local = Window(**{**vars(window(request.node.name)), "from_at": DAY.astimezone(berlin)})
+    local = replace(window(request.node.name), from_at=DAY.astimezone(berlin))
     store.begin_windows([local])
     assert store.window(request.node.name).from_at == DAY
     assert store.window(request.node.name).from_at.utcoffset() == timedelta(0)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from msgspec.structs import asdict
 
 from tests.conftest import asks_for_page
 from tests.oracle import Tables, differences
@@ -139,7 +140,7 @@ class Installation:
     def pushes_known(self) -> list[dict[str, Any]]:
         """The ledger of creates."""
         with PushLedger(self.store_url) as ledger:
-            return [vars(entry) for entry in ledger.all()]
+            return [asdict(entry) for entry in ledger.all()]
 
     def pushes_published(self) -> list[dict[str, Any]]:
         """What analysts see of it."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from msgspec import structs
 
 from tests.conftest import FEWER, NOW, Bench, opened_store
 from tests.unpacked import files_holding
@@ -351,7 +352,9 @@ def test_only_the_windows_that_name_an_order_are_searched_for_it(stored):
 
 
 def altered(bench: Bench, window: str, **changes: Any) -> None:
-    write_flattened(bench.store.turn, bench.layout, window, replace(flattened_window(bench.layout, window), **changes))
+    write_flattened(
+        bench.store.turn, bench.layout, window, structs.replace(flattened_window(bench.layout, window), **changes)
+    )
 
 
 def with_another_form(bench: Bench, window: str) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import importlib.util
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
+from msgspec import Struct
 from pydantic import SecretStr
 
 from wms_sync.alerts.message import title_of
@@ -55,8 +55,7 @@ class Channel(Protocol):
         """Look whether an alert would arrive, without sending one; return what was seen. Raise ``NotDelivered``."""
 
 
-@dataclass(frozen=True)
-class Webhook:
+class Webhook(Struct, frozen=True):
     """An address that takes the alert as JSON."""
 
     url: SecretStr
@@ -74,8 +73,7 @@ class Webhook:
         return _reached(self.url, self.setting)
 
 
-@dataclass(frozen=True)
-class Heartbeat:
+class Heartbeat(Struct, frozen=True):
     """An address that is called after each sync that succeeded."""
 
     url: SecretStr
@@ -93,8 +91,7 @@ class Heartbeat:
         return _reached(self.url, self.setting)
 
 
-@dataclass(frozen=True)
-class AppriseUrl:
+class AppriseUrl(Struct, frozen=True):
     """One of the URLs of ``WMS_ALERT_URLS``, which has more than a hundred kinds of receivers."""
 
     url: SecretStr

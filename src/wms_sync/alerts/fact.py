@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 
 class Event(StrEnum):
@@ -34,8 +35,7 @@ class Event(StrEnum):
         return self in {Event.RUN_FAILED, Event.STALE_DATA}
 
 
-@dataclass(frozen=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """What is so. It is told when its key is new, and again when its fingerprint is another.
 
     ``purpose`` is that of the run which it is about, if any; ``is_in_ui`` says whether Dagster's UI knows that run.
@@ -52,8 +52,7 @@ class Fact:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Undecided:
+class Undecided(Struct, frozen=True):
     """A fact of which nobody can tell now whether it is so; what was told of it stays."""
 
     key: str

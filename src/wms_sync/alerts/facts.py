@@ -8,10 +8,11 @@ what was told of it stays.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from wms_sync.alerts import runs
 from wms_sync.alerts.fact import Event, Fact, Undecided, digest
@@ -40,8 +41,7 @@ UNSENT_FOR = timedelta(hours=1)
 Found = Iterator[Fact | Undecided]
 
 
-@dataclass(frozen=True)
-class Now:
+class Now(Struct, frozen=True):
     """What every source is asked with."""
 
     settings: Settings

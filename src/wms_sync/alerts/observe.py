@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct
 
 from wms_sync.alerts.channels import HEARTBEAT, channels_of
 from wms_sync.alerts.fact import Event, Fact, Undecided
@@ -37,8 +38,7 @@ def observe(settings: Settings, moment: datetime | None = None) -> None:
             _beat(now, outbox)
 
 
-@dataclass(frozen=True)
-class _Observation:
+class _Observation(Struct, frozen=True):
     now: Now
     outbox: Outbox
     channels: tuple[str, ...]

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import duckdb
+from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.analytics.checks import (
@@ -68,8 +68,7 @@ OF_LOAD = "the rows of this load"
 RELATIONS = (*tables(), *ops_tables())
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """The first offending rows of a check, as texts; none if it passed."""
 
     columns: tuple[str, ...] = ()
@@ -88,8 +87,7 @@ class Sample:
 NO_ROWS = Sample()
 
 
-@dataclass(frozen=True)
-class CheckResult:
+class CheckResult(Struct, frozen=True):
     """What a check found. ``sample`` has the first offending rows.
 
     ``rows`` is the number of rows of the check's table that were looked at, ``asked`` says which.
@@ -112,8 +110,7 @@ class CheckResult:
         return self.check.blocking and not self.passed
 
 
-@dataclass(frozen=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """A row of ``ops.checks``."""
 
     name: str

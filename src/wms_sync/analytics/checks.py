@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from typing import Literal
+
+from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.analytics.errors import AnalyticsError
@@ -30,8 +31,7 @@ _ROWS = "the rows of "
 _OF_LOAD = "_of_load"
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(Struct, frozen=True):
     """A check; ``table`` is the table that it is about.
 
     ``query`` asks whole tables. ``limited`` asks the rows of a load; it needs the common table expressions of

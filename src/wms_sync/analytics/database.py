@@ -16,12 +16,12 @@ import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import duckdb
+from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.analytics.errors import DatabaseOpenError, SchemaChangedError
@@ -48,8 +48,7 @@ TableColumns = dict[str, tuple[str, str | None]]
 """Type and comment, by column."""
 
 
-@dataclass(frozen=True)
-class PresentRelation:
+class PresentRelation(Struct, frozen=True):
     """An existing table or view; ``definition`` is a view's query, empty for a table."""
 
     definition: str
@@ -301,7 +300,7 @@ def replace_rows(
     """
     of = table(f"ops_{name}")
     stored = set(stored_rows(connection, name) if stored is None else stored)
-    wanted = dict.fromkeys(tuple(vars(one).get(column) for column in of.column_names) for one in present)
+    wanted = dict.fromkeys(tuple(getattr(one, column, None) for column in of.column_names) for one in present)
     if gone := [tuple(row[of.column_names.index(key)] for key in of.keys) for row in stored - wanted.keys()]:
         keys = _listed(of.keys)
         statement = (

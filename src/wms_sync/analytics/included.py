@@ -8,9 +8,9 @@ the same window.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import duckdb
+from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import records
@@ -26,8 +26,7 @@ RECORDS_AT_ONCE = 100_000
 CHECK = "most_of_what_is_referred_to_came_with_the_latest_load"
 
 
-@dataclass(frozen=True)
-class _Kind:
+class _Kind(Struct, frozen=True):
     """A kind of object and the column that refers to it. ``proof`` is a column that only the whole object fills."""
 
     name: str

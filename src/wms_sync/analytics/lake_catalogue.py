@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec import Struct
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
@@ -20,8 +20,7 @@ NOT_LOCKED = "55P03"
 """What PostgreSQL calls a lock that was not had in this time."""
 
 
-@dataclass(frozen=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """The newest snapshot of the lake, and the bytes of the files that it names."""
 
     id: int
@@ -29,8 +28,7 @@ class Snapshot:
     size: int
 
 
-@dataclass(frozen=True)
-class StoredTable:
+class StoredTable(Struct, frozen=True):
     """What the newest snapshot has of a table: files with rows, and files that say which of these are deleted."""
 
     schema_name: str

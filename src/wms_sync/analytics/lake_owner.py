@@ -6,10 +6,10 @@ takes the place, as after the database was lost. A lake that others have taken t
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
 import msgspec
+from msgspec import Struct
 from sqlalchemy.engine import make_url
 
 from wms_sync.analytics.errors import LakeReplaced
@@ -20,8 +20,7 @@ from wms_sync.settings import Settings
 from wms_sync.state.turns import Turn
 
 
-@dataclass(frozen=True)
-class Owner:
+class Owner(Struct, frozen=True):
     """A lake, and for people the database of its catalogue and since when the place is its."""
 
     lake: str
@@ -43,7 +42,7 @@ def claim(settings: Settings, turn: Turn) -> None:
     if owner is not None and not is_new:
         raise _replaced_by(owner, files)
     mine = Owner(lake, _shown(settings), f"{datetime.now(UTC):%Y-%m-%d %H:%M:%SZ}")
-    files.replace(turn, LAKE_OWNER, msgspec.json.encode(asdict(mine)))
+    files.replace(turn, LAKE_OWNER, msgspec.json.encode(mine))
 
 
 def refuse_replaced(settings: Settings) -> None:

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import duckdb
+from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import transaction
@@ -39,8 +39,7 @@ PERSONAL = "pii"
 OPERATIONS = "ops"
 
 
-@dataclass(frozen=True)
-class _Outcome:
+class _Outcome(Struct, frozen=True):
     """Of one root table: how many versions win, when the objects in doubt were first read, how many went back.
 
     ``losers`` lost against the stored version. ``since``: when the first page was received.

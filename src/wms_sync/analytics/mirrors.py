@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import duckdb
+from msgspec.structs import asdict, replace
 
 from wms_sync.analytics.database import replace_rows
 from wms_sync.extract.field_selection import refused_now
@@ -26,5 +26,5 @@ def write_windows(connection: duckdb.DuckDBPyConnection, store: StateStore, land
 
 def write_narrowed(connection: duckdb.DuckDBPyConnection, settings: Settings) -> None:
     """Replace ``ops.narrowed_fields`` by the parameters of field selection that the service refuses."""
-    rows = [SimpleNamespace(**vars(one), lost=loss) for one, loss in refused_now(settings)]
+    rows = [SimpleNamespace(**asdict(one), lost=loss) for one, loss in refused_now(settings)]
     replace_rows(connection, "narrowed_fields", rows)

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import cache
 
 import duckdb
+from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.analytics.files import chosen_rows
@@ -48,8 +48,7 @@ SETS = {"pii_order_addresses": ("order_id", "role")}
 """The columns that identify a set of children, if they are not the root's key."""
 
 
-@dataclass(frozen=True)
-class Narrowing:
+class Narrowing(Struct, frozen=True):
     """What did not come: ``columns`` by table, and ``sets``, the tables whose sets of children may be absent."""
 
     columns: Mapping[str, frozenset[str]]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from wms_sync.analytics.database import Places
 from wms_sync.catalogue import Table, tables
 
 
-@dataclass
-class Tally:
+class Tally(Struct):
     """Rows inserted and deleted by ``Table.slug``, in ``groups`` of windows.
 
     ``is_plain``: whatever stood on the pages took effect, and every row of it that is stored was inserted by this load.

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
 import duckdb
+from msgspec import Struct
 
 from wms_sync.analytics.errors import FormerLake
 from wms_sync.settings import Settings
@@ -22,8 +22,7 @@ Opened = AbstractContextManager[duckdb.DuckDBPyConnection]
 """An open connection for the length of a block; times are UTC."""
 
 
-@dataclass(frozen=True)
-class Maintained:
+class Maintained(Struct, frozen=True):
     """What maintenance did: the tables that it wrote anew, the files of all tables, and how many it deleted."""
 
     tables: int

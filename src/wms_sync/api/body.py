@@ -7,11 +7,11 @@ The client accepts gzip and zstd. A body that arrives uncompressed is landed as 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from time import monotonic
 
 import zstandard
 from isal import isal_zlib
+from msgspec import Struct
 
 from wms_sync.api.errors import ProtocolError, Unreachable
 from wms_sync.api.lean_httpx import httpx
@@ -23,8 +23,7 @@ MAX_BYTES = 64 * 1024 * 1024
 _SUFFIXES = {"gzip": "json.gz", "x-gzip": "json.gz", "zstd": "json.zst"}
 
 
-@dataclass(frozen=True)
-class Body:
+class Body(Struct, frozen=True):
     """``landed`` is what goes to disk under ``suffix``; ``content`` is the JSON text in it."""
 
     landed: bytes

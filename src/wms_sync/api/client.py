@@ -6,12 +6,12 @@ The token is sent to the configured origin only and never appears in a message.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Self
 
 import msgspec
+from msgspec import Struct
 from pydantic import SecretStr
 
 from wms_sync.api.body import Body, receive
@@ -31,16 +31,14 @@ CREDENTIALS = (
 )
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """A 2xx answer to a read. ``served_at`` is its ``Date``, as far as the service's clock is trusted (``clock``)."""
 
     body: Body
     served_at: datetime
 
 
-@dataclass(frozen=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """A 2xx answer to a create, so the create was done; ``content`` is None if the body did not arrive completely."""
 
     status: int

@@ -7,8 +7,10 @@ reached it, this machine's with a tolerance (``WMS_CLOCK_TOLERANCE_SECONDS``).
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from wms_sync.api.lean_httpx import httpx
 from wms_sync.api.retrying import http_date
@@ -17,8 +19,7 @@ EARLIEST = datetime.min.replace(tzinfo=UTC)
 LATEST = datetime.max.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True)
-class Heard:
+class Heard(Struct, frozen=True):
     """What the answers so far say about the service's clock.
 
     ``trusted`` is the lowest trusted time of all answers; for an answer without ``Date`` that is this machine's clock

@@ -10,10 +10,12 @@ from __future__ import annotations
 import logging
 import ssl
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache
 from time import monotonic
 from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from wms_sync.api import statuses
 from wms_sync.api.body import ACCEPT_ENCODING
@@ -31,8 +33,7 @@ Take = Callable[[httpx.Response, float], T]
 """Reads a successful, streamed response before a deadline (``time.monotonic``)."""
 
 
-@dataclass(frozen=True)
-class TimeLimits:
+class TimeLimits(Struct, frozen=True):
     """Time limits in seconds: for connecting, between two pieces of an answer, for a whole answer."""
 
     connect: float = 10.0
@@ -40,8 +41,7 @@ class TimeLimits:
     answer: float = 600.0
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(Struct, frozen=True):
     """One request. ``repeatable``: sending it twice is harmless, as for a read.
 
     ``attempts`` limits the number of attempts further than the retry policy does.
@@ -49,11 +49,14 @@ class Request:
 
     method: str
     url: str
-    headers: Mapping[str, str] = field(repr=False)
+    headers: Mapping[str, str]
     params: Params = ()
-    content: bytes | None = field(default=None, repr=False)
+    content: bytes | None = None
     repeatable: bool = True
     attempts: int | None = None
+
+    def __repr__(self) -> str:
+        return f"Request({self.method} {self.url})"  # without the token, and without what is sent
 
 
 def always() -> None:

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from wms_sync.api.client import ROOT, GlobalApi, Reply
 from wms_sync.api.errors import InDoubt, Problem, Rejected
@@ -41,8 +41,7 @@ _LEVELS = re.compile(r"[./]")
 _CREATED = 201
 
 
-@dataclass(frozen=True)
-class Created:
+class Created(Struct, frozen=True):
     """A create that was done; ``id`` is None if the answer did not arrive completely."""
 
     id: int | None
@@ -50,17 +49,17 @@ class Created:
     warnings: tuple[str, ...]
 
 
-class _Made(msgspec.Struct):
+class _Made(Struct):
     id: Any = None
     type: Any = None
     warnings: Any = None
 
 
-class _Envelope(msgspec.Struct):
+class _Envelope(Struct):
     resource: _Made
 
 
-class _Denial(msgspec.Struct):
+class _Denial(Struct):
     errors: Any = None
     error: Any = None
 

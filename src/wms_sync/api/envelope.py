@@ -6,10 +6,11 @@ once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from wms_sync.api.errors import ProtocolError
 from wms_sync.api.page_cursor import named_host, page_cursor
@@ -19,13 +20,12 @@ from wms_sync.shallow_json import cut_to_depth
 from wms_sync.whole_numbers import INT64, whole
 
 
-class _Meta(msgspec.Struct):
+class _Meta(Struct):
     count: int | None = None
     cursor_start: Any = None
 
 
-@dataclass(frozen=True)
-class Envelope:
+class Envelope(Struct, frozen=True):
     """What paging needs from a page: the ids in the order served (without unreadable ones) and the next page cursor.
 
     ``next`` is that page cursor; ``host`` is the host that the service gave with it, if any. ``suspect``: the page was

@@ -21,7 +21,7 @@ Messages never contain a token or a body; of an error body they show only the se
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from wms_sync.errors import WmsSyncError
 
@@ -50,8 +50,7 @@ class InDoubt(Unreachable):
         self.retry_after = retry_after
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """One reason for a refusal (specification 7.1); ``key`` is the path to the offending key, or empty."""
 
     type: str

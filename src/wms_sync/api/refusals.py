@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 from urllib.parse import urlencode
+
+from msgspec import Struct, field
 
 from wms_sync.api.errors import Problem, StatusError, Unauthorized
 from wms_sync.api.selection import ALL, SHIPMENT, Selection, parameter
@@ -33,8 +34,7 @@ Ask = Callable[[Selection], T]
 """Sends one request with a selection; raises ``StatusError``."""
 
 
-@dataclass(frozen=True)
-class Agreement(Generic[T]):
+class Agreement(Struct, Generic[T], frozen=True):
     """The selection that the service accepts, its answer, and by parameter its reason for refusing more."""
 
     selection: Selection
@@ -42,8 +42,7 @@ class Agreement(Generic[T]):
     said: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class _Offence:
+class _Offence(Struct, frozen=True):
     """A refused parameter, or one refused ``value`` of it, and the service's reason."""
 
     name: str

@@ -9,15 +9,15 @@ and in time.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+
+from msgspec import Struct
 
 from wms_sync.api.errors import ApiError, Busy, NotSent, ServiceFailed, Unreachable
 
 
-@dataclass(frozen=True)
-class RetryPolicy:
+class RetryPolicy(Struct, frozen=True):
     """Limits of retrying. Waits are in seconds; ``jitter`` is the random share of a wait, 0 to 1."""
 
     attempts: int = 8

@@ -9,8 +9,10 @@ requested, or those of the object's field table.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from functools import cache
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from wms_sync.privacy.fields import ADDRESS_KEPT, CANDIDATE_KEPT, CONTACT, LOCATION_KEPT
 from wms_sync.privacy.types import fields_of
@@ -24,8 +26,7 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """A kind of object and what can be requested of it. ``type`` is its type in ``sql/types``, with all its fields.
 
     ``listed`` are the values that 4.5 lists besides ``all``; it is empty if 4.5 does not list the kind, and then the
@@ -39,11 +40,14 @@ class Kind:
     type: str
     table: str
     listed: tuple[str, ...] = ()
-    brings: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    brings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     always: frozenset[str] = frozenset()
     personal: frozenset[str] = frozenset()
-    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     shared: bool = False
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.table))  # a mapping has none
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -237,8 +241,7 @@ _KINDS: dict[str, Kind] = {
 _PERSONAL_PATHS = frozenset({"order.original_address"})
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """One query parameter; ``names`` are its single values, ``first`` is the value to try first."""
 
     path: str
@@ -275,8 +278,7 @@ def _first(kind: Kind, names: tuple[str, ...]) -> tuple[str, ...]:
 _BY_NAME = {one.name: one for one in parameters(include_addresses=True)}
 
 
-@dataclass(frozen=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """The requested values by parameter, in the order of the table."""
 
     asked: tuple[tuple[str, tuple[str, ...]], ...]

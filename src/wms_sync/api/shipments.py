@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from wms_sync.api.body import Body
 from wms_sync.api.client import ROOT, Answer, GlobalApi
@@ -38,8 +39,7 @@ IDS_PER_REQUEST = 200
 """With ids of ten digits, the encoded URL has about 3 KB; no limit is published, and 4 KB is a common one."""
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(Struct, frozen=True):
     """One response of list shipments: the body as received, and its envelope."""
 
     body: Body

@@ -15,6 +15,7 @@ from datetime import datetime
 from types import SimpleNamespace
 
 import duckdb
+from msgspec.structs import asdict
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import has_ops_table, records, replace_rows
@@ -173,7 +174,7 @@ def compare(
 def write_audits(connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
     """Replace ``ops.audits`` by the audits of the state store."""
     missing = Counter(one.window_id for one in audits.all_missing())
-    known = [SimpleNamespace(**vars(audit), missing=missing[audit.window_id]) for audit in audits.all()]
+    known = [SimpleNamespace(**asdict(audit), missing=missing[audit.window_id]) for audit in audits.all()]
     replace_rows(connection, "audits", known)
 
 

@@ -17,8 +17,9 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+
+from msgspec.structs import replace
 
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.errors import ApiError, ProtocolError

@@ -8,7 +8,8 @@ received.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from wms_sync.api.body import packed
 from wms_sync.api.shipments import Page

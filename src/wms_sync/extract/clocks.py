@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 import msgspec
+from msgspec import Struct
 
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.clock import Heard
@@ -27,8 +27,7 @@ OBSERVED = "service_clock_ahead_seconds"
 UNDATED = "no Date"
 
 
-@dataclass(frozen=True)
-class Clocks:
+class Clocks(Struct, frozen=True):
     """The clocks as ``heard`` before the first page. ``newest`` is the end of coverage, or else the start date.
 
     ``before`` is how far the service's clock was ahead of this machine's at the last sync; None if that is not known.
@@ -173,7 +172,7 @@ def _by_name(store: StateStore) -> dict[str, Observation]:
 
 
 def _write(store: StateStore, layout: Layout, seen: dict[str, Observation]) -> None:
-    listed = [asdict(one) for one in seen.values()]
+    listed = list(seen.values())
     store.turn.write_whole(layout.clocks, msgspec.json.format(msgspec.json.encode(listed), indent=1))
 
 

@@ -8,8 +8,9 @@ returns as soon as the service accepts it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+
+from msgspec.structs import replace
 
 from wms_sync.api.refusals import Agreement, agree
 from wms_sync.api.selection import PREFIX, Selection, parameter, parameter_names

@@ -10,10 +10,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from wms_sync.api.shipments import Page
 from wms_sync.extract.errors import ManifestDamaged
@@ -22,8 +23,7 @@ from wms_sync.state.store import COMPLETE_STATES, LandedPage, Window
 from wms_sync.state.turns import Turn
 
 
-@dataclass(frozen=True)
-class Manifest:
+class Manifest(Struct, frozen=True):
     """A window that is complete on disk, as recorded in the state store."""
 
     window: Window
@@ -76,7 +76,7 @@ def key_of(page: LandedPage) -> str:
 
 def write_manifest(turn: Turn, layout: Layout, manifest: Manifest) -> None:
     """Write a window's manifest, which marks it complete."""
-    content = msgspec.json.format(msgspec.json.encode(asdict(manifest)), indent=1)
+    content = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
     layout.files.replace(turn, raw_key(manifest.window.id, MANIFEST), content)
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from time import monotonic
+
+from msgspec import Struct
 
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.clock import EARLIEST, LATEST
@@ -40,8 +41,7 @@ ASKED_AGAIN = 2
 BEFORE_START = "records_before_start"
 
 
-@dataclass(frozen=True)
-class ReadReport:
+class ReadReport(Struct, frozen=True):
     """The result of a read. ``horizon`` is how far it could read, by the service's clock. ``warnings`` cause exit 3."""
 
     horizon: datetime

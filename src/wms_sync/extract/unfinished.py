@@ -7,8 +7,9 @@ everything is never resumed: asking for the same days again reads them again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct
 
 from wms_sync.intervals import Interval, interval, subtract
 from wms_sync.state.store import StateStore, Window
@@ -17,8 +18,7 @@ RESUME_WITHIN = timedelta(hours=24)
 """A read started longer ago is not resumed but started over: its first pages may be stale."""
 
 
-@dataclass(frozen=True)
-class UnfinishedBackfill:
+class UnfinishedBackfill(Struct, frozen=True):
     """A backfill of ``[start, until)`` that did not finish; its windows were started at ``began_at`` or later."""
 
     start: datetime

@@ -10,10 +10,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from wms_sync.api.errors import PagingBroken, Rejected
 from wms_sync.api.page_cursor import page_cursor

@@ -12,13 +12,13 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import obstore
+from msgspec import Struct
 from obstore.exceptions import AlreadyExistsError, BaseError, InvalidPathError, PreconditionError
 from obstore.store import ObjectStore
 
@@ -39,8 +39,7 @@ NO_VERSION = "null"
 """What S3 calls the version of an object that was put while the bucket kept none."""
 
 
-@dataclass(frozen=True)
-class Probe:
+class Probe(Struct, frozen=True):
     """What a store was found to do: refuse a second object of one name, and keep versions of what is deleted."""
 
     refuses_a_second: bool

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from wms_sync.durable import make_private
 from wms_sync.files.interface import Writer
 
 
-@dataclass(frozen=True)
-class FolderFiles:
+class FolderFiles(Struct, frozen=True):
     """``Files`` below a folder, whose names are what they were called; fenced by the turn's own folder."""
 
     root: Path

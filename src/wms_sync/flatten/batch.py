@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import duckdb
+from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.catalogue import table
@@ -27,8 +27,7 @@ from wms_sync.flatten.write import Batch, create_stages, drop_kept_stages, write
 from wms_sync.layout import parquet_name, spill
 
 
-@dataclass(frozen=True)
-class Flattened:
+class Flattened(Struct, frozen=True):
     """The result of one batch, by ``Table.slug``. A table without rows has no file.
 
     ``records_removed`` counts the shipments that were quarantined whole.

@@ -6,8 +6,9 @@ Personal data may only be in schema ``pii`` and in raw pages, so a finding shows
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from wms_sync.privacy.detection import mentions_person
 from wms_sync.privacy.fields import OF_ADDRESSES, PERSON, PLACES, STRICTLY_KEPT
@@ -17,15 +18,13 @@ TEXT_LIMIT = 2000
 WITHHELD = "(personal: in the raw page)"
 
 
-@dataclass(frozen=True)
-class NonFiniteNumber:
+class NonFiniteNumber(Struct, frozen=True):
     """A number that Python's parser accepts but neither JSON nor a DOUBLE can hold: NaN, Infinity, 1e400."""
 
     text: str
 
 
-@dataclass(frozen=True)
-class Misfit:
+class Misfit(Struct, frozen=True):
     """A value or record that did not fit its type: a row of ``ops.quarantine``.
 
     ``path`` is a JSON path, ``text`` the value as JSON, truncated to ``TEXT_LIMIT`` characters.
@@ -41,8 +40,7 @@ class Misfit:
 UNKNOWN_KEY = "no type knows the key"
 
 
-@dataclass
-class Drift:
+class Drift(Struct):
     """A difference between the service and ``sql/types``: a row of ``ops.schema_drift``.
 
     Either the type ``holder`` does not have the key, or values of a known key were cast to another form. A holder is

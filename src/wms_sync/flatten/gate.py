@@ -14,11 +14,10 @@ field of the service costs that only once: later pages with only learned keys pa
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct, field
 
 from wms_sync.flatten.duplicates import Duplicates, id_of, kinds_repeat
 from wms_sync.flatten.findings import Drift
@@ -32,8 +31,7 @@ AT_ONCE = 32
 """How many objects are decoded at a time: their values then stay in the processor's cache, and take little memory."""
 
 
-@dataclass(frozen=True)
-class Examined:
+class Examined(Struct, frozen=True):
     """Whether DuckDB can read the page as it is, and the learned unknown keys on it.
 
     ``objects`` are those of the page that were not ``seen`` before, and ``shared`` those of them that may come again;

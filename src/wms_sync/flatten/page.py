@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from wms_sync.compression import NO_LIMIT, DamagedStream, StreamTooLarge, decompress
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.layout import suffix_of
 
 
-@dataclass(frozen=True)
-class RawPage:
+class RawPage(Struct, frozen=True):
     """``page-00001.json.gz`` or ``.json.zst``: one response of list shipments (spec 2.6)."""
 
     path: Path

@@ -7,11 +7,11 @@ values that it cannot read.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import duckdb
+from msgspec import Struct, field
 
 from wms_sync import sql_files
 from wms_sync.flatten.errors import PageUnreadableError
@@ -26,8 +26,7 @@ from wms_sync.flatten.split import SHARED, Seen, Splitter
 from wms_sync.flatten.statements import Kinds
 
 
-@dataclass(frozen=True)
-class Findings:
+class Findings(Struct, frozen=True):
     """Numbers of findings: quarantine rows, drift rows, and by page the shipments that were quarantined whole."""
 
     quarantined: int = 0

@@ -16,8 +16,9 @@ its unit, a time instead of a date, surplus decimals, and an object instead of a
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from wms_sync.flatten.findings import UNKNOWN_KEY, Drift, Misfit, shown, with_surrogates_escaped
 from wms_sync.flatten.shape import ENVELOPE, PRODUCTS, ListNode, Node, ObjectNode, Shape, ValueNode
@@ -27,8 +28,7 @@ from wms_sync.numbered import as_list
 from wms_sync.whole_numbers import whole
 
 
-@dataclass(frozen=True)
-class Repaired:
+class Repaired(Struct, frozen=True):
     """A repaired page; ``document`` is None if nothing on it can be read. Each ``removed`` record is a misfit."""
 
     misfits: list[Misfit]
@@ -65,8 +65,7 @@ _MISFIT = object()
 _NO_VALUE = "STRUCT"
 
 
-@dataclass
-class _Walk:
+class _Walk(Struct):
     odd: bool
     misfits: list[Misfit]
     drift: dict[tuple[str, str], Drift] = field(default_factory=dict)

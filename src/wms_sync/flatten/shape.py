@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import cast
 
 import duckdb
 from duckdb.sqltypes import DuckDBPyType
+from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.catalogue import quote
@@ -35,8 +35,7 @@ _KEYED_BY_ID = {"Gallery", "GalleryItem", "OrderItem", "ShipmentItem"}
 _TYPE = re.compile(r'^create type "?(\w+)"?', re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class ValueNode:
+class ValueNode(Struct, frozen=True):
     """A leaf; ``type`` is DuckDB's name: BIGINT, BOOLEAN, DECIMAL(18,4), DOUBLE, DATE, VARCHAR, JSON...
 
     ``name`` is the path of keys, starting at the kind: ``Order.weight.unit``.
@@ -46,20 +45,21 @@ class ValueNode:
     name: str
 
 
-@dataclass(frozen=True)
-class ListNode:
+class ListNode(Struct, frozen=True):
     """A list; all elements have the same shape."""
 
     element: Node
 
 
-@dataclass(frozen=True)
-class ObjectNode:
+class ObjectNode(Struct, frozen=True):
     """An object with known keys. ``name`` is its kind, or the path of keys from one; ``keyed``: it needs an id."""
 
     name: str
     keyed: bool
-    fields: Mapping[str, Node] = field(hash=False)
+    fields: Mapping[str, Node]
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.keyed))  # a mapping has none
 
     @property
     def is_measure(self) -> bool:
@@ -75,8 +75,7 @@ class ObjectNode:
 Node = ValueNode | ListNode | ObjectNode
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """The shapes of ``collection`` and of each kind under ``included``."""
 
     collection: ListNode

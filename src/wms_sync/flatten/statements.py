@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.catalogue import Table, quote
@@ -18,8 +19,7 @@ _KIND = re.compile(r'\bpage\.(?:"(\w+)"|(\w+))')
 _UNION = "\nunion all\n"
 
 
-@dataclass(frozen=True)
-class Kinds:
+class Kinds(Struct, frozen=True):
     """Of each kind how its objects are read, by SQL after ``from``, and its fields; and the kinds that have objects."""
 
     reads: Mapping[str, str]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from wms_sync.flatten.findings import Misfit, NonFiniteNumber, pairs_as_text, piece_of, whole_page
 from wms_sync.loose_json import loosely
@@ -18,8 +19,7 @@ from wms_sync.shallow_json import DEPTH, cut_to_depth
 _HALF_OF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-@dataclass
-class Parsed:
+class Parsed(Struct):
     """A parsed page. ``document`` is None if the content is not JSON.
 
     ``odd`` is true if the document may contain ``NonFiniteNumber`` or lone surrogates.

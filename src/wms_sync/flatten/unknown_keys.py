@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from wms_sync.flatten.findings import TEXT_LIMIT, Drift, shown
 from wms_sync.flatten.shape import ListNode, Node, ObjectNode
@@ -30,8 +29,7 @@ MOST = 100
 _UNNAMEABLE = re.compile(r'["\\\x00-\x1f\ud800-\udfff]')
 
 
-@dataclass(frozen=True)
-class _Route:
+class _Route(Struct, frozen=True):
     """The route from a value to its unknown keys: its own keys, and the fields that lead to others."""
 
     holder: str

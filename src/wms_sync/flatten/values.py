@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
+
+from msgspec import Struct
 
 from wms_sync.flatten.findings import NonFiniteNumber
 from wms_sync.whole_numbers import INT64, whole
@@ -50,15 +51,13 @@ _OF_DAYS = {"TIMESTAMP WITH TIME ZONE", "DATE"}
 _AS_IT_IS: dict[str, type] = {"BOOLEAN": bool, "DOUBLE": float, "VARCHAR": str}
 
 
-@dataclass(frozen=True)
-class Unfit:
+class Unfit(Struct, frozen=True):
     """The value cannot be converted to the type."""
 
     why: str
 
 
-@dataclass(frozen=True)
-class Cast:
+class Cast(Struct, frozen=True):
     """The converted value, if the conversion loses or changes something."""
 
     value: Any

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from wms_sync.catalogue import tables
 from wms_sync.extract.raw import content_differs, damage, key_of, size_differs
@@ -40,8 +41,7 @@ PAGES_PER_BATCH = 20
 _UNREADABLE = "unreadable"
 
 
-@dataclass(frozen=True)
-class FlattenedWindow:
+class FlattenedWindow(Struct, frozen=True):
     """Rows and files by table; ``parts`` are the file names below ``parquet/<table>/``.
 
     ``records_removed`` counts the shipments that were quarantined whole; None if release 0.1.0 wrote the file.

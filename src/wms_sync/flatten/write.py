@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
+from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.catalogue import Table, quote, tables
@@ -29,8 +29,7 @@ _SMALL, SMALL_BYTES = "format parquet, compression snappy", 1_000_000
 _SYNCED_AT_ONCE = 8
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """Pages of one window and where their Parquet files go: ``<parquet_dir>/<table>/<name>``, made in ``work_dir``."""
 
     pages: Sequence[RawPage]

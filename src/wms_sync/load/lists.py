@@ -11,13 +11,14 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Any
 
 import duckdb
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import records
@@ -36,8 +37,7 @@ Lost = Mapping[str, tuple[str, ...]]
 ONE = timedelta(microseconds=1)
 
 
-@dataclass(frozen=True)
-class ListedWindow:
+class ListedWindow(Struct, frozen=True):
     """A window: ``files`` by table, names below the table's folder, and ``rows`` by table.
 
     ``lacks`` are the columns by table that it did not bring, and ``lacks_sets`` the tables of which it may not have
@@ -55,8 +55,7 @@ class ListedWindow:
     lacks_sets: Sequence[str]
 
 
-@dataclass(frozen=True)
-class ListedTable:
+class ListedTable(Struct, frozen=True):
     """What a loader must know of a table: the headers of its file in ``sql/tables``, and DuckDB's types of its columns.
 
     ``set_keys`` and ``same`` are for windows that lack something, as in ``analytics.narrowing``.
@@ -73,24 +72,21 @@ class ListedTable:
     columns: Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class Missing:
+class Missing(Struct, frozen=True):
     """A shipment that the service no longer has."""
 
     shipment_id: int
     missing_since: datetime
 
 
-@dataclass(frozen=True)
-class About:
+class About(Struct, frozen=True):
     """What does not change with each load; left out of a list while it is as the list before says."""
 
     tables: Mapping[str, ListedTable]
     missing_shipments: Sequence[Missing]
 
 
-@dataclass(frozen=True)
-class LoadList:
+class LoadList(Struct, frozen=True):
     """A list; the names of the fields are the contract."""
 
     listed_at: datetime
@@ -101,7 +97,7 @@ class LoadList:
     about: About | None = None
 
 
-class _Newest(msgspec.Struct):
+class _Newest(Struct):
     """What the next list needs of the newest one."""
 
     listed_at: datetime

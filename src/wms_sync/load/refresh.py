@@ -11,12 +11,13 @@ import logging
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from time import monotonic
 from typing import Self
 
 import duckdb
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from wms_sync.analytics.asking import Checking, CheckResult
 from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError, without_statement
@@ -42,8 +43,7 @@ from wms_sync.upkeep.retention import drop_old_pages
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class RefreshReport:
+class RefreshReport(Struct, frozen=True):
     """What a refresh did. ``rows`` counts all rows by table, ``merged`` those that this run merged.
 
     ``ops_rows`` counts those of schema ``ops``. ``data_as_of`` is the sync cursor of the tables. ``is_news`` is

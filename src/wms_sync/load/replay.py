@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from wms_sync.extract.raw import is_dropped
 from wms_sync.flatten.window import flatten_again
@@ -20,8 +21,7 @@ from wms_sync.state.store import COMPLETE_STATES
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Replayed:
+class Replayed(Struct, frozen=True):
     """The windows that were loaded again, those whose raw pages are not kept any more, and what the load did."""
 
     windows: tuple[str, ...]

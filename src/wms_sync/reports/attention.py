@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from wms_sync.analytics.errors import AnotherServiceError, ReadersInTheWay
 from wms_sync.analytics.foreign_log import log_notice
@@ -40,8 +42,7 @@ RUN = "run"
 """The beginning of the names of items on runs."""
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(Struct, frozen=True):
     """One thing to look at. ``facts`` is their fingerprint; ``acknowledged_at`` is None if nobody has seen them."""
 
     name: str

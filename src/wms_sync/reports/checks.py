@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from wms_sync.analytics.asking import NO_ROWS, CheckResult, Sample, ask_whole_tables
 from wms_sync.analytics.checks import checks
@@ -14,8 +15,7 @@ from wms_sync.analytics.target import target_of
 from wms_sync.settings import Settings
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(Struct, frozen=True):
     """What one check found; ``sample`` has the first offending rows, none if they are not kept."""
 
     name: str

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 
 import duckdb
+from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import records
@@ -26,8 +26,7 @@ logger = logging.getLogger(__name__)
 DAY = timedelta(days=1)
 
 
-@dataclass(frozen=True)
-class DayRead:
+class DayRead(Struct, frozen=True):
     """What windows brought of a day.
 
     ``records`` are the shipments whose ``updated_at`` lies in it (UTC), ``pages`` the pages that they are on, ``bytes``

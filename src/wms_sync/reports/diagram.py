@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 BOX_WIDTH, BOX_HEIGHT = 280, 26
 ROW, COLUMN, MARGIN = 36, 420, 12
@@ -11,8 +12,7 @@ BEND = 70
 """How far a line within a column bends out of it."""
 
 
-@dataclass(frozen=True)
-class Box:
+class Box(Struct, frozen=True):
     """A table: its name, and the upper left corner in pixels."""
 
     name: str
@@ -22,8 +22,7 @@ class Box:
     """Paths of SVG, from this box to those that it refers to."""
 
 
-@dataclass(frozen=True)
-class Diagram:
+class Diagram(Struct, frozen=True):
     """Boxes, and the size of the picture in pixels."""
 
     boxes: tuple[Box, ...]

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import duckdb
+from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import PresentRelation, create_empty, records, relations_in
@@ -36,8 +36,7 @@ SUBJECTS = (
 """Key, heading, one sentence; in the order of the page."""
 
 
-@dataclass(frozen=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """A column that holds the key of another table; ``is_part``: the row is a part of the row there."""
 
     column: str
@@ -46,8 +45,7 @@ class Reference:
     is_part: bool
 
 
-@dataclass(frozen=True)
-class Described:
+class Described(Struct, frozen=True, dict=True):
     """A table or mart with the types that DuckDB gives its columns, and what its columns refer to."""
 
     relation: Relation
@@ -100,8 +98,7 @@ class Described:
         return next((one for one in self.references if one.column == column.name), None)
 
 
-@dataclass(frozen=True)
-class Value:
+class Value(Struct, frozen=True):
     """A known value of a column, and what it means. ``is_open`` is None where the question makes no sense."""
 
     value: str

@@ -6,10 +6,10 @@ It tries every name of field selection. The next sync requests a name that was r
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from msgspec import Struct, field
 
 from wms_sync.api.client import STATUS, GlobalApi
 from wms_sync.api.errors import ApiError, Rejected
@@ -38,8 +38,7 @@ LOOKED_FOR = (
 """Kinds that a shipment refers to, with the field that refers to them; packages are nested in the shipment."""
 
 
-@dataclass
-class _Seen:
+class _Seen(Struct):
     """What the pages held: references by field, objects by kind."""
 
     records: int = 0

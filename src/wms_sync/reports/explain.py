@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import duckdb
+from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import has_ops_table, records
@@ -28,8 +28,7 @@ from wms_sync.upkeep.recovery import is_behind
 from wms_sync.whole_numbers import identity
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """A raw page. ``file`` is its path below the data folder, None if it is not on disk (any more).
 
     ``run_id`` is None if the state store does not know the window.
@@ -42,8 +41,7 @@ class Origin:
     extracted_at: datetime
 
 
-@dataclass(frozen=True)
-class Version:
+class Version(Struct, frozen=True):
     """A shipment as one page showed it. ``verdict`` says why this version is in the table or not."""
 
     status: str | None
@@ -55,8 +53,7 @@ class Version:
     verdict: str
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(Struct, frozen=True):
     """Rows that belong to the shipment, with their page; ``origin`` is None if the service did not send the object."""
 
     what: str
@@ -65,8 +62,7 @@ class Part:
     origin: Origin | None
 
 
-@dataclass(frozen=True)
-class QuarantinedValue:
+class QuarantinedValue(Struct, frozen=True):
     """A value of the shipment, or its whole record, that did not fit its type and was quarantined."""
 
     path: str
@@ -74,8 +70,7 @@ class QuarantinedValue:
     origin: Origin
 
 
-@dataclass(frozen=True)
-class Absence:
+class Absence(Struct, frozen=True):
     """A time in which the service did not have the shipment; ``returned_at`` is None while that lasts.
 
     ``window_id`` and ``run_id`` name the audit that proved it.
@@ -87,8 +82,7 @@ class Absence:
     returned_at: datetime | None
 
 
-@dataclass(frozen=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """Everything that is known about where one shipment came from. Times are UTC."""
 
     shipment_id: int
@@ -99,8 +93,7 @@ class Explanation:
     misfits: tuple[QuarantinedValue, ...]
 
 
-@dataclass(frozen=True)
-class OrderExplanation:
+class OrderExplanation(Struct, frozen=True):
     """An order of the tables, with the explanation of each of its shipments."""
 
     order_id: int

@@ -10,13 +10,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
+from msgspec import Struct
 
 from wms_sync.analytics.database import TableColumns, relations_in
 from wms_sync.analytics.target import target_of
@@ -50,8 +50,7 @@ class ExportError(WmsSyncError):
     exit_code = 2
 
 
-@dataclass(frozen=True)
-class Exported:
+class Exported(Struct, frozen=True):
     """What was exported. ``timezone`` is that of its times, None where they keep their own.
 
     ``cut`` counts texts that were longer than a cell. ``is_personal``: it holds personal data of orders.
@@ -65,8 +64,7 @@ class Exported:
     is_personal: bool
 
 
-@dataclass(frozen=True)
-class _Exportable:
+class _Exportable(Struct, frozen=True):
     schema: str
     name: str
     comment: str | None

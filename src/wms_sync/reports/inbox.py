@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 import duckdb
+from msgspec import Struct
+from msgspec.structs import replace
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import records
@@ -47,8 +48,7 @@ TABLES = {
 """The table of each kind of object whose newest version says whether a value fits by now."""
 
 
-@dataclass(frozen=True)
-class InboxEntry:
+class InboxEntry(Struct, frozen=True):
     """One entry: a place whose values did not fit (``is_value``), or a key that is not known or whose values were cast.
 
     ``rows`` counts open rows of ``ops.quarantine``, or occurrences of the key. ``facts`` are the fingerprint of what an
@@ -68,8 +68,7 @@ class InboxEntry:
     acknowledged_at: datetime | None = None
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One row behind an entry: where it was found, and the text as it came."""
 
     window_id: str

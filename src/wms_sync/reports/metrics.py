@@ -10,10 +10,11 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from wms_sync.analytics.target import target_of
 from wms_sync.durable import make_private, put_in_place, share_with_group, write_synced
@@ -32,8 +33,7 @@ LAST_RUN = (
 """Counts of a run's record that are metrics."""
 
 
-@dataclass(frozen=True)
-class Metric:
+class Metric(Struct, frozen=True):
     """One metric, a gauge, with a value for each set of labels."""
 
     name: str

@@ -6,12 +6,12 @@ It needs no network and no JavaScript, fits into a mail, and holds nothing perso
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
 import duckdb
+from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.analytics.asking import CheckResult
@@ -49,8 +49,7 @@ class ReportError(WmsSyncError):
     """The report cannot be made."""
 
 
-@dataclass(frozen=True)
-class Sign:
+class Sign(Struct, frozen=True):
     """One line of the traffic light."""
 
     light: Light
@@ -58,8 +57,7 @@ class Sign:
     text: str
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(Struct, frozen=True):
     """What the page shows: the signs, and the rows of each query by its name."""
 
     made_at: datetime

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Self
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import has_ops_table, records, rows_left
@@ -37,8 +39,7 @@ from wms_sync.upkeep.retention import dropped_windows
 SHOWN_RUNS = 5
 
 
-@dataclass(frozen=True)
-class Doubt:
+class Doubt(Struct, frozen=True):
     """A create that was not answered, and what a person should do about it."""
 
     kind: str
@@ -48,8 +49,7 @@ class Doubt:
     what_to_do: str
 
 
-@dataclass(frozen=True)
-class LastAudit:
+class LastAudit(Struct, frozen=True):
     """The newest slice of old shipments that was read again: ids above ``after_id``, up to ``to_id`` (None: the end).
 
     It marked ``missing`` shipments; ``missing_in_all`` are marked in total. Its round has read ``round_shipments`` of
@@ -73,8 +73,7 @@ class LastAudit:
     missing_in_all: int
 
 
-@dataclass(frozen=True)
-class Status:
+class Status(Struct, frozen=True):
     """Everything that ``wms-sync status`` shows. Times are UTC; ``lag_seconds`` is None before the first sync.
 
     ``state_is_behind``: the state store was lost or is an old copy, and shows too few windows and pushes until the next
@@ -193,8 +192,7 @@ def _runs(settings: Settings) -> tuple[RunRecord, ...]:
         return runs.as_they_are(settings.layout)
 
 
-@dataclass(frozen=True)
-class _Published:
+class _Published(Struct, frozen=True):
     at: datetime | None = None
     rows: dict[str, int] = field(default_factory=dict)
     last_loads: tuple[dict[str, object], ...] = ()
@@ -224,8 +222,7 @@ class _Published:
         return cls(at, rows, last, audit, *found, absent, inbox)
 
 
-@dataclass(frozen=True)
-class _Pushed:
+class _Pushed(Struct, frozen=True):
     counts: dict[str, dict[str, int]]
     doubts: tuple[Doubt, ...]
     unseen: int

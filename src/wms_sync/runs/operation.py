@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from uuid import uuid4
+
+from msgspec import Struct
 
 from wms_sync.analytics.target import Maintained
 from wms_sync.api.client import GlobalApi
@@ -40,8 +41,7 @@ class NotPublished(WmsSyncError):
     """Blocking checks failed; the published file is unchanged."""
 
 
-@dataclass(frozen=True)
-class RunReport:
+class RunReport(Struct, frozen=True):
     """The reports of a run that succeeded; None for steps that it does not have."""
 
     run_id: str

@@ -8,11 +8,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
 import duckdb
+from msgspec import Struct
 from sqlalchemy.exc import SQLAlchemyError
 
 from wms_sync.errors import WmsSyncError
@@ -36,8 +36,7 @@ DETAILS = frozenset({"pages", "windows", "bytes", "requests", "merged_windows", 
 """Counts that the summary leaves out; the run's metadata has them."""
 
 
-@dataclass(frozen=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """How a run ended. `kind` is the name of the error's class."""
 
     outcome: Outcome = "succeeded"

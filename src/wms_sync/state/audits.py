@@ -7,17 +7,17 @@ comparison is added once; a rebuild does not compare again. A shipment is missin
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
 from datetime import datetime
 
+from msgspec import Struct
+from msgspec.structs import asdict
 from sqlalchemy import Connection, Table, select, update
 
 from wms_sync.state.schema import audits, missing_shipments
 from wms_sync.state.turns import Guarded
 
 
-@dataclass(frozen=True)
-class AuditResult:
+class AuditResult(Struct, frozen=True):
     """What the comparison of a slice with the tables found. ``examples`` are ids, as text."""
 
     compared: int
@@ -31,8 +31,7 @@ class AuditResult:
     examples: str
 
 
-@dataclass(frozen=True)
-class Audit:
+class Audit(Struct, frozen=True):
     """One row of ``audits``: shipments with ids in ``(after_id, to_id]`` were read again in a window of their own.
 
     Every change before ``settled_at`` must be in the tables. ``settled_counted`` is the service's count of shipments
@@ -60,8 +59,7 @@ class Audit:
     examples: str | None = None
 
 
-@dataclass(frozen=True)
-class MissingShipment:
+class MissingShipment(Struct, frozen=True):
     """One row of ``missing_shipments``: the audit of a window proved that the service no longer has a shipment.
 
     ``missing_since`` is when the service was asked for it by id and did not have it; ``returned_at`` is when a page
@@ -133,6 +131,6 @@ class Audits(Guarded):
 
 
 def _insert(connection: Connection, table: Table, rows: Iterable[Audit | MissingShipment]) -> None:
-    values = [vars(row) for row in rows]
+    values = [asdict(row) for row in rows]
     if values:
         connection.execute(table.insert(), values)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
 from typing import Any, Literal, Self
 from weakref import WeakSet
 
+from msgspec import Struct
 from sqlalchemy import URL, Connection, Engine, Table, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, NoSuchModuleError
@@ -81,8 +81,7 @@ class _Shared:
         engine.dispose()
 
 
-@dataclass(frozen=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """A state store as it is asked for; of SQLite the very file, because it may have been deleted and made anew.
 
     What is durable there is for whoever writes to say; PostgreSQL decides it for all.

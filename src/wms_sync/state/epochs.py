@@ -8,10 +8,11 @@ next writer must wait for that lock. So the epoch cannot change between that rea
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Self
 
+from msgspec import Struct
+from msgspec.structs import asdict
 from sqlalchemy import Connection, Engine, Select, select
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
@@ -24,8 +25,7 @@ PATIENCE_SECONDS = 30
 """How long a new writer waits for the previous writer's transaction to end; SQLite waits as long (``engine``)."""
 
 
-@dataclass(frozen=True)
-class TurnRow:
+class TurnRow(Struct, frozen=True):
     """One row of ``turns``: which process has the turn to do ``what``, with which epoch, since when."""
 
     what: str

@@ -7,9 +7,11 @@ import logging
 import os
 import socket
 import time
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Self
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 logger = logging.getLogger(__name__)
 
@@ -19,8 +21,7 @@ POLL_SECONDS = 0.2
 REMIND_SECONDS = 60.0
 
 
-@dataclass(frozen=True)
-class Holder:
+class Holder(Struct, frozen=True):
     """A process that holds a lock or waits for it. ``purpose`` is for people: ``backfill 2026-01-01 to 2026-01-03``."""
 
     purpose: str
@@ -53,11 +54,11 @@ def signed_by(signature: str | bytes) -> Holder:
         return UNKNOWN
 
 
-@dataclass(frozen=True)
 class Held:
     """A lock that is held by ``me``."""
 
-    me: Holder
+    def __init__(self, me: Holder) -> None:
+        self.me = me
 
     def check(self) -> None:
         """Raise ``SessionLost`` if the lock is held no more, as far as this process can know without asking."""

@@ -16,11 +16,12 @@ the request that it announces, so that it survives a power failure: a lost inten
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, TypeVar
 
+from msgspec import Struct
+from msgspec.structs import asdict
 from sqlalchemy import Connection, Tuple, and_, func, select, tuple_, update
 
 from wms_sync.state.engine import insert_of
@@ -59,8 +60,7 @@ CLOCKS_DIFFER = timedelta(minutes=10)
 same sku that is older than the create by more than this belongs to another merchant, or existed before."""
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One row of the ledger. ``body`` is canonical JSON of the file's row, with references by natural key."""
 
     service: str
@@ -91,8 +91,7 @@ class Entry:
         return (self.attempts, self.settled_at or self.intended_at, self.seen_at is not None)
 
 
-@dataclass(frozen=True)
-class Sighting:
+class Sighting(Struct, frozen=True):
     """A thing of the ledger that was found in the service's data."""
 
     service: str
@@ -154,7 +153,7 @@ class PushLedger(Guarded):
         if written:
             with self._transaction() as connection:
                 for part in _parts(written):
-                    connection.execute(self._upsert(), [vars(entry) for entry in part])
+                    connection.execute(self._upsert(), [asdict(entry) for entry in part])
 
     def take_in(self, copied: Iterable[Entry]) -> int:
         """Insert the rows of a copy that are absent here or newer there; return how many.
@@ -167,7 +166,7 @@ class PushLedger(Guarded):
         if newer:
             with self._engine.begin() as connection:
                 for part in _parts(newer):
-                    connection.execute(self._upsert(only_newer=True), [vars(entry) for entry in part])
+                    connection.execute(self._upsert(only_newer=True), [asdict(entry) for entry in part])
         return len(newer)
 
     def record_sightings(self, sightings: Sequence[Sighting]) -> None:

@@ -7,9 +7,10 @@ request. ``tried_at`` decides when to try the full request again.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from msgspec import Struct
+from msgspec.structs import asdict
 from sqlalchemy import ColumnElement, and_, select, update
 
 from wms_sync.state.schema import narrowed_fields
@@ -18,8 +19,7 @@ from wms_sync.state.turns import Guarded
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-@dataclass(frozen=True)
-class NarrowedField:
+class NarrowedField(Struct, frozen=True):
     """One row of ``narrowed_fields``: a parameter of which the service refuses values.
 
     ``asked`` are the values that it accepts, comma-separated; empty if it accepts none. ``said`` is the text of its
@@ -51,7 +51,7 @@ class NarrowedFields(Guarded):
 
     def replace(self, service: str, api_version: str, found: Iterable[NarrowedField]) -> None:
         """Replace the refusals of a service by these."""
-        rows = [vars(one) for one in found]
+        rows = [asdict(one) for one in found]
         with self._transaction() as connection:
             connection.execute(narrowed_fields.delete().where(_of(service, api_version)))
             if rows:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import asdict
 from sqlalchemy import ColumnElement, Connection, and_, or_, select, update
 
 from wms_sync.state.engine import Opened, insert_of
@@ -26,8 +27,7 @@ Body = Mapping[str, Any]
 """What is delivered, as JSON: ids, counts and sentences."""
 
 
-@dataclass(frozen=True)
-class ToldFact:
+class ToldFact(Struct, frozen=True):
     """One row of ``told_facts``: a fact that was told and is still so."""
 
     key: str
@@ -36,8 +36,7 @@ class ToldFact:
     told_at: datetime
 
 
-@dataclass(frozen=True)
-class Waiting:
+class Waiting(Struct, frozen=True):
     """One row of ``alerts``: what a channel has not taken yet. ``refusal`` says why the last attempt failed."""
 
     id: str
@@ -114,7 +113,7 @@ class Outbox(Opened):
             return connection.execute(alerts.delete().where(or_(*old))).rowcount
 
     def _is_new(self, connection: Connection, fact: ToldFact) -> bool:
-        values = vars(fact)
+        values = asdict(fact)
         another = told_facts.c.key == fact.key, told_facts.c.fingerprint != fact.fingerprint
         if connection.execute(update(told_facts).where(*another).values(values)).rowcount:
             return True

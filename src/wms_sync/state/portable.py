@@ -7,11 +7,12 @@ was made by a newer release. The table ``turns`` says which process writes here 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import Connection, Table, select
 from sqlalchemy.exc import DBAPIError
 
@@ -23,8 +24,7 @@ ROWS_PER_STATEMENT = 1000
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """Every row by table and column, and the migrations that had made the tables, in order."""
 
     migrations: tuple[str, ...]

@@ -7,10 +7,11 @@ what was not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import asdict
 from sqlalchemy import or_, select
 
 from wms_sync.state.engine import insert_of
@@ -18,8 +19,7 @@ from wms_sync.state.schema import push_files
 from wms_sync.state.turns import Guarded
 
 
-@dataclass(frozen=True)
-class PushedFile:
+class PushedFile(Struct, frozen=True):
     """One row of ``push_files``: the state of a file after its last push.
 
     ``unsent`` counts rows that a later push will send or settle by itself, and ``reason`` says why they were not sent.
@@ -58,7 +58,7 @@ class PushFiles(Guarded):
     def record(self, file: PushedFile) -> None:
         """Record the state of a file's push, in place of its previous row."""
         keys = [column.name for column in push_files.primary_key]
-        values: dict[str, Any] = vars(file)
+        values: dict[str, Any] = asdict(file)
         changed = {name: value for name, value in values.items() if name not in keys}
         statement = (
             insert_of(self._engine, push_files).values(values).on_conflict_do_update(index_elements=keys, set_=changed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
@@ -10,8 +10,7 @@ from wms_sync.state.store import StateStore
 from wms_sync.state.turns import Turn
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(Struct, frozen=True):
     """One run that writes: its settings, the state store that it writes in its turn, and its id.
 
     The id is Dagster's where Dagster runs it, also from the command line.

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 from sqlalchemy import Connection, Row, select, update
 
 from wms_sync.layout import Layout
@@ -35,8 +36,7 @@ KILLED = (
 )
 
 
-@dataclass(frozen=True)
-class RunRecord:
+class RunRecord(Struct, frozen=True):
     """One row of ``runs``.
 
     ``purpose`` is what the run was for (``backfill 2026-03-01 to 2026-03-08``), ``source`` who started it
@@ -154,7 +154,7 @@ def _record(row: Row[Any]) -> RunRecord:
 
 
 def _values(record: RunRecord) -> dict[str, Any]:
-    return {**vars(record), "phases": json.dumps(record.phases), "counts": json.dumps(record.counts)}
+    return {**asdict(record), "phases": json.dumps(record.phases), "counts": json.dumps(record.counts)}
 
 
 def _insert(connection: Connection, record: RunRecord) -> None:

@@ -7,10 +7,11 @@ one transaction, so a kill leaves either the old or the new state. Writing needs
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Self
 
+from msgspec import Struct
+from msgspec.structs import asdict
 from sqlalchemy import and_, func, or_, select, update
 
 from wms_sync.intervals import Interval, interval, subtract, union
@@ -25,8 +26,7 @@ COMPLETE_STATES = ("landed", "loaded")
 COVERAGE_WITHDRAWN = "coverage_given_back_from"
 
 
-@dataclass(frozen=True)
-class Window:
+class Window(Struct, frozen=True):
     """One row of ``windows``: an interval of ``updated_at`` of one service, and its state.
 
     ``service`` is the base URL; windows of earlier releases have none. ``narrowed`` lists, comma-separated and in the
@@ -95,8 +95,7 @@ class Window:
         return Interval(self.from_at, self.to_at)
 
 
-@dataclass(frozen=True)
-class Observation:
+class Observation(Struct, frozen=True):
     """One row of ``observations``: a number that a run saw or decided, and when."""
 
     name: str
@@ -110,8 +109,7 @@ class Observation:
         return cls(name, value, about, datetime.now(UTC))
 
 
-@dataclass(frozen=True)
-class LandedPage:
+class LandedPage(Struct, frozen=True):
     """One row of ``pages``: a page that is on disk.
 
     ``next_cursor`` is the page cursor of the next page, None for the last; earlier releases stored the whole ``next``.
@@ -129,8 +127,7 @@ class LandedPage:
     served_at: datetime
 
 
-@dataclass(frozen=True)
-class ForgottenOrder:
+class ForgottenOrder(Struct, frozen=True):
     """One row of ``forgotten_orders``: asked for at a moment, and done when no personal data of it was left."""
 
     order_id: int
@@ -260,7 +257,7 @@ class StateStore(Guarded):
 
     def begin_windows(self, begun: Iterable[Window]) -> None:
         """Record windows that are about to be read."""
-        rows = [vars(window) for window in begun]
+        rows = [asdict(window) for window in begun]
         if rows:
             with self._transaction() as connection:
                 connection.execute(windows.insert(), rows)
@@ -270,14 +267,14 @@ class StateStore(Guarded):
         with self._transaction() as connection:
             connection.execute(pages.delete().where(pages.c.window_id == window.id))
             connection.execute(windows.delete().where(windows.c.id == window.id))
-            connection.execute(windows.insert().values(**vars(window)))
+            connection.execute(windows.insert().values(**asdict(window)))
             if landed:
-                connection.execute(pages.insert(), [vars(page) for page in landed])
+                connection.execute(pages.insert(), [asdict(page) for page in landed])
 
     def record_page(self, page: LandedPage) -> None:
         """Record that a page is on disk: reading continues with the page after it."""
         with self._transaction() as connection:
-            connection.execute(pages.insert().values(**vars(page)))
+            connection.execute(pages.insert().values(**asdict(page)))
             connection.execute(
                 update(windows)
                 .where(windows.c.id == page.window_id)
@@ -318,7 +315,7 @@ class StateStore(Guarded):
         with self._transaction() as connection:
             for one in seen:
                 connection.execute(observations.delete().where(observations.c.name == one.name))
-                connection.execute(observations.insert().values(**vars(one)))
+                connection.execute(observations.insert().values(**asdict(one)))
 
     def delete_observation(self, name: str) -> None:
         """Delete a recorded number."""
@@ -344,7 +341,7 @@ class StateStore(Guarded):
         this = and_(pages.c.window_id == page.window_id, pages.c.number == page.number)
         with self._transaction() as connection:
             before = connection.scalar(select(pages.c.bytes).where(this)) or 0
-            connection.execute(update(pages).where(this).values(**vars(page)))
+            connection.execute(update(pages).where(this).values(**asdict(page)))
             grown = windows.c.bytes + (page.bytes - before)
             connection.execute(update(windows).where(windows.c.id == page.window_id).values(bytes=grown))
 

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from wms_sync.durable import make_private, write_whole
 from wms_sync.flatten.errors import RecordDamagedError
@@ -40,8 +40,7 @@ KEPT_BACKUPS = 7
 LOCK = "backup"
 
 
-@dataclass(frozen=True)
-class BackupReport:
+class BackupReport(Struct, frozen=True):
     """What a backup did: its record, how much of it is new, and how many old backups were deleted."""
 
     path: Path

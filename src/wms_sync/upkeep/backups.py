@@ -13,11 +13,11 @@ import secrets
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct, field
 
 from wms_sync.durable import accessing, make_private, sync, sync_file, write_whole
 from wms_sync.errors import WmsSyncError
@@ -33,8 +33,7 @@ class BackupError(WmsSyncError):
     """A backup cannot be made, read or restored."""
 
 
-@dataclass(frozen=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """A file of the data folder in a backup. ``changed`` is its time of change in nanoseconds, to know it again."""
 
     sha256: str
@@ -42,8 +41,7 @@ class Kept:
     changed: int
 
 
-@dataclass(frozen=True)
-class Backup:
+class Backup(Struct, frozen=True):
     """The record of a backup: its ``files`` by their place below the data folder, and ``state``, the state store.
 
     ``damaged`` says what is wrong with files that the state store names and that were not as they should be.
@@ -74,8 +72,7 @@ class RecordDamaged(BackupError):
     """The record of a backup cannot be read."""
 
 
-@dataclass(frozen=True)
-class Backups:
+class Backups(Struct, frozen=True):
     """A folder of backups."""
 
     layout: BackupLayout

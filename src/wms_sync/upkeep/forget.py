@@ -13,10 +13,11 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
+from msgspec import Struct
+from msgspec.structs import replace
 
 from wms_sync import sql_files
 from wms_sync.analytics.persons import concerned_tables, is_personal, kept_rows, persons, prepare
@@ -42,8 +43,7 @@ from wms_sync.upkeep.forgotten_orders import add_to_list
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Forgotten:
+class Forgotten(Struct, frozen=True):
     """What was removed, and from how many files. All counts are 0 if it had been removed before.
 
     ``rows`` were deleted from the tables, or lost the persons in a value.

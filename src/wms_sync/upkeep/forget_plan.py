@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 import duckdb
+from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.analytics.errors import UnknownOrderError
@@ -21,8 +21,7 @@ from wms_sync.upkeep.forget_search import suspects
 from wms_sync.whole_numbers import identity
 
 
-@dataclass(frozen=True)
-class NamedOrder:
+class NamedOrder(Struct, frozen=True):
     """An order that was named. ``unique_id`` and ``order_ref`` are None if it is in no table."""
 
     id: int
@@ -32,8 +31,7 @@ class NamedOrder:
     is_forgotten: bool = False
 
 
-@dataclass(frozen=True)
-class ForgetPlan:
+class ForgetPlan(Struct, frozen=True):
     """What would be removed: rows by table of the published file, and how many Parquet files and raw pages."""
 
     rows: Mapping[str, int]

@@ -9,9 +9,9 @@ any order: half-read and abandoned ones, those that are not flattened yet, those
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 import duckdb
+from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.catalogue import quote
@@ -26,8 +26,7 @@ _NAMING = {"shipments": "order_id", "orders": "id"}
 """The tables that have a row for each order that a page names, with the column that names it."""
 
 
-@dataclass(frozen=True)
-class Suspects:
+class Suspects(Struct, frozen=True):
     """The windows whose pages are to be searched: ``unsure`` may name any order, ``naming`` name one of some orders."""
 
     unsure: tuple[str, ...]

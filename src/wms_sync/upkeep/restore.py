@@ -20,11 +20,12 @@ import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
+from msgspec import Struct
+from msgspec.structs import asdict
 from sqlalchemy.engine import make_url
 
 from wms_sync.analytics.errors import AnotherServiceError
@@ -65,8 +66,7 @@ class DataFolderInUse(SettingsError):
     """The data folder holds data, and nobody said that it may be replaced."""
 
 
-@dataclass(frozen=True)
-class Restored:
+class Restored(Struct, frozen=True):
     """What a restore did. ``left_out`` are files that are damaged in the backup, each with what is wrong.
 
     ``creates_unknown_since`` is None if the ledger is known to be complete.
@@ -250,7 +250,7 @@ def _newest_entries(rows: tuple[Row, ...]) -> list[Row]:
         entry = Entry(**row)
         if entry.name not in newest or entry.version > newest[entry.name].version:
             newest[entry.name] = entry
-    return [vars(entry) for entry in newest.values()]
+    return [asdict(entry) for entry in newest.values()]
 
 
 def _goes_on_from(present: Snapshot | None, snapshot: Snapshot) -> bool:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from wms_sync.extract.errors import ManifestDamaged
 from wms_sync.extract.raw import is_complete, read_manifest
@@ -27,8 +29,7 @@ _SIGNATURE = "set aside"
 """In the place of what the requests of such a window asked for, which nobody knows."""
 
 
-@dataclass(frozen=True)
-class SetAside:
+class SetAside(Struct, frozen=True):
     """A window's folder that is set aside, and why."""
 
     window_id: str

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
+from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.analytics.errors import DatabaseOpenError
@@ -36,8 +36,7 @@ READ_AGAIN = "`wms-sync rebuild` gives its window up, and `wms-sync sync` reads 
 FLATTENED_AGAIN = "delete its file below parquet/_windows, and `wms-sync rebuild` makes it again"
 
 
-@dataclass(frozen=True)
-class Damage:
+class Damage(Struct, frozen=True):
     """A file that is not as it should be, what is wrong with it, and what mends it."""
 
     place: str
@@ -48,8 +47,7 @@ class Damage:
         return f"{self.place}: {self.reason}. {self.what_to_do[:1].upper()}{self.what_to_do[1:]}."
 
 
-@dataclass(frozen=True)
-class Verified:
+class Verified(Struct, frozen=True):
     """How many files were looked at, by what they are, and which are damaged."""
 
     looked_at: dict[str, int]

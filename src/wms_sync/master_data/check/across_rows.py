@@ -9,8 +9,9 @@ case can be pushed in two files.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from wms_sync.master_data.check.offences import Offence, Record, Reference
 from wms_sync.master_data.kinds.kind import Kind
@@ -35,8 +36,7 @@ def duplicate_keys(kind: Kind, column: str, keys: pd.Series[str]) -> Iterator[Of
             yield Offence(line, column, key, f"The same {kind.key}{how} stands on {where}. Keep one of the rows.")
 
 
-@dataclass(frozen=True)
-class Ordered:
+class Ordered(Struct, frozen=True):
     """The records that can be sent, parents first and otherwise as in the file, and what is wrong with the others."""
 
     records: tuple[Record, ...]

@@ -7,8 +7,9 @@ would be missing from every record.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from wms_sync.master_data.check.offences import Offence
 from wms_sync.master_data.file.csv_file import CsvFile
@@ -22,8 +23,7 @@ REASONS = "_rejected_because"
 """The extra column in a file of rejected rows; it is ignored when the file is read."""
 
 
-@dataclass(frozen=True, eq=False)
-class FileColumn:
+class FileColumn(Struct, frozen=True, eq=False):
     """A column of the file: its position, its name as written, and what it is."""
 
     position: int
@@ -35,8 +35,7 @@ Texts = Mapping[FileColumn, "pd.Series[str]"]
 """The cells of each column by line, without the blanks around them."""
 
 
-@dataclass(frozen=True)
-class Header:
+class Header(Struct, frozen=True):
     """The columns that are understood, what is wrong with the others, and notes on columns that are left out."""
 
     placed: tuple[FileColumn, ...]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 
-@dataclass(frozen=True)
-class Offence:
+
+class Offence(Struct, frozen=True):
     """A cell or a row that breaks a rule; ``rule`` is a sentence that says what is wrong and what to do.
 
     ``column`` is named as the file writes it; ``value`` is the cell as it was written.
@@ -19,8 +19,7 @@ class Offence:
     rule: str
 
 
-@dataclass(frozen=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """Another object that a record names, to be resolved before sending.
 
     ``column`` is the column of the file that names it, as written; ``path`` is its dotted place in the body, where its
@@ -37,8 +36,7 @@ class Reference:
     ids: str = ""
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(Struct, frozen=True):
     """A row that keeps every rule that can be checked without the service; ``body`` lacks only its references.
 
     ``is_raw`` where a part of the body was said in ``resource_json``, which nothing has checked.

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
@@ -52,8 +53,7 @@ _NO_VALUE = frozenset({"null", "(null)", "<null>", "nan"})
 __all__ = ["Checked", "Offence", "Record", "Reference", "check"]
 
 
-@dataclass(frozen=True, eq=False)
-class Checked:
+class Checked(Struct, frozen=True, eq=False):
     """A file that was checked: ``records`` with parents before children, ``offences`` in reading order.
 
     ``warnings`` are about cells that are sent and that the service may refuse. If ``header_is_wrong``, there are no
@@ -225,8 +225,7 @@ def _record(kind: Kind, line: int, row: Mapping[FileColumn, str], body: dict[str
     return Record(line, body[kind.key], body, tuple(references), is_raw=bool(overlay))
 
 
-@dataclass(frozen=True)
-class _ErrorsOfRow:
+class _ErrorsOfRow(Struct, frozen=True):
     """Maps pydantic's errors for one row back to the cells of the file."""
 
     file: CsvFile

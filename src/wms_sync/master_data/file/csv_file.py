@@ -12,9 +12,10 @@ import io
 import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from wms_sync.master_data.errors import UnreadableFile
 from wms_sync.master_data.file.decode import decode
@@ -41,8 +42,7 @@ _JOINTS = re.compile(r"[\s-]+")
 _NAME = re.compile(r"[\w. -]*\w[\w. -]*")
 
 
-@dataclass(frozen=True)
-class Malformed:
+class Malformed(Struct, frozen=True):
     """A record that does not fit the header; ``cells`` is empty if they could not be separated."""
 
     line: int
@@ -50,8 +50,7 @@ class Malformed:
     rule: str
 
 
-@dataclass(frozen=True, eq=False)
-class CsvFile:
+class CsvFile(Struct, frozen=True, eq=False):
     """A file that was read; the index of ``frame`` is the 1-based line on which each record starts.
 
     ``frame`` holds the well-formed records; its columns have the ``canonical`` names of ``header`` (two columns of one

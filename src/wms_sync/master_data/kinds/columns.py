@@ -7,11 +7,12 @@ natural key, one for the id. ``wms-sync push --columns`` prints them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 from typing import Annotated, Any, Required, get_args, get_origin
 
+from msgspec import Struct
+from msgspec.structs import replace
 from typing_extensions import get_type_hints, is_typeddict
 
 from wms_sync.master_data.fields import resource_json
@@ -25,8 +26,7 @@ RAW = resource_json.COLUMN
 _GROUP_ENDS = (".value", ".amount", "_code", "_codes", "_skus", "_id", "_ids")
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column that a file may have: its field's place in the body and the rule of its cells.
 
     ``types`` are the types of item that have the field; ``required`` says that each of their rows must fill it,

@@ -6,15 +6,15 @@ The fields of a kind, with the rule of each cell, are its bodies. ``table`` list
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 Body: TypeAlias = type
 """A typed dict whose fields are annotated with ``Cell``."""
 
 
-@dataclass(frozen=True)
-class MerchantMethod:
+class MerchantMethod(Struct, frozen=True):
     """How the Merchant API (4.7) is asked for things by their natural key.
 
     ``key`` and ``ids`` are fields of a row of its result, of ``ids`` the first that has an id. A row says its type only
@@ -27,8 +27,7 @@ class MerchantMethod:
     types: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class Kind:
+class Kind(Struct, frozen=True, eq=False):
     """A kind of master data that the service lets us create."""
 
     name: str

@@ -10,8 +10,9 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from wms_sync.master_data.check.rows import Record, Reference
 
@@ -26,8 +27,7 @@ ONLY_BY_ID = frozenset({"LotType", "Regulation"})
 ABSENT = object()
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(Struct, frozen=True):
     """A field whose value in the file has changed; ``ABSENT`` on the side that has no such field."""
 
     field: str

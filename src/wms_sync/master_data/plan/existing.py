@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 from wms_sync import sql_files
 from wms_sync.analytics.target import Target
@@ -32,8 +33,7 @@ Keys = dict[str, set[str]]
 """Natural keys by the service's word for the kind."""
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(Struct, frozen=True):
     """A thing that the service has; ``id`` is None if its existence is proven but its id is unknown."""
 
     id: int | None
@@ -64,8 +64,7 @@ class Lookup(Protocol):
 Things = dict[tuple[str, str], tuple[Found, ...]]
 
 
-@dataclass(frozen=True)
-class Existing:
+class Existing(Struct, frozen=True):
     """What is known of the things that a file creates (``entries``) and of all things that it refers to (``things``).
 
     ``unasked`` says by type why the Merchant API could not be asked for what only it might know. ``lacking`` is there

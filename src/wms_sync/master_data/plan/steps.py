@@ -16,11 +16,13 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import groupby
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from wms_sync.master_data.check.rows import Checked, Offence, Record, Reference
 from wms_sync.master_data.kinds.kind import Kind
@@ -48,8 +50,7 @@ class Action(StrEnum):
     IN_DOUBT = "in doubt"
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(Struct, frozen=True):
     """One row of the file, or of its header. ``why`` gives the reason and what to do; ``warnings`` name values that are
     sent and that the service may refuse.
 
@@ -100,8 +101,7 @@ class Step:
         return {"line": self.line, "key": self.key, "action": self.action.value, "why": " ".join(self.explanation)}
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What a push of a file would do; ``steps`` are in the order of sending, parents before children.
 
     ``unasked`` are reasons why the Merchant API could not be asked: rows that need it wait, all others go on.
@@ -335,8 +335,7 @@ def what_to_do(kind: Kind, state: State = State.DOUBT, *, was_there: bool = Fals
     )
 
 
-@dataclass(frozen=True)
-class _Unresolved:
+class _Unresolved(Struct, frozen=True):
     action: Action
     why: str
 

@@ -12,10 +12,11 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from time import monotonic
+
+from msgspec.structs import replace
 
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.creates import Creates

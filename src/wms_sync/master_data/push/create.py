@@ -7,8 +7,10 @@ wait: either it succeeds then, or "already in use" proves that the first attempt
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from wms_sync.api.creates import Creates, Resource, already_in_use, speaks_of_use
 from wms_sync.api.errors import (
@@ -32,8 +34,7 @@ FOUND = "sent before; the service refuses it now, and shows one"
 PASSING = ServiceFailed | NotSent
 
 
-@dataclass(frozen=True)
-class Prior:
+class Prior(Struct, frozen=True):
     """What is known of a row before it is sent.
 
     ``in_doubt``: it was sent without an answer. ``is_last_word``: a person has looked for it, so that a refusal settles
@@ -50,8 +51,7 @@ class Prior:
         return State.DOUBT if self.in_doubt else State.UNDONE
 
 
-@dataclass(frozen=True)
-class Sent:
+class Sent(Struct, frozen=True):
     """The outcome of one create. ``stops`` is an error that every further create would meet too. ``is_busy``: the
     service was too busy, after all retries."""
 

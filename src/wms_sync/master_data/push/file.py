@@ -11,9 +11,10 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from wms_sync.analytics.push_ledger import published_push_ledger, restore_push_ledger
 from wms_sync.analytics.target import target_of
@@ -45,8 +46,7 @@ LOOKUP = RetryPolicy(attempts=4, total_seconds=60)
 """Retries of the Merchant API. A push goes on without it."""
 
 
-@dataclass(frozen=True)
-class PushReport:
+class PushReport(Struct, frozen=True):
     """What a push did, row by row. ``rejects`` is the file of rows to correct, if there are any."""
 
     plan: Plan

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from wms_sync.errors import WmsSyncError
 from wms_sync.master_data.file.csv_file import digest_of
@@ -43,5 +44,5 @@ class FileState:
         self._record(unsent=len(unsettled), waits=waits, reason=reason, ended_at=datetime.now(UTC))
 
     def _record(self, **values: object) -> None:
-        self._file = replace(self._file, **values)  # type: ignore[arg-type]
+        self._file = replace(self._file, **values)
         self._files.record(self._file)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct
 
 from wms_sync.errors import WmsSyncError
 from wms_sync.master_data.plan.steps import Action
@@ -45,8 +46,7 @@ OF_STATE = {
 GOOD = frozenset({Outcome.CREATED, Outcome.ALREADY_THERE})
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(Struct, frozen=True):
     """What became of one row; ``message`` says why and what to do, ``warnings`` are the service's.
 
     ``settles_by_itself``: it is in doubt, and sending it again settles that.
@@ -68,8 +68,7 @@ class Result:
         return {"line": self.line, "key": self.key, "outcome": self.outcome.value, "id": self.remote_id, "why": why}
 
 
-@dataclass(frozen=True)
-class PushProgress:
+class PushProgress(Struct, frozen=True):
     """Progress of a push: rows to send, rows done, and rows done by outcome."""
 
     total: int
@@ -86,8 +85,7 @@ class PushProgress:
 Watcher = Callable[[PushProgress], None]
 
 
-@dataclass(frozen=True)
-class Applied:
+class Applied(Struct, frozen=True):
     """What applying a plan did: one result per step. ``stopped`` is the error that ended it early."""
 
     results: tuple[Result, ...]
