@@ -2,7 +2,7 @@
 -- blocking: no
 -- table: ops_audits
 -- asked: everything, because the tables that it reads are small
--- description: The shipments of the latest audit were in the tables exactly as the service has them.
+-- description: The shipments of the latest audit were in the tables exactly as the service has them. If night after night they are not, `wms-sync doctor` says whether the service reads filters in another time zone.
 -- notes: changed counts changes without a new updated_at, voided an updated_at that moved back; the merge has repaired everything that was found, and the next slices check the rest
 select
     audits.window_id,

@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import pytest
 from starlette.responses import Response
 
+from tests.conftest import FEWER
 from tests.extract.test_field_selection import read, refuse
-from wms_sandbox.app import STATUS
+from tests.test_sync import assert_equal, synced
+from wms_sandbox.app import STATUS, Sandbox
 from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sandbox.field_treatment import FieldTreatment
+from wms_sync.api.filters import timestamp
 from wms_sync.extract.field_selection import refused_now
 from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
 from wms_sync.reports.findings import Finding
+
+TIME = re.compile(r'"([0-9T:-]+)Z"')
+
+
+@dataclass(frozen=True)
+class ReadsTimesOfItsZone(FieldTreatment):
+    """For the service the times of a filter are this much later than they are meant."""
+
+    later: timedelta = timedelta(0)
+
+    def heard(self, parameters):
+        return [(name, TIME.sub(self._shifted, text)) for name, text in super().heard(parameters)]
+
+    def _shifted(self, written: re.Match[str]) -> str:
+        return f'"{timestamp(datetime.fromisoformat(written[1]).replace(tzinfo=UTC) + self.later)}"'
 
 
 def found(bench) -> dict[str, Finding]:
@@ -24,7 +47,7 @@ def test_a_healthy_service_is_read_with_the_real_page_size_one_next_and_every_na
     assert "100 read in 2 pages of up to 50" in findings["shipments"].message
     assert "38 of 38 names" in findings["field selection"].message
     assert "Order" in findings["kinds"].message
-    pages = [one.query for one in sandbox.sandbox.requests if "limit=50" in one.query]
+    pages = [one.query for one in sandbox.sandbox.requests if "limit=50" in one.query and "fields" in one.query]
     assert len(pages) == 2
     assert "cursor_start" in pages[1]
 
@@ -83,3 +106,37 @@ def test_a_status_page_that_fails_can_only_warn(bench, sandbox):
         sandbox.sandbox.intercept = lambda request, answer=answer: answer if request.url.path == STATUS else None
         with bench.api() as api:
             assert look_at_status(api).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("hours", "verdict", "says"),
+    [
+        (
+            5,
+            "fail",
+            "5 hours later than they are meant, in a zone of its own: what changes in the 5 hours",
+        ),
+        (9.5, "fail", "Set WMS_OVERLAP_SECONDS=34800"),
+        (-2, "warn", "2 hours earlier"),
+        (20, "warn", "is not found by a filter on that time"),
+    ],
+)
+def test_a_service_that_reads_filters_in_a_zone_of_its_own_is_found(bench, sandbox, hours, verdict, says):
+    """It takes now for a time to come, so each night missed what changed in some hours, and all looked well."""
+    sandbox.sandbox.field_treatment = ReadsTimesOfItsZone(later=timedelta(hours=hours))
+    finding = found(bench)["filter times"]
+    assert (finding.verdict, says in finding.message) == (verdict, True), finding.message
+
+
+def test_an_overlap_that_makes_up_for_the_zone_of_a_service_loses_nothing(bench, sandbox, settings_for):
+    zone = ReadsTimesOfItsZone(later=timedelta(hours=5))
+    sandbox.sandbox = Sandbox(FEWER)
+    sandbox.sandbox.field_treatment = zone
+    bench.settings = settings_for(sandbox, overlap_seconds=5 * 3600 + 600, audit_pages=0)
+    assert found(bench)["filter times"].verdict == "ok"
+    synced(bench)
+    sandbox.sandbox.advance(seconds=24 * 3600, changed=100)
+    sandbox.sandbox.advance(seconds=10)
+    synced(bench)
+    sandbox.sandbox.field_treatment = FieldTreatment()
+    assert_equal(bench, sandbox)

@@ -21,6 +21,7 @@ from wms_sync.api.statuses import NO_SUCH_PATH
 from wms_sync.extract.field_selection import taken_again, wanted, what_is_lost
 from wms_sync.extract.listing import listing_of
 from wms_sync.extract.warnings import Warnings
+from wms_sync.reports.doctor_times import look_at_times
 from wms_sync.reports.findings import Finding
 from wms_sync.settings import Settings
 
@@ -80,6 +81,7 @@ def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
             f"the service refuses pages of {settings.page_size} and accepts {size.now}: set WMS_PAGE_SIZE={size.now}"
         )
         yield Finding("page size", "warn", advice)
+    yield from look_at_times(settings, listing, pages)
     yield from _names(settings, agreement.selection, dict(agreement.said))
     yield from _kinds(seen, agreement.selection)
     for name in taken_again(settings, agreement.selection):
