@@ -56,9 +56,10 @@ def _clean_database(turn: Turn, memory_limit: str, path: Path, order_ids: Collec
         shutil.copyfile(path, source)
     with duckdb.connect(source, read_only=True) as connection:
         held = sum(held_rows(connection, order_ids).values())
+        like = source if database.is_as_defined(connection) else None
     if held or anyway:
         fresh = turn.temporary("forgetting.duckdb")
-        with database.open_for_writing(fresh, memory_limit=memory_limit) as connection:
+        with database.open_for_writing(fresh, memory_limit=memory_limit, like=like) as connection:
             _copy(connection, source, order_ids)
         if path == layout.working_database:
             turn.put_in_place(fresh, path)
