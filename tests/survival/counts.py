@@ -7,11 +7,11 @@ kills at random moments, of all kinds of runs               2   200
 kills by name of the moment                                 7   all
 seeds of a service that changes during every read           1   300
 orders of backfills and nights                              1    60
-orders of versions that the clocks belie                    5   500
-loads with damage, asked by themselves and as a whole        2   300
+orders of versions that the clocks belie                    2   500
+loads with damage, asked by themselves and as a whole        1   300
 sizes of a disk that gets full                              1    20
-sequences of everything, against a model                   10   300
-mutated pages                                             100  3000
+sequences of everything, against a model                    5   300
+mutated pages                                              50  3000
 publishings that readers go through                         2    50
 moments of a lake at which another machine takes over       1   all
 moments of a lake at which sessions are lost                1   all
@@ -55,11 +55,11 @@ RANDOM_KILLS: Counts = {
 RANDOM_KILLS_OF_PUSHES: Counts = {"retailers": Count(1, 15), "products": Count(0, 15)}
 MOVING_SERVICES = Count(1, 300)
 ORDERS_OF_READS = Count(1, 60)
-ORDERS_OF_VERSIONS = Count(5, 500)
-LOADS_WITH_DAMAGE = Count(2, 300)
+ORDERS_OF_VERSIONS = Count(2, 500)
+LOADS_WITH_DAMAGE = Count(1, 300)
 FULL_DISKS = Count(1, 20)
-SEQUENCES = Count(10, 300)
-MUTATED_PAGES = Count(100, 3000)
+SEQUENCES = Count(5, 300)
+MUTATED_PAGES = Count(50, 3000)
 PUBLISHINGS = Count(2, 50)
 OUTAGES = Count(0, 20)
 FRESH_DISKS = Count(0, 20)
