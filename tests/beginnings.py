@@ -18,6 +18,7 @@ from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.database import open_for_writing
 from wms_sync.durable import make_private
 from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
 
 T = TypeVar("T")
 
@@ -52,6 +53,23 @@ def alike(server: SandboxServer, settings: Settings) -> Hashable:
     assert (sandbox.intercept, sandbox.rewrite, sandbox.redate) == (None, None, None)
     assert sandbox.field_treatment == new.field_treatment
     return server.base_url, sandbox.config, settings.model_dump_json(exclude={"data_dir"})
+
+
+def empty_state(settings: Settings) -> None:
+    """Put a state store there that nobody has written into, unless there is one: its migrations take as long as many
+    a test."""
+    if settings.state_url is not None or settings.layout.state.exists():
+        return
+
+    def make(folder: Path) -> Path:
+        make_private(folder)
+        StateStore(f"sqlite:///{folder / 'state.db'}").close()
+        assert [path.name for path in folder.iterdir()] == ["state.db"]
+        return folder / "state.db"
+
+    _, made = BEGINNINGS.made("empty state", make)
+    make_private(settings.data_dir)
+    shutil.copy(made, settings.layout.state)
 
 
 def empty_tables(path: Path) -> Path:

@@ -39,10 +39,15 @@ def synced(bench: Bench) -> tuple[ReadReport, RefreshReport]:
     """What a sync reads and loads; the first one into tables that are there and empty."""
     with bench.api() as api:
         read = bench.reading(api).sync()
+    return read, load(bench)
+
+
+def load(bench: Bench) -> RefreshReport:
+    """A load of what is landed; the first one into tables that are there and empty."""
     there = (bench.layout.working_database, bench.layout.working_log, bench.layout.published)
     if bench.settings.analytics == "file" and not any(path.exists() for path in there):
         empty_tables(bench.layout.working_database)
-    return read, refresh(bench.run)
+    return refresh(bench.run)
 
 
 def first_synced(bench: Bench, server: SandboxServer) -> tuple[ReadReport, RefreshReport]:

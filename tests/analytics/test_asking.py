@@ -84,22 +84,22 @@ def test_a_night_asks_of_what_it_changed_and_says_of_how_many_rows(bench, sandbo
     assert asked(synced(bench)[1]) == {OF_LOAD}
 
 
-def test_rows_are_told_without_counting_them_as_long_as_nobody_else_wrote_into_the_file(loaded, sandbox):
-    for _ in range(2):
-        report = night(loaded, sandbox)
-        with closing(duckdb.connect(loaded.layout.published, read_only=True)) as connection:
+def test_rows_are_told_without_counting_them_as_long_as_nobody_else_wrote_into_the_file(bench, sandbox):
+    for after in (night_after(bench, sandbox, a_day), None):
+        report = after or night(bench, sandbox)
+        with closing(duckdb.connect(bench.layout.published, read_only=True)) as connection:
             assert report.rows == row_counts(connection)
-    target = target_of(loaded.settings)
-    assert is_sealed(loaded.store, target.newest_seal)
-    assert is_sealed(loaded.store, target.published_seal)
-    spoil(loaded, "delete from shipment_items where shipment_id = (select min(shipment_id) from shipment_items)")
-    assert not is_sealed(loaded.store, target.newest_seal)
-    assert is_sealed(loaded.store, target.published_seal)
+    target = target_of(bench.settings)
+    assert is_sealed(bench.store, target.newest_seal)
+    assert is_sealed(bench.store, target.published_seal)
+    spoil(bench, "delete from shipment_items where shipment_id = (select min(shipment_id) from shipment_items)")
+    assert not is_sealed(bench.store, target.newest_seal)
+    assert is_sealed(bench.store, target.published_seal)
 
 
-def test_a_rebuild_asks_of_whole_tables(loaded, sandbox):
-    night(loaded, sandbox)
-    assert asked(rebuild(loaded.run)) == {WHOLE}
+def test_a_rebuild_asks_of_whole_tables(bench, sandbox):
+    night_after(bench, sandbox, a_day)
+    assert asked(rebuild(bench.run)) == {WHOLE}
 
 
 @pytest.mark.parametrize(

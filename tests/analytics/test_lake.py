@@ -336,7 +336,7 @@ def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake, lake_url):
         create_empty(moved)
         query = "select * from read_parquet($1, union_by_name = true) where first_name = $2"
         moved.execute(f"insert into pii.order_addresses by name {query}", [in_parquet, mark.decode()])
-    before = everything(settings)
+    before = stored(settings)
     [named] = orders_named(settings, lake.store, [str(order)])
     planned = plan_forget(settings, lake.store, [order])
     assert named.is_in_tables
@@ -348,7 +348,7 @@ def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake, lake_url):
     assert done.databases == 2
     assert done.rows > sum(planned.rows.values())
     settings.layout.published.unlink()
-    after = everything(settings)
+    after = stored(settings)
     lost = {slug: [row for row in rows if row not in after[slug]] for slug, rows in before.items()}
     assert {slug for slug, rows in lost.items() if rows} >= {"orders", "pii_order_addresses", "order_status_history"}
     assert [row for rows in lost.values() for row in rows if mark.decode() not in repr(row)] == []
@@ -473,7 +473,7 @@ def test_without_postgresql_there_is_an_error_that_shows_no_password():
 def test_a_backup_brings_the_state_and_the_files_back_and_the_next_load_makes_the_lake(lake, tmp_path):
     """Last, because it makes the lake of the module anew."""
     settings = lake.settings
-    before, forgotten = everything(settings), lake.store.forgotten()
+    before, forgotten = stored(settings), lake.store.forgotten()
     [window, *_] = lake.store.windows("loaded")
     made = backup(settings, tmp_path / "backups").backup
     assert not [place for place in made.files if place.startswith(("lake", "analytics"))]
@@ -488,5 +488,5 @@ def test_a_backup_brings_the_state_and_the_files_back_and_the_next_load_makes_th
         assert store.window(window.id).state == "loaded"
         assert refresh(Bench(settings, store).run).published
         store.turn.close()
-    after = everything(settings)
+    after = stored(settings)
     assert {slug for slug in before if after[slug] != before[slug]} <= OF_THE_LAST_LOAD

@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 import duckdb
 import pytest
 
+from tests import test_sync
 from tests.conftest import FEWER
 from wms_sandbox.app import Sandbox
-from wms_sync.load.refresh import refresh
 from wms_sync.reports.doctor import examine
 
 
 def load(bench, **changes: object) -> None:
     bench.settings = bench.settings.model_copy(update=changes)
-    assert refresh(bench.run).published
+    assert test_sync.load(bench).published
 
 
 def ask(bench, query: str) -> list[tuple[object, ...]]:

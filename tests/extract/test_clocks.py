@@ -15,13 +15,12 @@ from msgspec import structs
 
 from pipelines.coverage import CLOCKS, results
 from tests.conftest import CONFIG, Bench, logged, opened_store
-from tests.test_sync import assert_equal
+from tests.test_sync import assert_equal, load
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.extract.clocks import OBSERVED, what_is_off
 from wms_sync.extract.plan import MARGIN
 from wms_sync.extract.read import ReadReport
-from wms_sync.load.refresh import refresh
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status
 from wms_sync.state.store import COVERAGE_WITHDRAWN, StateStore, Window
@@ -42,7 +41,11 @@ def service(sandbox: SandboxServer) -> Iterator[Sandbox]:
 @pytest.fixture
 def bench(bench: Bench, service: Sandbox) -> Bench:
     bench.settings = bench.settings.model_copy(
-        update={"start_date": (datetime.now(UTC) - timedelta(days=40)).date(), "audit_pages": 0}
+        update={
+            "start_date": (datetime.now(UTC) - timedelta(days=40)).date(),
+            "audit_pages": 0,
+            "clock_tolerance_seconds": TOLERANCE.seconds,
+        }
     )
     return bench
 
@@ -54,7 +57,7 @@ def read(bench: Bench) -> ReadReport:
 
 
 def loaded(bench: Bench) -> None:
-    assert refresh(bench.run).published
+    assert load(bench).published
 
 
 def wrong_once(by: timedelta) -> Callable[[datetime], datetime]:

@@ -9,6 +9,7 @@ import duckdb
 import pytest
 from msgspec.structs import replace
 
+from tests.test_sync import load
 from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError
 from wms_sync.api.body import packed
 from wms_sync.extract.read import Reading
@@ -29,7 +30,7 @@ def test_every_window_that_landed_is_flattened_when_the_read_ends(bench):
     report = read_with_ahead(bench)
     assert report.window_ids
     assert all(is_flattened(bench.layout, window) for window in report.window_ids)
-    assert refresh(bench.run).rows["shipments"] == 600
+    assert load(bench).rows["shipments"] == 600
 
 
 def test_trouble_ahead_is_told_by_the_refresh_and_nothing_is_lost(bench):
@@ -90,7 +91,7 @@ def test_a_page_of_which_nothing_can_be_read_is_asked_for_again_and_then_taken_a
         read(bench)
         make_unreadable(bench)
         with suppress(RawPagesDamagedError):
-            report = refresh(bench.run)
+            report = load(bench)
     page = bench.settings.page_size
     assert len(bench.store.windows("abandoned")) == 1
     assert (report.rows["shipments"], report.quarantined) == (600 - page, 1 + page)

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from tests.conftest import FEWER, logged
-from tests.test_sync import assert_equal
+from tests.test_sync import assert_equal, begun
 from wms_sandbox.app import Sandbox
 from wms_sync.analytics.database import open_for_writing
 from wms_sync.extract.plan import data_as_of
@@ -35,9 +35,13 @@ def sandbox(server):
 
 
 @pytest.fixture
-def landed(bench):
+def landed(bench, sandbox):
     """Windows that are flattened and not merged."""
     bench.settings = bench.settings.model_copy(update={"page_size": 4})
+    return begun(bench, sandbox, read_and_flattened)
+
+
+def read_and_flattened(bench):
     with bench.api() as api, Flattening(bench.settings, bench.store) as ahead:
         return Reading(bench.run, api, landed=ahead.add).sync().window_ids
 

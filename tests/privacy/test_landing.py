@@ -15,13 +15,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tests.conftest import FEWER, NOW, asks_for_page, logged
+from tests.test_sync import load
 from tests.unpacked import files_holding
 from wms_sandbox.app import SHIPMENTS, Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.server import SandboxServer
 from wms_sync.api.selection import selection
 from wms_sync.extract.raw import damage
-from wms_sync.load.refresh import rebuild, refresh
+from wms_sync.load.refresh import rebuild
 from wms_sync.privacy.scrub import without_persons
 
 SHIPMENTS_HELD = 120
@@ -55,7 +56,7 @@ def test_nothing_personal_lands_that_was_not_asked_for(bench, sandbox):
     sandbox.sandbox.rewrite = unasked
     with bench.api() as api:
         read = bench.reading(api).sync()
-    report = refresh(bench.run)
+    report = load(bench)
     assert report.published
     assert read.progress.records == report.rows["shipments"] == SHIPMENTS_HELD
     assert not [name for name, rows in report.rows.items() if name.startswith("pii_") and rows]
@@ -119,7 +120,7 @@ def test_nothing_that_is_made_of_such_a_page_names_somebody(bench, sandbox):
     planting(sandbox, 2, *PLANTED)
     with bench.api() as api:
         bench.reading(api).sync()
-    report = refresh(bench.run)
+    report = load(bench)
     assert report.published
     assert report.drift
     assert files_holding(bench.layout.root, NAME.encode(), STREET.encode()) == set()
@@ -159,7 +160,7 @@ def test_with_addresses_persons_lie_in_schema_pii_and_nowhere_else(sandbox, benc
     bench.settings = settings_for(sandbox, include_addresses=True)
     with bench.api() as api:
         bench.reading(api).sync()
-    report = refresh(bench.run)
+    report = load(bench)
     assert report.quarantined
     assert report.drift
     with duckdb.connect(bench.layout.published, read_only=True) as connection:

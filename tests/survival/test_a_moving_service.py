@@ -21,7 +21,7 @@ from tests.audit.test_missing_shipments import marks
 from tests.oracle import differences, expected_tables
 from tests.survival.conftest import SMALL
 from tests.survival.counts import MOVING_SERVICES
-from tests.test_sync import published
+from tests.test_sync import load, published
 from wms_sandbox.app import SHIPMENTS, Sandbox
 from wms_sync.api.errors import ApiError
 from wms_sync.extract.errors import ExtractError
@@ -119,7 +119,7 @@ def test_once_it_rests_one_more_sync_makes_every_table_equal(seed, bench, sandbo
         unrest.begin()
         read_once(bench)
         unrest.pass_time()
-    refresh(bench.run)
+    load(bench)
     unrest.begin()
     read_once(bench)
     unrest.rest()

@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -271,10 +272,7 @@ def test_pages_that_only_a_lost_state_store_knew_are_taken_away(bench, sandbox):
     bench.store.close()
 
 
-@pytest.mark.parametrize("harm", ["cut short", "no text", "other"])
-def test_a_window_that_only_a_damaged_manifest_knows_is_set_aside_until_somebody_decides(
-    harm, bench, sandbox, tmp_path
-):
+def test_a_window_that_only_a_damaged_manifest_knows_is_set_aside_until_somebody_decides(bench, sandbox, tmp_path):
     """Its pages may be all that is left of what the service has deleted since."""
     begun(bench, sandbox, night)
     bench.store.close()
@@ -286,23 +284,27 @@ def test_a_window_that_only_a_damaged_manifest_knows_is_set_aside_until_somebody
     manifest = bench.layout.window(window.id) / "manifest.json"
     whole = manifest.read_bytes()
     other = bench.layout.window(min(known)) / manifest.name
-    harmed = {"cut short": whole[:-9], "no text": whole.replace(b"limit", b"\xff"), "other": other.read_bytes()}
-    manifest.write_bytes(harmed[harm])
-    bench = without_state(bench, tmp_path / "backup.db")
-    said = "\n".join(night(bench))
-    assert f"{window.id} is set aside" in said
-    assert "partly read" not in said
-    assert bench.layout.pages(window.id)
-    read_since = {one.interval for one in bench.store.windows("loaded") if one.started_at > window.started_at}
-    assert intersect((window.interval,), read_since) == (window.interval,), "its time was read again"
-    assert_equal(bench, sandbox)
-    [found] = [one for one in status(bench.settings, bench.store).items if one.name.startswith("set-aside")]
-    [warned] = [one for one in examine(bench.settings) if one.subject == "raw pages"]
-    assert found.text == warned.message
-    assert f"{window.id} is set aside" in found.text
-    assert "Put manifest.json back from a backup" in found.text
-    assert [one.place.split("/")[-2] for one in verify(bench.settings).damaged] == [window.id]
-    assert night(bench) == [], "it is told once"
+    bench.store.close()
+    undamaged = shutil.copytree(bench.settings.data_dir, tmp_path / "undamaged")
+    for harmed in (whole[:-9], whole.replace(b"limit", b"\xff"), other.read_bytes()):
+        bench.begin_like(undamaged)
+        manifest.write_bytes(harmed)
+        bench.store.close()
+        bench = without_state(bench, tmp_path / "backup.db")
+        said = "\n".join(night(bench))
+        assert f"{window.id} is set aside" in said
+        assert "partly read" not in said
+        assert bench.layout.pages(window.id)
+        read_since = {one.interval for one in bench.store.windows("loaded") if one.started_at > window.started_at}
+        assert intersect((window.interval,), read_since) == (window.interval,), "its time was read again"
+        assert_equal(bench, sandbox)
+        [found] = [one for one in status(bench.settings, bench.store).items if one.name.startswith("set-aside")]
+        [warned] = [one for one in examine(bench.settings) if one.subject == "raw pages"]
+        assert found.text == warned.message
+        assert f"{window.id} is set aside" in found.text
+        assert "Put manifest.json back from a backup" in found.text
+        assert [one.place.split("/")[-2] for one in verify(bench.settings).damaged] == [window.id]
+        assert night(bench) == [], "it is told once"
 
     manifest.write_bytes(whole)
     assert "restored 1 windows" in night(bench)[0]
@@ -399,30 +401,45 @@ def no_json(page: Path) -> None:
     page.write_bytes(gzip.compress(gzip.decompress(page.read_bytes())[:-100]))
 
 
-@pytest.mark.parametrize("harm", [no_json, altered_well, partial(do_harm, "altered"), partial(do_harm, "shortened")])
-def test_an_order_is_forgotten_although_a_page_is_damaged_and_the_page_comes_back_without_it(
-    bench, sandbox, settings_for, harm
+HARMS: tuple[Callable[[Path], object], ...] = (
+    no_json,
+    altered_well,
+    partial(do_harm, "altered"),
+    partial(do_harm, "shortened"),
+)
+
+
+def test_orders_are_forgotten_although_a_page_is_damaged_and_the_page_comes_back_without_them(
+    bench, sandbox, settings_for
 ):
-    bench.settings = settings_for(sandbox, include_addresses=True, page_size=1000, audit_pages=0)
+    """Each window has a page that is damaged in a way of its own, and on it an order to forget."""
+    bench.settings = settings_for(sandbox, include_addresses=True, page_size=5, audit_pages=0)
     begun(bench, sandbox, night)
-    window, page = a_page(bench, "loaded")
-    with duckdb.connect(bench.layout.published, read_only=True) as tables:
-        row = tables.execute("select order_id from pii.order_addresses order by all limit 1").fetchone()
-    assert row is not None
-    harm(page)
-    bench.store.remember_forgotten(row)
+    newest = "select _page, order_id from pii.order_addresses where _window_id = ? order by all desc limit 1"
+    pages, orders = dict[str, Path](), list[int]()
+    for harm, window in zip(HARMS, bench.store.windows("loaded"), strict=False):
+        with duckdb.connect(bench.layout.published, read_only=True) as tables:
+            [(number, order)] = tables.execute(newest, [window.id]).fetchall()
+        [file] = [one.file for one in bench.store.pages(window.id) if one.number == number]
+        pages[window.id] = bench.layout.window(window.id) / file
+        orders.append(order)
+        harm(pages[window.id])
+    assert len(set(orders)) == len(pages) == len(HARMS)
+    bench.store.remember_forgotten(orders)
     said = night(bench)
-    assert any(window in line and page.name in line and "read again" in line for line in said), said
     assert bench.store.forgotten(unfinished=True) == set()
-    assert bench.store.window(window).state == "abandoned"
-    assert not page.exists()
+    for window_id, page in pages.items():
+        assert any(window_id in line and page.name in line and "read again" in line for line in said), said
+        assert bench.store.window(window_id).state == "abandoned"
+        assert not page.exists()
     for known in bench.store.windows("loaded"):
         for landed in bench.store.pages(known.id):
             path = bench.layout.window(known.id) / landed.file
             assert damage(bench.layout, landed) is None
-            assert without_orders(unpacked_page(path.read_bytes(), path), row) is None
+            assert without_orders(unpacked_page(path.read_bytes(), path), orders) is None
     with duckdb.connect(bench.layout.published, read_only=True) as tables:
-        assert tables.execute("from pii.order_addresses where order_id = ?", row).fetchall() == []
+        left = "from pii.order_addresses where order_id in (select unnest($orders::bigint[]))"
+        assert tables.execute(left, {"orders": orders}).fetchall() == []
     assert night(bench) == []
 
 

@@ -17,8 +17,9 @@ from tests.survival.conftest import SMALL
 from tests.survival.counts import ORDERS_OF_READS
 from tests.survival.installation import Installation, columns, rows, wait_until
 from tests.survival.test_kills import BACKFILL
+from tests.test_sync import load
 from wms_sandbox.app import Sandbox
-from wms_sync.load.refresh import rebuild, refresh
+from wms_sync.load.refresh import rebuild
 from wms_sync.state.queue import FileLock
 
 WAITING = re.compile(r"waiting for .+? \(process (?P<process>\d+)")
@@ -72,15 +73,15 @@ def test_backfills_and_nights_in_any_order_give_equal_rows(seed, bench, sandbox,
     sandbox.sandbox.advance(seconds=10)
     sync(bench)
     backfill(bench, 1, 32)
-    refresh(bench.run)
+    load(bench)
 
     reads = [partial(backfill, mixed, 1, 20), partial(backfill, mixed, 15, 32), partial(sync, mixed)]
     chance.shuffle(reads)
     for read in (*reads, partial(sync, mixed)):
         read()
         if chance.random() < 0.5:
-            refresh(mixed.run)
-    refresh(mixed.run)
+            load(mixed)
+    load(mixed)
     present = {table: names for table, names in columns(bench.layout).items() if not table.startswith("history.")}
     assert rows(mixed.layout, present) == rows(bench.layout, present)
     found = rows(mixed.layout)
