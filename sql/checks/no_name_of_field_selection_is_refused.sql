@@ -2,6 +2,7 @@
 -- blocking: no
 -- table: shipments
 -- asked: everything, because the tables that it reads are small
+-- from: ops_narrowed_fields
 -- description: The service accepts every field selection parameter; the data of a refused one is not updated.
 select
     parameter,

@@ -323,6 +323,8 @@ class Checking:
 
         One that is asked of everything and is about shipments reads small tables about windows.
         """
+        if check.comes_from is not None and not self.rows[check.comes_from]:
+            return False
         if check.scope == "everything":
             return self.rows[check.table] > 0 or table(check.table).schema != "ops"
         return self.rows[check.table] > 0 and any(slug in changed for slug in check.reads)

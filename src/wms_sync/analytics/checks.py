@@ -9,6 +9,8 @@ The checks that keys are unique and that children have parents are derived from 
 - ``everything, because ...``: asked of everything at each load, which must be cheap.
 - ``whole tables, because ...``: cannot be asked of the rows of a load, so only asked when whole tables are.
 
+With ``-- from:`` each offending row comes from a row of that table, so a load asks nothing while the table is empty.
+
 Belongs here: what is asked. When it is asked of what, and what is remembered, is the matter of ``asking``.
 """
 
@@ -36,7 +38,7 @@ class Check(Struct, frozen=True):
 
     ``query`` asks whole tables. ``limited`` asks the rows of a load; it needs the common table expressions of
     ``expressions``. Both are the same for a check that is not asked of ``rows``. ``reads`` are the tables that the
-    load's rows are taken from.
+    load's rows are taken from. Without rows of ``comes_from`` it finds nothing.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Check(Struct, frozen=True):
     scope: Scope
     limited: str
     reads: tuple[str, ...] = ()
+    comes_from: str | None = None
 
     @property
     def is_of_keys(self) -> bool:
@@ -245,6 +248,7 @@ def _declared(path: str) -> Check:
             scope=_scope(path, asked),
             limited=query,
             reads=tuple(asked.removeprefix(_ROWS).split(", ")) if asked.startswith(_ROWS) else (),
+            comes_from=headers.get("from"),
         )
     except KeyError as error:
         raise AnalyticsError(f"sql/{path} has no header {error}.") from None

@@ -27,7 +27,7 @@ from wms_sync import sql_files
 from wms_sync.analytics.errors import DatabaseOpenError, SchemaChangedError
 from wms_sync.analytics.foreign_log import set_aside_log
 from wms_sync.analytics.lake_rows import committed_rows
-from wms_sync.analytics.one_transaction import OneTransaction
+from wms_sync.analytics.one_transaction import OneTransaction, filled, is_known_empty
 from wms_sync.catalogue import (
     Table,
     history_tables,
@@ -287,6 +287,8 @@ def records(result: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
 def stored_rows(connection: duckdb.DuckDBPyConnection, name: str) -> list[tuple[object, ...]]:
     """Return the rows of the ``ops`` table ``name``, with the columns in the order of its definition."""
     of = table(f"ops_{name}")
+    if is_known_empty(connection, of.place):
+        return []
     return connection.execute(f"select {_listed(of.column_names)} from {of.qualified}").fetchall()
 
 
@@ -312,6 +314,7 @@ def replace_rows(
         _execute_with(connection, statement, gone)
     if new := [row for row in wanted if row not in stored]:
         _execute_with(connection, f"insert into {of.qualified} ({_listed(of.column_names)}) values {{}}", new)
+        filled(connection, of.place)
 
 
 def _execute_with(connection: duckdb.DuckDBPyConnection, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
@@ -360,11 +363,12 @@ def row_counts(
     asked = tuple(of or tables())
     if committed and (in_lake := committed_rows(connection)) is not None:
         return {one.slug: in_lake.get(one.place, 0) for one in asked}
+    held = tuple(one for one in asked if not is_known_empty(connection, one.place))
     try:
-        counted = _counted(connection, asked)
+        counted = _counted(connection, held)
     except duckdb.CatalogException:  # only now: to list the tables of a lake takes longer than to count them
         present = set(connection.execute("select schema_name, table_name from duckdb_tables()").fetchall())
-        counted = _counted(connection, tuple(one for one in asked if one.place in present) or asked)
+        counted = _counted(connection, tuple(one for one in held if one.place in present) or held)
     return {one.slug: counted.get(one.slug, 0) for one in asked}
 
 
@@ -377,6 +381,8 @@ def rows_left(connection: duckdb.DuckDBPyConnection, *, is_as_left: bool) -> dic
 
 
 def _counted(connection: duckdb.DuckDBPyConnection, of: Iterable[Table]) -> dict[str, int]:
+    if not of:
+        return {}
     counts = (f"select {literal(one.slug)}, count(*) from {one.qualified}" for one in of)
     return dict(connection.execute("\nunion all\n".join(counts)).fetchall())
 

@@ -25,10 +25,11 @@ from wms_sync.analytics.lake_erase import erase
 from wms_sync.analytics.lake_fence import Fence, session_options, sign
 from wms_sync.analytics.lake_owner import claim, refuse_replaced
 from wms_sync.analytics.lake_place import NAME
+from wms_sync.analytics.lake_rows import committed_rows
 from wms_sync.analytics.lake_upkeep import maintain
 from wms_sync.analytics.one_transaction import OneTransaction
 from wms_sync.analytics.target import Maintained, Opened
-from wms_sync.catalogue import literal, marts
+from wms_sync.catalogue import literal, marts, ops_tables, tables
 from wms_sync.durable import make_private
 from wms_sync.settings import Settings
 from wms_sync.state.turns import Turn
@@ -267,10 +268,16 @@ class LakeLoad:
                 if not is_as_defined:
                     database.complete(connection, comments_on_views=False)
                     _write_columns(connection)
+                self._connection.empty |= self._without_rows(connection)
             except BaseException:
                 self.throw_away()
                 raise
         return self._connection
+
+    def _without_rows(self, connection: duckdb.DuckDBPyConnection) -> set[tuple[str, str]]:
+        """Return the tables that never had rows, or are made anew."""
+        with_rows = {} if self._is_anew else committed_rows(connection) or {}
+        return {one.place for one in (*tables(), *ops_tables())} - with_rows.keys()
 
 
 def _write_columns(connection: duckdb.DuckDBPyConnection) -> None:

@@ -26,6 +26,7 @@ from wms_sync.analytics.errors import CountsDisagreeError
 from wms_sync.analytics.files import chosen_rows
 from wms_sync.analytics.history import Keeper
 from wms_sync.analytics.narrowing import Filling, narrowing
+from wms_sync.analytics.one_transaction import filled, is_known_empty
 from wms_sync.analytics.receipts import merged_windows
 from wms_sync.analytics.tally import Tally
 from wms_sync.catalogue import Table, history_tables, literal, quote, tables
@@ -215,19 +216,23 @@ class Merger:
     def _replace(self, table: Table, files: Sequence[str], *, alike: bool) -> int:
         root_key = quote(table.root_key)
         delete = sql_files.read("merge/delete.sql").format(table=table.qualified, root_key=root_key)
-        self._deleted[table.slug] += _changed(self._connection.execute(delete))
+        if not is_known_empty(self._connection, table.place):
+            self._deleted[table.slug] += _changed(self._connection.execute(delete))
         if not files:
             return 0
+        filled(self._connection, table.place)
         statement = f"insert into {table.qualified} by name {chosen_rows(table, 'winners', alike=alike)}"
         return _changed(self._connection.execute(statement, {"files": files}))
 
     def _append(self, table: Table, group: WindowGroup) -> int:
         """Replace the rows of a table about the windows themselves, such as ``ops.quarantine``."""
         windows = [window.id for window, _ in group]
-        self._connection.execute(f"delete from {table.qualified} where _window_id in (select unnest(?))", [windows])
+        if not is_known_empty(self._connection, table.place):
+            self._connection.execute(f"delete from {table.qualified} where _window_id in (select unnest(?))", [windows])
         files = self._files(table, group)
         if not files:
             return 0
+        filled(self._connection, table.place)
         return _changed(
             self._connection.execute(
                 f"insert into {table.qualified} by name select * from read_parquet(?, union_by_name = true)", [files]
@@ -270,6 +275,7 @@ class Merger:
             "loaded_at": datetime.now(UTC),
         }
         self._connection.execute(sql_files.read("merge/receipt.sql"), receipt)
+        filled(self._connection, (OPERATIONS, "loads"))
 
 
 def _refuse_loss(window: Window, flattened: FlattenedWindow) -> None:
