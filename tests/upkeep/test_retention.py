@@ -9,7 +9,7 @@ import pytest
 
 from pipelines.cli.views import status_lines
 from tests.conftest import Bench, logged
-from tests.test_sync import begun
+from tests.test_sync import begun, first_synced
 from wms_sync.analytics.errors import RawPagesDamagedError
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.reports.doctor import examine
@@ -24,6 +24,16 @@ def read(bench: Bench) -> None:
 
 def grow_old(bench: Bench, *states: str, days: int) -> None:
     """As if what was read had been read that many days before."""
+    this_machines_clock_jumps(bench, *states, days=days)
+    with sqlite3.connect(bench.layout.root / "state.db") as connection:
+        older = "update pages set served_at = datetime(served_at, ?) where window_id in "
+        of_state = "(select id from windows where state = ?)"
+        connection.executemany(older + of_state, [(f"-{days} days", state) for state in states])
+    connection.close()
+
+
+def this_machines_clock_jumps(bench: Bench, *states: str, days: int) -> None:
+    """As if it were so many days ahead of what it was when they were read."""
     with sqlite3.connect(bench.layout.root / "state.db") as connection:
         for column in ("started_at", "landed_at"):
             statement = f"update windows set {column} = datetime({column}, ?) where state = ?"
@@ -93,6 +103,17 @@ def test_without_a_number_of_days_everything_is_kept(aged, settings_for, sandbox
     before = pages_on_disk(aged)
     refresh(aged.run)
     assert pages_on_disk(aged) == before
+
+
+def test_pages_stay_if_only_this_machines_clock_calls_them_old(bench, sandbox, settings_for):
+    """One night with a clock that was months ahead deleted every raw page."""
+    bench.settings = settings_for(sandbox, page_size=200, raw_retention_days=10)
+    first_synced(bench, sandbox)
+    before = pages_on_disk(bench)
+    this_machines_clock_jumps(bench, "loaded", days=200)
+    read(bench)
+    refresh(bench.run)
+    assert before <= pages_on_disk(bench)
 
 
 def test_pages_that_are_missing_otherwise_are_damage(aged):

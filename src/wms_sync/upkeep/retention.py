@@ -2,6 +2,8 @@
 
 The pages of a window are dropped only if it is in the tables and has its Parquet files, which a rebuild then uses. A
 key that is added to ``sql/types`` later stays null for such a window.
+
+They are old only if they are so by the service's clock too: what a wrong clock of this machine deletes is gone.
 """
 
 from __future__ import annotations
@@ -53,8 +55,12 @@ def _kept_as_long_as_pages(settings: Settings) -> timedelta:
 def _due(settings: Settings, store: StateStore, layout: Layout, now: datetime) -> Iterator[Window]:
     if settings.raw_retention_days is None:
         return
-    oldest = now - timedelta(days=settings.raw_retention_days)
+    kept_for = timedelta(days=settings.raw_retention_days)
+    latest = store.latest_served(settings.clock_tolerance) or now
     for window in store.windows("loaded"):
-        old = window.landed_at is not None and window.landed_at < oldest
-        if old and layout.pages(window.id) and is_flattened(layout, window.id):
+        landed_at = window.landed_at or now
+        if now - landed_at <= kept_for or not layout.pages(window.id) or not is_flattened(layout, window.id):
+            continue
+        # a page of 0.1.0 may be dated long after it landed
+        if all(latest - min(page.served_at, landed_at) > kept_for for page in store.pages(window.id)):
             yield window
