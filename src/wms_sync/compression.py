@@ -11,6 +11,8 @@ from isal import isal_zlib
 GZIP_WINDOW_BITS = 31
 """Tells zlib to expect a gzip header."""
 _GZIP_MAGIC = b"\x1f\x8b"
+_GZIP_STEP = 4096
+"""A decoder keeps a copy of what follows the end of a member: all of the rest each time, without steps."""
 NO_LIMIT = 2**62
 _ZSTD_WINDOW = 8 * 1024 * 1024
 """The largest window that a sender of zstd over HTTP may require of a receiver (RFC 9659)."""
@@ -42,14 +44,17 @@ def _gunzip(compressed: bytes, largest: int) -> tuple[bytes, bool, int]:
     """Decompress all members of a gzip file; their content is one (RFC 1952, section 2.2)."""
     decoder = isal_zlib.decompressobj(GZIP_WINDOW_BITS)
     try:
-        content = decoder.decompress(compressed, largest + 1)
-        while decoder.unused_data.startswith(_GZIP_MAGIC) and len(content) <= largest:
-            rest = decoder.unused_data
+        pieces = [decoder.decompress(compressed, largest + 1)]
+        rest, size = memoryview(decoder.unused_data), len(pieces[0])
+        while rest[:2] == _GZIP_MAGIC and size <= largest:
             decoder = isal_zlib.decompressobj(GZIP_WINDOW_BITS)
-            content += decoder.decompress(rest, largest + 1 - len(content))
+            while rest and not decoder.eof and size <= largest:
+                pieces.append(decoder.decompress(rest[:_GZIP_STEP], largest + 1 - size))
+                size += len(pieces[-1])
+                rest = rest[len(rest[:_GZIP_STEP]) - len(decoder.unused_data) :]
     except isal_zlib.error as error:  # type: ignore[misc]  # its stub names an instance
         raise DamagedStream(str(error)) from None
-    return content, decoder.eof, len(decoder.unused_data)
+    return b"".join(pieces), decoder.eof, len(rest)
 
 
 def _unzstd(compressed: bytes, largest: int) -> tuple[bytes, bool, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import random
 import subprocess
 import sys
 from time import monotonic
@@ -58,6 +59,20 @@ def test_gzip_may_come_in_several_members_whose_content_is_one(encoding):
         receive(answer(b"".join(members)[:-9], encoding), deadline=monotonic() + 5)
     with pytest.raises(ProtocolError, match="WMS_PAGE_SIZE"):
         receive(answer(b"".join(members), encoding), deadline=monotonic() + 5, largest=len(TEXT) - 1)
+
+
+def test_members_of_gzip_may_be_empty_small_or_larger_than_a_step():
+    """Thousands of empty ones were copied whole for each: a small answer took hours."""
+    dice = random.Random(3)
+    contents = [dice.randbytes(size) for size in (0, 3, 4096, 70_000, 0, 4095, 1) * 3] + [b""] * 5000
+    members = b"".join(map(gzip.compress, contents))
+    whole = b"".join(contents)
+    assert unpacked(members, "json.gz", largest=len(whole)) == whole
+    for damaged in (members[:-1], members[: len(members) // 300], members + b"{", members + members[:9]):
+        with pytest.raises(Unreachable):
+            unpacked(damaged, "json.gz")
+    with pytest.raises(ProtocolError):
+        unpacked(members, "json.gz", largest=len(whole) - 1)
 
 
 @pytest.mark.parametrize("encoding", PACKED)
