@@ -42,7 +42,7 @@ from wms_sync.errors import WmsSyncError
 from wms_sync.extract.errors import WindowIncomplete
 
 DOCUMENT = (Path(__file__).parents[1] / "docs" / "guarantees-transport.md").read_text(encoding="utf-8")
-SHIPMENTS, PAGE_SIZE = 160, 10
+SHIPMENTS, PAGE_SIZE = 120, 10
 AFTER = 5
 """So many pages are served as they should be."""
 LIMITS = TimeLimits(connect=2, read=0.5, answer=1)

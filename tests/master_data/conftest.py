@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from tests.beginnings import empty_state
 from tests.conftest import CONFIG, IMPATIENT, Bench, opened_store, turn_at
 from tests.test_sync import synced
 from wms_sandbox.app import Sandbox
@@ -39,7 +40,6 @@ class Desk:
 
     def sync_has_shown(self, shown: Path) -> Path:
         """As if this desk had synced: only the published file is read."""
-        self.settings.data_dir.mkdir()
         return Path(shutil.copyfile(shown, self.settings.layout.published))
 
     def file(self, *lines: str, name: str = "given.csv") -> Path:
@@ -104,4 +104,6 @@ def settings_for(settings_for: Callable[..., Settings]) -> Callable[..., Setting
 
 @pytest.fixture
 def desk(sandbox: SandboxServer, settings_for: Callable[..., Settings], tmp_path: Path) -> Desk:
-    return Desk(sandbox, settings_for(sandbox), tmp_path)
+    desk = Desk(sandbox, settings_for(sandbox), tmp_path)
+    empty_state(desk.settings)
+    return desk

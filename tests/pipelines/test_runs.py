@@ -21,6 +21,7 @@ from pipelines.instance import prepare_home, without_history
 from pipelines.operation import Operation
 from pipelines.running import run_backfill, run_job, run_rebuild, run_sync
 from pipelines.sources import MODE, SOURCE
+from tests.beginnings import empty_tables
 from tests.conftest import logged
 from tests.pipelines.conftest import LATE_START, TOKEN
 from tests.processes import Command, Ended
@@ -40,6 +41,13 @@ from wms_sync.state.store import StateStore
 SHIPMENTS = 300
 TODAY = datetime.now(UTC).date()
 DAYS = DayRange(date(2026, 3, 3), date(2026, 3, 5))
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """With tables that are there and empty."""
+    empty_tables(settings.layout.working_database)
+    return settings
 
 
 @pytest.fixture

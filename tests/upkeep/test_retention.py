@@ -9,7 +9,7 @@ import pytest
 
 from pipelines.cli.views import status_lines
 from tests.conftest import Bench, logged
-from tests.test_sync import begun, first_synced
+from tests.test_sync import begun, first_synced, load
 from wms_sync.analytics.errors import RawPagesDamagedError
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.reports.doctor import examine
@@ -43,7 +43,7 @@ def this_machines_clock_jumps(bench: Bench, *states: str, days: int) -> None:
 
 def read_long_ago(bench: Bench) -> None:
     read(bench)
-    refresh(bench.run)
+    load(bench)
     grow_old(bench, "loaded", days=11)
 
 
@@ -144,7 +144,7 @@ def test_what_was_given_up_is_kept_for_a_day(bench, sandbox):
     read(bench)
     window = bench.store.windows("landed")[0]
     bench.store.abandon(window.id)
-    refresh(bench.run)
+    load(bench)
     assert window.id in pages_on_disk(bench)
     grow_old(bench, "abandoned", days=2)
     refresh(bench.run)
