@@ -148,6 +148,16 @@ def test_a_page_in_place_of_an_answer_is_in_doubt(sandbox, creates):
         creates.location_tag(TAG)
 
 
+@pytest.mark.parametrize("body", [{"queued": True}, {}, {"resource": {"type": "LocationTag"}}])
+def test_what_was_accepted_and_has_no_id_is_in_doubt(sandbox, creates, body):
+    """It was taken for done and never sent again, also where the service refused it later."""
+    answer_first(sandbox, 1, lambda: JSONResponse(body, 202))
+    with pytest.raises(InDoubt, match="202"):
+        creates.location_tag(TAG)
+    answer_first(sandbox, 1, lambda: JSONResponse({"resource": {"type": "LocationTag", "id": 5}}, 202))
+    assert creates.location_tag(TAG).id == 5
+
+
 @pytest.mark.parametrize("fault", [Disconnect, AnswerLost])
 def test_without_an_answer_it_is_in_doubt_and_sent_once(sandbox, creates, fault):
     answer_first(sandbox, 1, fault)

@@ -6,7 +6,7 @@ The answer to a create::
 
 201, or 200 with JSON, means that the create was done, even if the body is truncated or has no id. A 200 that is not
 JSON does not come from the service (a login page, a proxy), and a 200 with errors instead of the resource contradicts
-itself: both leave the create in doubt.
+itself: both leave the create in doubt. So does a 202 that names no id: what was accepted may still be refused.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PLAINLY_IN_USE = re.compile(
 """The wording required of a message that names no key."""
 _QUOTE = r"""['"`‘’“”]"""  # noqa: RUF001 - quotes as people write them
 _LEVELS = re.compile(r"[./]")
-_CREATED = 201
+_CREATED, _ACCEPTED = 201, 202
 
 
 class Created(Struct, frozen=True):
@@ -130,9 +130,15 @@ def _created(reply: Reply) -> Created:
         made = msgspec.json.decode(reply.content or b"", type=_Envelope).resource
     except (msgspec.DecodeError, UnicodeDecodeError):
         _refuse_denial(reply)
-        return Created(None, None, ())
+        made = _Made()
+    id_ = identity(made.id)
+    if reply.status == _ACCEPTED and id_ is None:
+        raise InDoubt(
+            "The create was answered 202, so it was accepted and may be done later, or be refused: the answer names no "
+            "id. If this repeats, ask the service how a create is answered."
+        )
     return Created(
-        id=identity(made.id),
+        id=id_,
         type=made.type if isinstance(made.type, str) else None,
         warnings=tuple(without_credentials(_in_words(one), reply.request) for one in made.warnings)
         if isinstance(made.warnings, list)

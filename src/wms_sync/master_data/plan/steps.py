@@ -343,7 +343,8 @@ class _Unresolved(Struct, frozen=True):
 def _one(found: Sequence[Found], what: str, ids: str, parent: Step | None) -> Remote | _Unresolved:
     """Return the only match for ``what``; ``ids`` is the column that takes an id, which needs no look-up."""
     if not found and parent is not None:
-        return _Unresolved(Action.WAITS, f"Names {what}, which is {parent.action} on line {parent.line}.")
+        does = "waits itself" if parent.action is Action.WAITS else f"is {parent.action}"
+        return _Unresolved(Action.WAITS, f"Names {what}, which {does}, on line {parent.line}.")
     if not found:
         return _Unresolved(
             Action.REJECTED,

@@ -82,4 +82,5 @@ class ReadyRows:
             )
             return Result(child.line, child.key, Outcome.WAITS, message=why)
         outcome = Outcome.REJECTED if parent.outcome is Outcome.REJECTED else Outcome.WAITS
-        return Result(child.line, child.key, outcome, message=f"{named}, which is {parent.outcome}.")
+        does = "waits itself" if parent.outcome is Outcome.WAITS else f"is {parent.outcome}"
+        return Result(child.line, child.key, outcome, message=f"{named}, which {does}.")
