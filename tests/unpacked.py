@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection
 from pathlib import Path
 
@@ -9,12 +10,23 @@ import duckdb
 
 from wms_sync.flatten.page import unpacked_page
 
+ONE_THREAD: dict[str, str | bool | int | float | list[str]] = {"threads": "1"}
+"""Several take longer over a small table: they wake each other for each query."""
+
 
 def files_holding(root: Path, *texts: bytes) -> set[str]:
     """The files that hold one of the texts, by their place below the folder."""
     files = [path for path in root.rglob("*") if path.is_file()]
-    with duckdb.connect() as connection:
-        return {str(path.relative_to(root)) for path in files if holds(path, connection, texts)}
+    known: dict[bytes, bool] = {}  # the published file is mostly the working file once more
+
+    def holds_one(path: Path) -> bool:
+        digest = hashlib.sha256(path.read_bytes() + path.suffix.encode()).digest()
+        if path.suffix != ".duckdb" or digest not in known:
+            known[digest] = holds(path, connection, texts)
+        return known[digest]
+
+    with duckdb.connect(config=ONE_THREAD) as connection:
+        return {str(path.relative_to(root)) for path in files if holds_one(path)}
 
 
 def holds(path: Path, connection: duckdb.DuckDBPyConnection, texts: Collection[bytes]) -> bool:
@@ -30,7 +42,7 @@ def holds(path: Path, connection: duckdb.DuckDBPyConnection, texts: Collection[b
 
 
 def a_table_holds(path: Path, texts: Collection[bytes]) -> bool:
-    with duckdb.connect(path, read_only=True) as connection:
+    with duckdb.connect(path, read_only=True, config=ONE_THREAD) as connection:
         return any(a_row_holds(connection, table, texts) for table in tables_of(connection))
 
 
