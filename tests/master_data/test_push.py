@@ -772,3 +772,23 @@ def test_the_journal_of_creates_forgets_what_is_published(desk):
     written = desk.settings.layout.creates.read_text()
     assert "P2" in written
     assert "P1" not in written
+
+
+def test_an_id_that_two_creates_got_is_nobodys_and_nothing_is_sent_that_refers_to_it(desk):
+    """A child would be created below the wrong parent, and the service would not say a word."""
+    desk.set(max_parallel_requests=1)
+    same = Response('{"resource": {"type": "Retailer", "id": 77}}', 201, media_type="application/json")
+    answers = [same, same]
+    desk.server.sandbox.intercept = lambda _: answers.pop(0) if answers else None
+    path = desk.file("code,name,parent_retailer_code", "a,A,", "b,B,", "below-b,C,b")
+    report = desk.push(RETAILERS, path)
+    assert "creates of a and b with the same id 77" in str(report.applied.stopped)
+    assert report.exit_code == 1
+    assert desk.creates == [201, 201]
+    assert {key: (one.state, one.remote_id) for key, one in desk.entries().items()} == {
+        "a": (State.CREATED, None),
+        "b": (State.CREATED, None),
+    }
+    again = desk.push(RETAILERS, path)
+    assert again.counts == {Outcome.ALREADY_THERE: 2, Outcome.WAITS: 1}
+    assert desk.creates == [201, 201]

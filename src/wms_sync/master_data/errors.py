@@ -4,7 +4,8 @@
     ├── UnreadableFile    the file cannot be read as CSV at all; nothing of it was looked at
     ├── TooManyCreates    a push would create more than it may; nothing was sent
     ├── ServiceKeepsFailing    one create after the other was not done; the push stopped
-    └── ServiceIsBusy     one create after the other met a service that was too busy; the push stopped
+    ├── ServiceIsBusy     one create after the other met a service that was too busy; the push stopped
+    └── ServiceRepeatsIds    two creates were answered with the same id; the push stopped
 
 A row that breaks a rule is no error: it becomes an ``Offence`` and the other rows go on.
 """
@@ -59,4 +60,15 @@ class ServiceIsBusy(MasterDataError):
         super().__init__(
             f"The service was too busy for the last {rows} creates, after all retries, so the push stopped. Push again "
             f"later; a lower WMS_MAX_PARALLEL_REQUESTS asks less of it. The last answer: {last}"
+        )
+
+
+class ServiceRepeatsIds(MasterDataError):
+    """Two things got the same id, so that what refers to one of them could be created under the other."""
+
+    def __init__(self, remote_id: int, first: str, second: str) -> None:
+        super().__init__(
+            f"The service answered the creates of {first} and {second} with the same id {remote_id}, so the push "
+            f"stopped. Both count as created, with ids that are not known. Report it to the service, look what was "
+            f"created below {first} meanwhile, and push again when a sync has shown their ids."
         )

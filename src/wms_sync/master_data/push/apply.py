@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.creates import Creates
 from wms_sync.errors import WmsSyncError
-from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing
+from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing, ServiceRepeatsIds
 from wms_sync.master_data.plan.content import body, digest
 from wms_sync.master_data.plan.existing import Lookup
 from wms_sync.master_data.plan.steps import Action, Plan, Step
@@ -77,6 +77,7 @@ class Push:
         self._ahead = AHEAD_UNIQUE if plan.kind.is_unique else 2 * parallel
         self._intents: dict[str, Entry] = {}
         self._running: set[str] = set()
+        self._by_id = {step.entry.remote_id: step.entry for step in plan.steps if step.entry is not None}
         self._newest: deque[Future[Sent]] = deque(maxlen=2 * self._ahead)
         self._answers: queue.SimpleQueue[tuple[str, Future[Sent]]] = queue.SimpleQueue()
         self._unrecorded: list[Entry] = []
@@ -195,9 +196,10 @@ class Push:
         if future.cancelled():
             self._unrecorded.append(self._withdrawn(intent))
             return
-        sent = future.result()
+        sent = self._without_repeated_id(key, future.result())
         entry = self._outcome(step, intent, sent)
         self._unrecorded.append(entry)
+        self._by_id[entry.remote_id] = entry
         message = message_of(self._plan.kind, sent, was_there=intent.state in PRESENT)
         again = self._settles_by_itself(sent.state)
         outcome = OF_STATE[sent.state]
@@ -206,6 +208,16 @@ class Push:
         if self._stopped is not None and not self._halted:
             self._halt()
         self._tell()
+
+    def _without_repeated_id(self, key: str, sent: Sent) -> Sent:
+        """Take an id that another row got too from both of them, and stop: nobody knows whose it is."""
+        other = self._by_id.get(sent.remote_id)
+        if sent.remote_id is None or other is None or other.key == key:
+            return sent
+        self._unrecorded.append(replace(other, remote_id=None))
+        self._stopped = self._stopped or ServiceRepeatsIds(sent.remote_id, other.key, key)
+        self._halt()
+        return replace(sent, remote_id=None)
 
     def _reason_to_stop(self, sent: Sent) -> WmsSyncError | None:
         """Return the error that every further create would probably meet too."""
