@@ -125,7 +125,8 @@ def drops_raw_pages(bench: Bench) -> None:
 
 def loses_the_state_store(bench: Bench) -> None:
     bench.store.close()
-    (bench.layout.root / "state.db").unlink()
+    for path in bench.layout.root.glob("state.db*"):
+        path.unlink()
     bench.store = opened_store(bench.settings)
     assert bench.store.windows() == ()
 

@@ -34,7 +34,10 @@ BAD = "bad"
 """The row that is rejected has no name."""
 MERCHANT = {"WMS_MERCHANT_USERNAME": "sandbox-merchant", "WMS_MERCHANT_API_KEY": "sandbox-api-key"}
 REJECTED = 3
-INTENTS = "Push._top_up > Push._intend > PushLedger.record > Guarded._transaction: before commit"
+INTENTS = {
+    "retailers": "Push._top_up > Push._intend > PushLedger.record > Guarded._transaction: before commit",
+    "products": "Push._intend > JournaledLedger.record > PushLedger.record > Guarded._transaction: before commit",
+}
 SENT = "Creates.create > GlobalApi.post > Connection.send > Connection._once: after send"
 
 
@@ -62,7 +65,7 @@ VICTIMS = {
         lambda sandbox: [one["code"] for one in sandbox.retailers()],
         AHEAD_UNIQUE,
         0.3,
-        share=(Moment("Push._top_up > Push._intend > PushLedger.record > Guarded._transaction: before commit", 3),),
+        share=(Moment(INTENTS["retailers"], 3),),
     ),
     "products": Victim(
         ("type,sku,name", *(f"Product,P{at},Name {at}" for at in range(ROWS)), f"Product,{BAD},"),
@@ -169,7 +172,7 @@ def test_a_push_killed_at_a_random_moment(title, seed, desk, template):
 
     def attempt(number: int, after: float) -> int | None:
         attempts.append(desk(f"data{number}"))
-        return attempts[-1].run_and_kill(*push(attempts[-1], title), after=after, since=Moment(INTENTS)).exitcode
+        return attempts[-1].run_and_kill(*push(attempts[-1], title), after=after, since=Moment(INTENTS[title])).exitcode
 
     after = kill_at_random(f"{title} {seed}", VICTIMS[title].seconds, attempt)
     published = Layout(template).published.read_bytes()

@@ -158,25 +158,28 @@ def test_nobody_takes_over_in_the_middle_of_a_write_to_the_state_store(install, 
     assert_next_sync_is_clean(installation, expected)
 
 
-PUSHED = {
-    "retailers": ("code,name", "R{number},Name {number}", 0),
-    "products": ("type,sku,name", "Product,P{number},Name {number}", 3),
-}
 ROWS = 100
-INTENDED = Moment(
-    "Push._top_up > Push._intend > PushLedger.record > Guarded._transaction: after commit", 1, signal.SIGSTOP
-)
-"""The first creates are intended, and none has been sent."""
+RECORDED = "PushLedger.record > Guarded._transaction: after commit"
+PUSHED = {
+    "retailers": ("code,name", "R{number},Name {number}", 0, f"Push._top_up > Push._intend > {RECORDED}"),
+    "products": (
+        "type,sku,name",
+        "Product,P{number},Name {number}",
+        3,
+        f"Push._intend > JournaledLedger.record > {RECORDED}",
+    ),
+}
+"""By kind: header, row, exit code, and the moment when the first creates are intended and none has been sent."""
 
 
 @pytest.mark.parametrize("kind", PUSHED)
 def test_a_push_that_was_overtaken_sends_no_create(kind, tmp_path):
-    header, row, exitcode = PUSHED[kind]
+    header, row, exitcode, intended = PUSHED[kind]
     path = tmp_path / "given.csv"
     path.write_text("\n".join([header, *(row.format(number=number) for number in range(ROWS))]) + "\n")
     with SandboxServer(Sandbox(CONFIG)) as server:
         installation = Installation(tmp_path / "data", server)
-        first = suspended(installation, INTENDED, "push", kind, str(path))
+        first = suspended(installation, Moment(intended, 1, signal.SIGSTOP), "push", kind, str(path))
         delete_locks(installation)
         second = installation.run("push", kind, str(path))
         assert second.exitcode == exitcode, installation.log.read_text()
