@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes import PROCESSES
-from wms_sync.errors import NoThread, OutOfMemory
+from wms_sync.errors import NoThread, OutOfMemory, TooManyFiles
 from wms_sync.out_of_memory import refusals_told
 
 LARGER_THAN_ANY_MACHINE = 1 << 46
@@ -47,3 +48,5 @@ def test_what_the_system_refuses_is_told():
         threading.stack_size(before)
     with pytest.raises(RuntimeError, match="something else"), refusals_told():
         raise RuntimeError("something else")
+    with pytest.raises(TooManyFiles, match="ulimit -n"), refusals_told():
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), "page-00001.json.gz")

@@ -40,3 +40,13 @@ class NoThread(WmsSyncError):
             "(ulimit -v, ulimit -u, pids of a container). Nothing was published, and landed pages are not read again. "
             "Raise the limit, or lower WMS_MAX_PARALLEL_REQUESTS. Then run again."
         )
+
+
+class TooManyFiles(WmsSyncError):
+    """The system opens no further file for this process."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This process may not open more files at once. Nothing was published, and landed pages are not read again. "
+            "Raise the limit (ulimit -n, LimitNOFILE of systemd) to 1024 or more. Then run again."
+        )

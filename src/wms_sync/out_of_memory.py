@@ -1,4 +1,4 @@
-"""End a run that the system refuses memory or a thread with a message, whatever Python makes of the refusal.
+"""End a run that the system refuses memory, a thread or a file with a message, whatever Python makes of the refusal.
 
 Python waits for a new thread until that thread says that it has started. One that gets no memory to say so ends without
 a word, and whoever started it waits for ever: a night that neither ends nor fails. A thread that is there already
@@ -13,24 +13,30 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from wms_sync.errors import NoThread, OutOfMemory
+from wms_sync.errors import NoThread, OutOfMemory, TooManyFiles
 
 PATIENCE_SECONDS = 10.0
 """A thread that has not started after as long, or twice as long, never will."""
 STDERR = 2
 NO_THREAD = "can't start new thread"
 """All that Python says of it."""
+TOO_MANY_FILES = os.strerror(errno.EMFILE)
 
 
 @contextmanager
 def refusals_told(patience: float = PATIENCE_SECONDS) -> Iterator[None]:
-    """Raise ``OutOfMemory`` or ``NoThread`` for what the system refuses inside the block, or end the process."""
+    """Raise what the system refuses inside the block as ``OutOfMemory``, ``NoThread`` or ``TooManyFiles``.
+
+    Or end the process.
+    """
     try:
         with _watched(patience):
             yield
     except MemoryError as error:
         raise OutOfMemory from error
     except OSError as error:
+        if TOO_MANY_FILES in str(error):
+            raise TooManyFiles from error
         if error.errno != errno.ENOMEM:
             raise
         raise OutOfMemory from error

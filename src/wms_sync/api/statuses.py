@@ -68,11 +68,15 @@ def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None
     problems = read_problems(response)
     if status == TOO_MANY or (status == CONFLICT and _is_busy(response, problems, wait)):
         said = in_words(problems) if problems else "too many requests."
-        raise Busy(f"{where} answered {status}: {said}", status=status, retry_after=wait)
+        raise Busy(f"{where} answered {status}: {said}{_asked(wait)}", status=status, retry_after=wait)
     said = in_words(problems) if problems else "no reason given."
     if status in NO_SUCH_PATH:
         said += " Is WMS_BASE_URL the address of the instance?"
     raise Rejected(f"{where} answered {status}: {said}", status=status, problems=problems)
+
+
+def _asked(wait: float | None) -> str:
+    return f" It asks for {wait:,.0f} s of waiting (Retry-After)." if wait else ""
 
 
 def _is_busy(response: httpx.Response, problems: tuple[Problem, ...], wait: float | None) -> bool:
@@ -91,7 +95,7 @@ def _failed(response: httpx.Response, where: str, wait: float | None) -> Service
     problems = read_problems(response)
     is_own_word = bool(problems) and all(problem.type for problem in problems)
     said = in_words(problems) if is_own_word else "the service, or a proxy in front of it, failed."
-    message = f"{where} answered {response.status_code}: {said}"
+    message = f"{where} answered {response.status_code}: {said}{_asked(wait)}"
     return ServiceFailed(message, status=response.status_code, retry_after=wait, is_own_word=is_own_word)
 
 

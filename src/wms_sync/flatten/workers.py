@@ -24,9 +24,9 @@ from wms_sync.state.store import StateStore
 
 MOST_WORKERS = 4
 """The gate is Python, so that more threads would wait for one another."""
-MEMORY_EACH = 100_000_000
+MEMORY_EACH = 95_000_000
 """The least memory of a flattener."""
-MEMORY_MEANWHILE = 200_000_000
+MEMORY_MEANWHILE = 190_000_000
 """The least memory of what is done meanwhile, if there is so much."""
 BATCH_SHARE = 2 / 3
 """The bytes of JSON in a batch, as a share of the flattener's memory. 84 MB in 150 MB leave some of it unused."""

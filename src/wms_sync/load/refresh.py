@@ -27,12 +27,14 @@ from wms_sync.analytics.merge import PERSONAL
 from wms_sync.analytics.seal import is_sealed, keep_seal
 from wms_sync.analytics.target import target_of
 from wms_sync.catalogue import ops_tables, tables
+from wms_sync.errors import TooManyFiles
 from wms_sync.extract.plan import data_as_of
 from wms_sync.extract.raw import is_dropped
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.window import delete_unnamed, is_flattened
 from wms_sync.flatten.workers import Flattening
 from wms_sync.load.pending import PendingWindows
+from wms_sync.out_of_memory import TOO_MANY_FILES
 from wms_sync.state.run import Run
 from wms_sync.state.store import COMPLETE_STATES, Window
 from wms_sync.upkeep.damaged_pages import give_up_window, mend_manifests
@@ -319,6 +321,8 @@ def _analytics_errors() -> Iterator[None]:
             "limit, or lower WMS_PAGE_SIZE, and run again: what is landed is not read again."
         ) from error
     except (duckdb.Error, OSError) as error:
+        if TOO_MANY_FILES in str(error):
+            raise TooManyFiles from error
         lost = " If files of a lake are lost, `wms-sync rebuild` makes it anew." if _is_of_lake(error) else ""
         raise AnalyticsError(
             f"The tables could not be refreshed ({type(error).__name__}: {without_statement(error)}). Nothing was "
