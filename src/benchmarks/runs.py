@@ -70,8 +70,9 @@ class Folder:
             watched=(self.layout.turns, "*/*-publishing.duckdb"),
             accepted=(DONE, DONE_WITH_DOUBTS),
         )
-        [took] = _TOOK.findall(output)
-        said = {found["word"]: float(found["seconds"].replace(",", "")) for found in _PHASE.finditer(took)}
+        took = _TOOK.search(output)  # none of maintenance
+        phases = _PHASE.finditer(took["phases"] if took else "")
+        said = {found["word"]: float(found["seconds"].replace(",", "")) for found in phases}
         read = said.pop("read", 0.0)
         return Run(cost, {"read": read, "refresh": sum(said.values()), "publish": cost.watched})
 
