@@ -39,6 +39,15 @@ def test_an_alert_waits_for_a_receiver_that_does_not_take_it(hooked, receiver, s
     assert hooked.waiting == ()
 
 
+def test_an_alert_whose_next_attempt_was_planned_by_a_clock_that_was_ahead_is_sent_all_the_same(hooked, receiver):
+    hooked.run("failed", REFUSED, "Unauthorized")
+    receiver.status = 500
+    hooked.tell(timedelta(days=20))
+    receiver.clear()
+    hooked.tell()
+    assert receiver.events == ["run_failed"]
+
+
 def test_every_channel_gets_its_own_and_one_that_is_down_holds_up_no_other(install, receiver, caplog):
     caplog.set_level(logging.DEBUG)
     both = install(alert_webhook_url=NOWHERE, alert_urls=f"{as_apprise(receiver.url)}\njson://127.0.0.1:1/a-secret")

@@ -41,6 +41,17 @@ def test_a_failed_run_of_the_command_line_is_told_once_and_so_is_its_end(hooked,
     assert hooked.waiting == ()
 
 
+def test_a_failure_is_told_although_the_run_before_it_is_dated_weeks_ahead(hooked, receiver):
+    hooked.run("failed", *DOWN, source="schedule", began=hooked.now + timedelta(days=40))
+    hooked.run("failed", *DOWN, source="schedule", began=hooked.now - 12 * HOUR)
+    hooked.tell()
+    assert receiver.events == ["run_failed"]
+    hooked.run("succeeded", began=hooked.now + timedelta(days=40))
+    hooked.run("failed", REFUSED, "Unauthorized")
+    hooked.tell()
+    assert "401" in receiver.taken[-1]["text"]
+
+
 def test_each_purpose_fails_and_recovers_by_itself(hooked, receiver):
     hooked.run("failed", "No.", "X", purpose="backfill 2026-03-01 to 2026-03-08")
     hooked.run("failed", "No.", "X", purpose="loading the tables")

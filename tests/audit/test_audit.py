@@ -79,8 +79,13 @@ def audit_reading(bench, api) -> SliceReader:
 
 def make_due(bench):
     """As if the last slice was read two days ago."""
+    dated(bench, datetime.now(UTC) - LONG_AGO)
+
+
+def dated(bench, moment):
+    """As if every slice was read at a moment."""
     with Audits(bench.settings.database_url) as audits, audits._engine.begin() as connection:
-        connection.execute(audits_table.update().values(read_at=datetime.now(UTC) - LONG_AGO))
+        connection.execute(audits_table.update().values(read_at=moment))
 
 
 def last(bench) -> Audit:
@@ -240,6 +245,22 @@ def test_a_slice_covers_no_time_and_is_read_once_a_night_of_what_is_not_new(benc
     assert [window.reason for window in bench.store.windows("landed")] == ["audit"]
     (covered,) = bench.store.covered()
     assert (covered.start, covered.end) == (NOW - 3 * day, NOW - 2 * day)
+
+
+def test_the_night_after_one_whose_clock_was_ahead_goes_on_with_the_next_slice(bench, sandbox, settings_for):
+    bench.settings = settings_for(sandbox, page_size=50, audit_pages=2)
+    with bench.api() as api:
+        bench.reading(api).backfill(NOW - timedelta(days=3), NOW - timedelta(days=2))
+        refresh(bench.run)
+        reading = audit_reading(bench, api)
+        first = reading.read(NOW)
+        dated(bench, datetime.now(UTC) + timedelta(days=40))
+        second = reading.read(NOW)
+        assert first is not None
+        assert second is not None
+        assert second.after_id == first.to_id
+        assert last(bench).window_id == second.window_id
+        assert reading.read(NOW) is None
 
 
 def test_an_audit_that_fails_is_said_and_the_sync_is_not_touched(bench, sandbox):

@@ -33,11 +33,11 @@ def refuse(sandbox, *refused: str, told: Told = "key") -> None:
     sandbox.sandbox.field_treatment = FieldTreatment(frozenset(refused), told=told)
 
 
-def a_day_passes(bench) -> None:
-    """What was tried was tried a day ago."""
+def a_day_passes(bench, days: int = 1) -> None:
+    """What was tried was tried a day ago; or so long ago as a clock says that was ahead, in days below zero."""
     with NarrowedFields(bench.settings.database_url, bench.store.turn) as memory:
         known = memory.of(bench.settings.base_url, "")
-        yesterday = (replace(one, tried_at=one.tried_at - timedelta(days=1)) for one in known)
+        yesterday = (replace(one, tried_at=one.tried_at - timedelta(days=days)) for one in known)
         memory.replace(bench.settings.base_url, "", yesterday)
 
 
@@ -91,10 +91,11 @@ def test_what_was_read_narrower_is_read_again_once_the_name_is_back(bench, sandb
     assert read(bench).progress.records < 10, "it is read again once"
 
 
-def test_a_name_that_stays_refused_is_tried_once_a_day(bench, sandbox):
+@pytest.mark.parametrize("days", [1, -40])
+def test_a_name_that_stays_refused_is_tried_once_a_day(bench, sandbox, days):
     refuse(sandbox, "fields:order.brand")
     read(bench)
-    a_day_passes(bench)
+    a_day_passes(bench, days)
     for tries in (1, 0):
         sandbox.sandbox.advance(seconds=60)
         before = len(sandbox.sandbox.requests)

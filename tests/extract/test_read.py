@@ -20,7 +20,7 @@ from wms_sync.extract.counts import PAGES_PER_WINDOW
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.plan import MARGIN
 from wms_sync.flatten.page import RawPage
-from wms_sync.state.store import Window
+from wms_sync.state.store import Observation, Window
 
 
 def landed_ids(bench, *states: str, only: str | None = None) -> list[int]:
@@ -320,6 +320,13 @@ def test_the_largest_page_that_the_service_takes_is_found_told_and_remembered_fo
     bench.store.observe("largest_page", 30, "100")  # of a setting that was changed since
     with bench.api() as api:
         assert bench.reading(api).sync().warnings == ()
+    assert set(limits_asked(sandbox)) == {50}
+
+    sandbox.sandbox.advance(seconds=60)
+    sandbox.sandbox.requests.clear()
+    bench.store.record([Observation("largest_page", 30, "50", datetime.now(UTC) + timedelta(days=40))])
+    with bench.api() as api:
+        assert bench.reading(api).sync().warnings == (), "noted by a clock that was ahead, for how long nobody knows"
     assert set(limits_asked(sandbox)) == {50}
 
 

@@ -58,6 +58,12 @@ def test_what_is_taken_in_replaces_what_is_known_of_the_same_audits(audits):
     assert set(audits.missing()) == {8, 9}
 
 
+def test_an_audit_of_a_clock_that_was_ahead_is_not_the_newest_for_so_long(audits):
+    audits.begin(audit("a", MOMENT + 40 * DAY))
+    audits.begin(audit("b", MOMENT + DAY))
+    assert [(one.window_id, one.read_at) for one in audits.all()] == [("a", MOMENT), ("b", MOMENT + DAY)]
+
+
 def test_a_store_from_before_anything_was_voided_learns_it(unopened_url, tmp_path):
     take_migration_back(unopened_url, "0009_voided_of_audits", "alter table audits drop column voided")
     with closing(turn_at(unopened_url, tmp_path)) as turn, Audits(unopened_url, turn) as audits:

@@ -42,7 +42,7 @@ def deliver(settings: Settings, moment: datetime | None = None) -> None:
         silent: set[str] = set()
         for one in outbox.waiting():
             if (
-                one.due_at <= moment
+                one.is_due(moment)
                 and one.channel not in silent
                 and not _send(outbox, channels[one.channel], one, moment)
             ):

@@ -35,6 +35,7 @@ from wms_sync.extract.progress import Tally
 from wms_sync.extract.warnings import Warnings
 from wms_sync.extract.window import WindowReader
 from wms_sync.intervals import Interval
+from wms_sync.lately import was_within
 from wms_sync.state.audits import Audit, Audits, MissingShipment
 from wms_sync.state.run import Run
 from wms_sync.state.store import Window
@@ -106,7 +107,7 @@ class SliceReader:
         """Return whether a slice is due. After a first sync none is: its shipments have just been read."""
         if not self._settings.audit_pages or not self._store.windows("loaded") or settled <= self._settings.start:
             return False
-        return last is None or datetime.now(UTC) - last.read_at >= SLICE_EVERY
+        return last is None or not was_within(SLICE_EVERY, last.read_at)
 
     def _read(
         self, after: int, settled: datetime, known_missing: AbstractSet[int]

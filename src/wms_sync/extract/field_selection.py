@@ -17,6 +17,7 @@ from wms_sync.api.selection import PREFIX, Selection, parameter, parameter_names
 from wms_sync.api.shipments import ShipmentListing
 from wms_sync.errors import SettingsError
 from wms_sync.extract.warnings import Warnings
+from wms_sync.lately import was_within
 from wms_sync.settings import Settings
 from wms_sync.state.narrowed import NarrowedField, NarrowedFields
 from wms_sync.state.store import StateStore
@@ -45,7 +46,7 @@ class FieldSelection:
         whole = wanted(self._settings)
         with NarrowedFields(self._settings.database_url, self._store.turn) as memory:
             known = memory.of(*_whose(self._settings))
-            again = known and min(one.tried_at for one in known) < datetime.now(UTC) - TRIED_EVERY
+            again = not all(was_within(TRIED_EVERY, one.tried_at) for one in known)
             agreement = agree(
                 lambda selection: listing.count(start, end, selecting=selection),
                 whole if again else _narrowed(whole, known),

@@ -41,7 +41,7 @@ def is_being_retried(records: Iterable[RunRecord], now: datetime, hours: float) 
     failures = list(takewhile(_is_passing_failure, (one for one in syncs if one.outcome != "running")))
     if not failures:
         return False
-    return syncs[0].outcome == "running" or now < failures[-1].started_at + timedelta(hours=hours)
+    return syncs[0].outcome == "running" or now < min(one.started_at for one in failures) + timedelta(hours=hours)
 
 
 def _is_passing_failure(record: RunRecord) -> bool:

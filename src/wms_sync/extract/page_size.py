@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from wms_sync.api.page_size import PageSize
 from wms_sync.extract.warnings import Warnings
+from wms_sync.lately import was_within
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 
@@ -32,6 +33,6 @@ def page_size(settings: Settings, store: StateStore, warnings: Warnings) -> Page
 
 def _known(store: StateStore, wanted: int) -> int | None:
     seen = store.observation(LARGEST_PAGE)
-    if seen is None or seen.about != str(wanted) or datetime.now(UTC) - seen.observed_at > ASKED_AGAIN:
+    if seen is None or seen.about != str(wanted) or not was_within(ASKED_AGAIN, seen.observed_at):
         return None
     return int(seen.value)

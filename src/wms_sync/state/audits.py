@@ -100,8 +100,14 @@ class Audits(Guarded):
         return {one.shipment_id: one for one in self.all_missing() if one.returned_at is None}
 
     def begin(self, audit: Audit, missing: Iterable[MissingShipment] = ()) -> None:
-        """Record an audit whose slice is on disk, and the shipments that it proved missing."""
+        """Record an audit whose slice is on disk, and the shipments that it proved missing.
+
+        Audits that are dated later were dated by a clock that was ahead. They get the service's time, so that this one
+        is the newest: else the round would not go on until that date.
+        """
         with self._transaction() as connection:
+            later = update(audits).where(audits.c.read_at > audit.read_at)
+            connection.execute(later.values(read_at=audits.c.settled_at))
             connection.execute(audits.insert().values(**asdict(audit)))
             _insert(connection, missing_shipments, missing)
 

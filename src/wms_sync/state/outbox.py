@@ -47,6 +47,10 @@ class Waiting(Struct, frozen=True):
     attempts: int
     refusal: str | None
 
+    def is_due(self, moment: datetime) -> bool:
+        """Return whether to deliver it now; what is due later than any pause was planned by a clock that was ahead."""
+        return self.due_at <= moment or self.due_at > moment + PAUSES[-1]
+
 
 class Outbox(Opened):
     """The store of told facts and of alerts to deliver; any process may use it at any time."""

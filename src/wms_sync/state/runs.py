@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
-from sqlalchemy import Connection, Row, select, update
+from sqlalchemy import Connection, Row, func, select, update
 
 from wms_sync.layout import Layout
 from wms_sync.state.engine import Opened
@@ -34,6 +34,10 @@ KILLED = (
     "The process of this run is gone: it was killed, or its machine went down. What it had landed is kept; the next "
     "run continues from there."
 )
+
+NEWEST_FIRST = (runs.c.number.desc().nulls_last(), runs.c.started_at.desc(), runs.c.run_id)
+"""By number, because a clock may have been wrong: a run that is dated weeks ahead would be the newest for so long, and
+what came of the runs after it would be told to nobody."""
 
 
 class RunRecord(Struct, frozen=True):
@@ -73,7 +77,7 @@ class RunRecords(Opened):
 
     def newest(self, limit: int) -> tuple[RunRecord, ...]:
         """Return the newest runs, newest first."""
-        query = select(runs).order_by(runs.c.started_at.desc(), runs.c.run_id).limit(limit)
+        query = select(runs).order_by(*NEWEST_FIRST).limit(limit)
         with self._reading() as connection:
             return tuple(_record(row) for row in connection.execute(query))
 
@@ -86,8 +90,8 @@ class RunRecords(Opened):
         """Record that a run has started, and delete the oldest records beyond ``KEPT``."""
         with self._engine.begin() as connection:
             _insert(connection, RunRecord(run_id, purpose, source, datetime.now(UTC)))
-            oldest = select(runs.c.started_at).order_by(runs.c.started_at.desc()).offset(KEPT).limit(1)
-            connection.execute(runs.delete().where(runs.c.started_at <= oldest.scalar_subquery()))
+            oldest = select(runs.c.number).order_by(runs.c.number.desc()).offset(KEPT).limit(1)
+            connection.execute(runs.delete().where(runs.c.number <= oldest.scalar_subquery()))
 
     def phase_ended(self, run_id: str, phase: str, seconds: float, counts: Mapping[str, int]) -> None:
         """Add a phase and its counts to the record; seconds of a phase that came before are added up."""
@@ -124,7 +128,7 @@ class RunRecords(Opened):
 
     def mark_killed(self, layout: Layout) -> tuple[RunRecord, ...]:
         """Record the runs whose process is gone as failed, as of now; return them, oldest first."""
-        query = select(runs).where(runs.c.outcome == "running").order_by(runs.c.started_at)
+        query = select(runs).where(runs.c.outcome == "running").order_by(runs.c.number)
         with self._reading() as connection:
             going_on = tuple(_record(row) for row in connection.execute(query))
         lock = lock_of(self._url, layout)
@@ -150,6 +154,7 @@ def _of(connection: Connection, run_id: str) -> RunRecord | None:
 
 def _record(row: Row[Any]) -> RunRecord:
     values = dict(row._mapping)
+    del values["number"]
     return RunRecord(**{**values, "phases": json.loads(values["phases"]), "counts": json.loads(values["counts"])})
 
 
@@ -158,7 +163,8 @@ def _values(record: RunRecord) -> dict[str, Any]:
 
 
 def _insert(connection: Connection, record: RunRecord) -> None:
-    connection.execute(runs.insert().values(_values(record)))
+    number = select(func.coalesce(func.max(runs.c.number), 0) + 1).scalar_subquery()
+    connection.execute(runs.insert().values({**_values(record), "number": number}))
 
 
 def _changing(record: RunRecord) -> Any:  # noqa: ANN401 - an update statement

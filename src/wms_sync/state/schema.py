@@ -24,6 +24,7 @@ from sqlalchemy import (
     TypeDecorator,
     inspect,
     select,
+    update,
 )
 
 
@@ -214,6 +215,7 @@ runs = Table(
     Column("phases", Text, nullable=False),
     Column("counts", Text, nullable=False),
     Column("data_as_of", UtcDateTime),
+    Column("number", BigInteger),
     Index("runs_by_start", "started_at"),
 )
 
@@ -279,6 +281,15 @@ def _voided_of_audits(connection: Connection) -> None:
         connection.exec_driver_sql("alter table audits add column voided bigint")
 
 
+def _numbers_of_runs(connection: Connection) -> None:
+    """Number the runs in the order of their start; add the column unless migration 0012 has just made it."""
+    if "number" not in {column["name"] for column in inspect(connection).get_columns(runs.name)}:
+        connection.exec_driver_sql("alter table runs add column number bigint")
+    names = connection.scalars(select(runs.c.run_id).order_by(runs.c.started_at, runs.c.run_id.desc()))
+    for number, name in enumerate(names.all(), 1):
+        connection.execute(update(runs).where(runs.c.run_id == name).values(number=number))
+
+
 MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (
     ("0001_windows_and_pages", _creating(windows, pages, observations)),
     ("0002_push_ledger", _creating(push_ledger)),
@@ -294,6 +305,7 @@ MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (
     ("0012_runs", _creating(runs)),
     ("0013_alerts", _creating(told_facts, alerts)),
     ("0014_acknowledgements", _creating(acknowledgements)),
+    ("0015_numbers_of_runs", _numbers_of_runs),
 )
 """In order. Never edit a released migration: append another."""
 
