@@ -23,7 +23,7 @@ from pipelines.cli import start as start  # first: it speeds up the imports
 from pipelines.cli.hearing import run_unheard
 from pipelines.cli.printing import say, say_json, say_lines
 from pipelines.logs import Lines, handling, stamped
-from wms_sync.durable import keep_private
+from wms_sync.durable import keep_private, unusable
 from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.interrupts import interruptible
 from wms_sync.master_data.kinds.names import NAMES
@@ -39,9 +39,10 @@ AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for o
 
 
 def exits_with_code(command: Callable[..., int | None]) -> Callable[..., NoReturn]:
-    """Turn known errors into their message and exit code; anything else is a defect and keeps its traceback.
+    """Turn known errors, and files that cannot be used, into their message and exit code.
 
-    Then send the alerts that are due, also those of other runs.
+    Anything else is a defect and keeps its traceback. Then send the alerts that are due, also those of other
+    runs.
     """
 
     @wraps(command)
@@ -55,9 +56,13 @@ def exits_with_code(command: Callable[..., int | None]) -> Callable[..., NoRetur
         except KeyboardInterrupt:
             say("wms-sync: interrupted; run it again to continue from there.", err=True)
             sys.exit(INTERRUPTED)
-        except Exception:
-            _tell()
-            raise
+        except Exception as error:
+            told = unusable(error)
+            if told is None:
+                _tell()
+                raise
+            say(f"wms-sync: {told}", err=True)
+            code = told.exit_code
         _tell()
         sys.exit(code)
 

@@ -25,6 +25,7 @@ class Inaccessible(WmsSyncError, OSError):
     """This process cannot use a file or folder of the data folder. It is also an ``OSError``."""
 
     def __init__(self, path: Path, reason: str | None) -> None:
+        self.path, self.reason = path, reason
         there = next(one for one in (path, *path.parents) if os.path.lexists(one))
         owner, me = _user(there.lstat().st_uid), _user(os.geteuid())
         advice = f"belongs to {owner}: run wms-sync as {owner}, or give it to {me}, the present user (chown -R)."
@@ -41,13 +42,25 @@ def _user(number: int) -> str:
 
 @contextmanager
 def accessing(path: Path) -> Iterator[None]:
-    """Turn an ``OSError`` inside the block into ``Inaccessible`` for this path, except ``FileNotFoundError``."""
+    """Turn an ``OSError`` inside the block into ``Inaccessible`` for this path, except that there is no such file.
+
+    That the system has no memory left says nothing of the file either.
+    """
     try:
         yield
     except (Inaccessible, FileNotFoundError):
         raise
     except OSError as error:
+        if error.errno == errno.ENOMEM:
+            raise
         raise Inaccessible(path, error.strerror) from None
+
+
+def unusable(error: Exception) -> Inaccessible | None:
+    """Return what there is to say if the system refused a file that is there; None for any other error."""
+    if not isinstance(error, OSError) or isinstance(error, FileNotFoundError) or not isinstance(error.filename, str):
+        return None
+    return Inaccessible(Path(error.filename), error.strerror)
 
 
 def refuse_unwritable(folder: Path) -> None:

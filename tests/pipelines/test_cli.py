@@ -157,6 +157,15 @@ def test_what_is_wrong_is_one_clear_message(run, tmp_path, changes, code, named)
     assert not (tmp_path / "data" / "analytics.duckdb").exists()
 
 
+def test_a_file_that_the_system_refuses_is_one_clear_message(run, tmp_path):
+    in_the_way = tmp_path / "data" / "clocks.json"
+    in_the_way.mkdir(parents=True, mode=0o700)
+    ended = run("sync")
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1].startswith(f"wms-sync: {in_the_way} cannot be used (Is a directory).")
+    assert "Traceback" not in ended.stderr
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -226,13 +226,20 @@ def first(settings: Settings, pattern: str) -> Path:
     return min(settings.data_dir.glob(pattern))
 
 
+def replace_by_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
 DAMAGE: dict[str, Callable[[Path], object]] = {
     "altered": lambda path: path.write_bytes(path.read_bytes()[:-8] + b"8 others"),
     "missing": lambda path: path.unlink(),
+    "a folder": replace_by_folder,
 }
+PLACES = ["raw/shipments/2*/page-*", "raw/shipments/2*/manifest.json", "parquet/orders/*", "parquet/_windows/2*"]
 
 
-@pytest.mark.parametrize("pattern", ["raw/shipments/2*/page-*", "parquet/orders/*", "parquet/_windows/2*"])
+@pytest.mark.parametrize("pattern", PLACES)
 @pytest.mark.parametrize("how", DAMAGE)
 def test_verify_names_what_is_damaged_in_the_data_folder(settings, pattern, how):
     path = first(settings, pattern)

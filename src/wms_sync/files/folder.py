@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from wms_sync.durable import make_private
+from wms_sync.durable import accessing, make_private
 from wms_sync.files.interface import Writer
 
 
@@ -56,13 +56,16 @@ class FolderFiles(Struct, frozen=True):
         writer.take_away(self.root / key)
 
     def get(self, key: str) -> bytes:
-        """Read a file."""
-        return (self.root / key).read_bytes()
+        """Read a file. Raise ``Inaccessible`` if that fails though it is there."""
+        path = self.root / key
+        with accessing(path):
+            return path.read_bytes()
 
     def size(self, key: str) -> int | None:
-        """Look at a file."""
-        with suppress(FileNotFoundError, NotADirectoryError):
-            return (self.root / key).stat().st_size
+        """Look at a file. Raise ``Inaccessible`` if that fails though it is there."""
+        path = self.root / key
+        with accessing(path), suppress(FileNotFoundError, NotADirectoryError):
+            return path.stat().st_size
         return None
 
     def names(self, folder: str) -> list[str]:

@@ -17,6 +17,7 @@ from msgspec import Struct
 from wms_sync import sql_files
 from wms_sync.analytics.errors import DatabaseOpenError
 from wms_sync.analytics.target import target_of
+from wms_sync.durable import Inaccessible
 from wms_sync.extract.errors import ManifestDamaged
 from wms_sync.extract.raw import damage, is_dropped, key_of, read_manifest
 from wms_sync.flatten.errors import RecordDamagedError
@@ -33,6 +34,10 @@ from wms_sync.upkeep.set_aside import folders_set_aside
 
 WRITTEN_AGAIN = "`wms-sync rebuild` makes it again from what the state store knows"
 READ_AGAIN = "`wms-sync rebuild` gives its window up, and `wms-sync sync` reads its time again"
+LOOK_AGAIN = (
+    "check that it is of the right kind, its permissions and the disk, and verify again: the rest of its window was "
+    "not looked at"
+)
 FLATTENED_AGAIN = "delete its file below parquet/_windows, and `wms-sync rebuild` makes it again"
 
 
@@ -115,9 +120,16 @@ class _Examination:
 
     def _windows(self) -> Iterator[Damage]:
         for window in self._store.windows("reading", *COMPLETE_STATES):
-            yield from self._pages(window)
-            if window.state in COMPLETE_STATES and is_flattened(self._layout, window.id):
-                yield from self._parquet(window)
+            try:
+                yield from self._window(window)
+            except Inaccessible as error:
+                place = error.path.relative_to(self._layout.root).as_posix()
+                yield Damage(place, f"it cannot be used ({error.reason})", LOOK_AGAIN)
+
+    def _window(self, window: Window) -> Iterator[Damage]:
+        yield from self._pages(window)
+        if window.state in COMPLETE_STATES and is_flattened(self._layout, window.id):
+            yield from self._parquet(window)
 
     def _pages(self, window: Window) -> Iterator[Damage]:
         landed = self._store.pages(window.id)
@@ -180,7 +192,7 @@ class _Examination:
             self._looked_at["receipts"] += 1
             if not is_flattened(self._layout, window_id):
                 continue
-            with suppress(RecordDamagedError):  # named already
+            with suppress(RecordDamagedError, Inaccessible):  # named already
                 yield from self._receipt(window_id, merged, has_forgotten=has_forgotten)
 
     def _receipt(self, window_id: str, merged: int, *, has_forgotten: bool) -> Iterator[Damage]:
