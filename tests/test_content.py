@@ -250,6 +250,15 @@ CASES = [
     ),
     Case("an unknown key, nested 200 deep", DRIFT, given(deep=nested(200)), "true", True, key="Shipment.deep"),
     Case(
+        "an unknown key, nested 900 deep",
+        DRIFT,
+        given(chasm="ground"),
+        "true",
+        True,
+        key="Shipment.chasm",
+        spoil=lambda content: content.replace(b'"ground"', b"[" * 900 + b"]" * 900),
+    ),
+    Case(
         "an unknown key, nested 100,000 deep",
         f"cut to 256 levels and {DRIFT}, the page in `ops.quarantine`",
         given(abyss="bottom"),

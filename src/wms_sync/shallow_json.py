@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 DEPTH = 256
 """Half of the maximum that PHP writes; the specification has at most 12 levels."""
@@ -17,6 +18,20 @@ _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 def cut_to_depth(content: bytes) -> bytes:
     """Return the text with null for every list and object below ``DEPTH`` levels."""
     return b"".join(_kept(content))
+
+
+def shallow(value: Any, depth: int = DEPTH) -> Any:  # noqa: ANN401 - any JSON
+    """Return a parsed value with None for every list and object below ``depth`` levels.
+
+    Python parses a thousand levels, and can do less with what it has parsed.
+    """
+    if not isinstance(value, dict | list):
+        return value
+    if depth == 0:
+        return None
+    if isinstance(value, list):
+        return [shallow(one, depth - 1) for one in value]
+    return {key: shallow(one, depth - 1) for key, one in value.items()}
 
 
 def _kept(content: bytes) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ from msgspec import Struct
 from wms_sync.privacy.detection import mentions_person
 from wms_sync.privacy.fields import OF_ADDRESSES, PERSON, PLACES, STRICTLY_KEPT
 from wms_sync.privacy.scrub import scrub
+from wms_sync.shallow_json import shallow
 
 TEXT_LIMIT = 2000
 WITHHELD = "(personal: in the raw page)"
@@ -80,6 +81,13 @@ def as_text(value: Any) -> str:  # noqa: ANN401 - any JSON
     """Return a value as truncated JSON, with personal data inside it removed."""
     if isinstance(value, NonFiniteNumber):
         return value.text
+    try:
+        return _without_persons(value)
+    except RecursionError:
+        return _without_persons(shallow(value))
+
+
+def _without_persons(value: Any) -> str:  # noqa: ANN401 - any JSON
     text = _dumped(value)
     if isinstance(value, dict | list):
         copied = json.loads(text)
