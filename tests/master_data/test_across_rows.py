@@ -132,6 +132,13 @@ def test_keys_that_differ_in_case_alone_are_refused(tmp_path):
     ]
 
 
+def test_keys_whose_accents_are_encoded_in_two_ways_are_refused(tmp_path):
+    result = checked(tmp_path, RETAILERS, "code,name", "caf\u00e9,x", "Cafe\u0301,y")
+    assert [one.line for one in result.offences] == [2, 3]
+    told = "The same code, but for letters with accents that are encoded in two ways, stands on line 3."
+    assert offences(result)[0][2].startswith(told)
+
+
 def test_a_key_that_is_there_twice_counts_although_one_row_breaks_another_rule(tmp_path):
     result = checked(tmp_path, RETAILERS, "code,name,status", "A,x,", "A,y,asleep")
     assert [one.line for one in result.offences] == [2, 3, 3]

@@ -158,6 +158,16 @@ def test_a_number_that_a_spreadsheet_shortened_is_refused(cell):
         rules.code().parse(cell)
 
 
+@pytest.mark.parametrize(
+    ("cell", "named"),
+    [("A\u200b1", r"U\+200B \(zero width space\)"), ("\u00adA1", "soft hyphen"), ("A\n1", "a control character")],
+)
+def test_a_code_with_a_character_that_nobody_sees_is_refused(cell, named):
+    for rule in (rules.code(), rules.barcode(), rules.refers("Product", "x_sku", by="a sku", ids="x_ids")):
+        with pytest.raises(Broken, match=named):
+            rule.parse(cell)
+
+
 def test_a_formula_that_keeps_zeros_is_no_code():
     with pytest.raises(Broken, match="Is a formula of a spreadsheet"):
         rules.code().parse('="00123"')

@@ -3,13 +3,14 @@
 Keys that differ only in case count as the same. The specification says "unique" without saying how case is compared,
 and the answer "already in use" is taken as proof that a row was created, so two such rows could be taken for one. All
 of them are refused, since a create cannot be undone and nothing tells which one was meant. Keys that do differ only in
-case can be pushed in two files.
+case can be pushed in two files. So do keys whose accents are encoded in two ways, which look the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from msgspec import Struct
 
@@ -25,15 +26,23 @@ MOST_NAMED = 10
 
 def duplicate_keys(kind: Kind, column: str, keys: pd.Series[str]) -> Iterator[Offence]:
     """Refuse rows whose key stands on another line too; ``keys`` by line, as the service would store them."""
-    folded = keys.str.casefold()
+    folded = keys.map(lambda key: normalize("NFC", key).casefold())
     for _, same in keys[folded.duplicated(keep=False)].groupby(folded, sort=False):
-        lines, how = list(same.index), "" if same.nunique() == 1 else ", but for upper and lower case,"
+        lines, how = list(same.index), _but_for(same)
         for line, key in zip(lines, same, strict=True):
             others = [one for one in lines[: MOST_NAMED + 1] if one != line][:MOST_NAMED]
             more = len(lines) - 1 - len(others)
             where = f"line{'s' if len(lines) > 2 else ''} {', '.join(map(str, others))}"
             where += f" and {more:,} more" if more else ""
             yield Offence(line, column, key, f"The same {kind.key}{how} stands on {where}. Keep one of the rows.")
+
+
+def _but_for(alike: pd.Series[str]) -> str:
+    if alike.nunique() == 1:
+        return ""
+    if alike.str.casefold().nunique() == 1:
+        return ", but for upper and lower case,"
+    return ", but for letters with accents that are encoded in two ways,"
 
 
 class Ordered(Struct, frozen=True):

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
+from unicodedata import category, name
 
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
@@ -54,6 +55,9 @@ _FLOAT = re.compile(r"\d{8,}\.0", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 """May be a whole number or have a decimal comma."""
 _HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
+_UNSEEN = frozenset({"Cc", "Cf", "Zl", "Zp"})
+"""Categories of characters that leave no mark: with one of them a code is another one that looks the same, and what is
+there already would be created a second time."""
 _REFERENCE = {False: "reference", True: "list of references"}
 _SEVERAL = {False: "", True: f", several separated by {SEPARATOR}"}
 _DEEPEST = 64
@@ -120,11 +124,11 @@ def text(high: int | None = None, low: int = 1) -> Cell:
 
 
 def code(high: int | None = None) -> Cell:
-    """Text that identifies something, such as a SKU. A number that a spreadsheet shortened is refused."""
+    """Text that identifies something, such as a SKU. What a spreadsheet shortened, or nobody can see, is refused."""
     plain = text(high)
 
     def parse(cell: str) -> object:
-        return plain.parse(_unshortened(cell))
+        return plain.parse(_undamaged(cell))
 
     return Cell("text", plain.rule, parse)
 
@@ -305,7 +309,7 @@ def refers(to: str, column: str, *, many: bool = False, by: str, ids: str, doubt
     """The natural key of another object, or several separated by ``|``; the column ``ids`` takes ids in their place."""
 
     def parse(cell: str) -> tuple[str, ...]:
-        return _each_once(_parts(cell) if many else [_unshortened(cell)])
+        return _each_once(_parts(cell) if many else [_undamaged(cell)])
 
     return Refers(_REFERENCE[many], by + _SEVERAL[many], parse, to, column, many, ids=ids, doubt=_always(doubt))
 
@@ -387,11 +391,14 @@ def _lacks_zero(cell: str) -> bool:
     return (3 * sum(digits[::2]) + sum(digits[1::2])) % 10 == 0
 
 
-def _unshortened(cell: str) -> str:
+def _undamaged(cell: str) -> str:
     if _FORMULA.fullmatch(cell):
         raise Broken("Is a formula of a spreadsheet. Format the column as text and enter the text alone.")
     if _SHORTENED.fullmatch(cell):
         raise Broken("Was shortened by a spreadsheet. Format the column as text and enter all digits again.")
+    if unseen := next((one for one in cell if category(one) in _UNSEEN), None):
+        named = f"U+{ord(unseen):04X} ({name(unseen, 'a control character').lower()})"
+        raise Broken(f"Holds {named}, which nobody sees. Enter the text again by hand.")
     return cell
 
 
