@@ -13,7 +13,7 @@ from sqlalchemy import Engine, event
 from tests.conftest import turn_at
 from tests.state.conftest import take_migration_back
 from wms_sync.intervals import Interval
-from wms_sync.state.errors import StateUrlError
+from wms_sync.state.errors import StateDamaged, StateUrlError
 from wms_sync.state.store import StateStore, Window
 
 ELSEWHERE = """
@@ -23,6 +23,7 @@ print(connection.execute("select count(*) from windows").fetchone()[0])
 connection.close()
 """
 """Whoever closes a database last takes its log away."""
+PAGE_BYTES = 4096
 
 
 def test_what_is_written_after_a_second_opening_is_there_for_others(tmp_path):
@@ -52,6 +53,18 @@ def test_a_process_opens_a_file_once_and_closes_it_with_its_last_user(tmp_path):
             assert anew._engine is not first._engine
             assert anew.windows() == ()
     assert not log.exists()
+
+
+@pytest.mark.parametrize("kept", [0, 1, 4])
+def test_a_damaged_state_store_is_named_with_what_to_do_whatever_is_asked(tmp_path, kept):
+    """With so many of its pages as they were: the first is read at once, others only when a table is asked."""
+    path = tmp_path / "state.db"
+    url = f"sqlite:///{path}"
+    StateStore(url).close()
+    content = path.read_bytes()
+    path.write_bytes(content[: kept * PAGE_BYTES] + b"\xa5" * (len(content) - kept * PAGE_BYTES))
+    with pytest.raises(StateDamaged, match=f"{path} is damaged .*Move it away, with state.db-wal"):
+        turn_at(url, tmp_path)
 
 
 @pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])

@@ -13,17 +13,19 @@ from weakref import WeakSet
 
 from msgspec import Struct
 from sqlalchemy import URL, Connection, Engine, Table, create_engine, event
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import ExceptionContext, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, NoSuchModuleError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from wms_sync.durable import Inaccessible, make_private, make_private_file
-from wms_sync.state.errors import StateError, StateUrlError
+from wms_sync.state.errors import StateDamaged, StateError, StateUrlError
 from wms_sync.state.schema import migrate, pending
 
 PAUSE_SECONDS = 1.0
 """A connection that was used within this time is not asked whether it is still there."""
 _USED_AT = "used_at"
+DAMAGED, READ_ONLY = ("SQLITE_CORRUPT", "SQLITE_NOTADB"), "SQLITE_READONLY"
+REFUSED = ("SQLITE_CANTOPEN", "SQLITE_FULL", "SQLITE_IOERR")
 Durable = Literal["normal", "full"]
 """SQLite's ``synchronous``: with ``normal`` a power failure may lose the last transactions; a kill does not."""
 
@@ -126,7 +128,6 @@ def open_engine(url: str, durable: Durable = "normal") -> Engine:
     except BaseException as error:
         close_engine(engine)
         if isinstance(error, DBAPIError):
-            refuse_read_only(engine, error)
             raise StateError(f"The state store could not be opened: {error.orig}") from None
         raise
     return engine
@@ -173,12 +174,6 @@ def insert_of(engine: Engine, table: Table) -> Any:  # noqa: ANN401 - an insert 
     return insert(table)
 
 
-def refuse_read_only(engine: Engine, error: DBAPIError) -> None:
-    """Raise ``Inaccessible`` if SQLite failed because its file is read-only."""
-    if getattr(error.orig, "sqlite_errorname", "").startswith("SQLITE_READONLY"):
-        raise Inaccessible(Path(str(engine.url.database)), "it is read-only") from None
-
-
 def _engine(url: str, durable: Durable) -> Engine:
     with usable_url():
         parsed = make_url(url)
@@ -196,6 +191,7 @@ def _engine(url: str, durable: Durable) -> Engine:
         make_private(path.parent)
         make_private_file(path)  # SQLite creates its log with the same mode
         event.listen(engine, "connect", _sqlite_pragmas(durable))
+        event.listen(engine, "handle_error", _refusals_of(path))
     return engine
 
 
@@ -235,6 +231,22 @@ def _ping_after_a_pause(engine: Engine) -> None:
 
     event.listen(engine, "checkin", note)
     event.listen(engine, "checkout", ping)
+
+
+def _refusals_of(path: Path) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy
+    """Raise ``StateDamaged`` or ``Inaccessible`` for what SQLite says of its file, whatever it was asked."""
+
+    def refuse(context: ExceptionContext) -> None:
+        reason = context.original_exception
+        name = getattr(reason, "sqlite_errorname", "")
+        if name.startswith(DAMAGED):
+            raise StateDamaged(path, str(reason))
+        if name.startswith(READ_ONLY):
+            raise Inaccessible(path, "it is read-only")
+        if name.startswith(REFUSED):
+            raise Inaccessible(path, str(reason))
+
+    return refuse
 
 
 def _sqlite_pragmas(durable: Durable) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy

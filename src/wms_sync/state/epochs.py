@@ -16,7 +16,8 @@ from msgspec.structs import asdict
 from sqlalchemy import Connection, Engine, Select, select
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
-from wms_sync.state.engine import close_engine, insert_of, open_engine, reading, refuse_read_only
+from wms_sync.errors import WmsSyncError
+from wms_sync.state.engine import close_engine, insert_of, open_engine, reading
 from wms_sync.state.errors import SessionLost, StateError, TakenOver
 from wms_sync.state.holders import WRITER, Held, Holder
 from wms_sync.state.schema import turns
@@ -58,9 +59,10 @@ class Epoch:
         engine = open_engine(url)
         try:
             return cls(engine, _count_up(engine, what, held.me, run_id), held)
-        except DBAPIError as error:
+        except (DBAPIError, WmsSyncError) as error:
             close_engine(engine)
-            refuse_read_only(engine, error)
+            if isinstance(error, WmsSyncError):
+                raise
             raise StateError(
                 f"The turn to write cannot be taken ({error.orig}). Most likely another process, suspended or on "
                 "another machine, is in the middle of a write to the state store: let it continue, or end it; then "

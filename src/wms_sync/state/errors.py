@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from wms_sync.errors import SettingsError, WmsSyncError
 
 
 class StateError(WmsSyncError):
     """The state store could not be read or written."""
+
+
+class StateDamaged(StateError):
+    """The file of the state store is damaged."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(
+            f"The state store {path} is damaged ({reason}). Move it away, with {path.name}-wal and {path.name}-shm if "
+            "they are there, and run again: the next run restores what was read from raw pages, and the ledger of "
+            "creates from its copies. Or put a backup back (`wms-sync restore`)."
+        )
 
 
 class StateUrlError(SettingsError):
