@@ -13,17 +13,13 @@ from pipelines.asset_keys import is_of_another
 from pipelines.sources import source_of
 from wms_sync.alerts.deliver import tell
 from wms_sync.settings import Settings
-from wms_sync.state.runs import LOADING, SYNC, RunRecords
+from wms_sync.state.runs import RunRecords
 
 SEND_SECONDS = 30
 TICK_SECONDS = 40.0
 """The longest that a tick waits for receivers; Dagster ends one that takes longer than a minute."""
-ASSET_JOB = "__ASSET_JOB"
-"""Dagster's name for the job of assets that were selected by hand, in any code location."""
 NOT_STARTED = "NotStarted"
 NO_STEP = "The run failed before its first step; its log in Dagster says why. Nothing was read, loaded or sent."
-PURPOSES = {jobs.SYNC_NOW: SYNC, jobs.TABLES: LOADING, ASSET_JOB: "materialising assets"}
-"""What runs of these jobs are for, in their records; the other jobs are called so."""
 
 
 def alerts_are_sent(settings: Settings) -> dg.SensorDefinition:
@@ -60,17 +56,13 @@ def failed_run_alerts(
     )
     def failed_run_alerts(context: dg.RunFailureSensorContext) -> None:
         run = context.dagster_run
-        is_ours = run.job_name in names or (run.job_name == ASSET_JOB and (run.asset_selection or set()) <= assets)
+        is_ours = run.job_name in names or (run.job_name == jobs.ASSET_JOB and (run.asset_selection or set()) <= assets)
         if not is_ours or is_of_another(run.tags):
             return
         with RunRecords(settings.database_url) as records:
             if records.of(run.run_id) is None:
                 error, kind = dead_runs.failure_of(context.instance, run.run_id) or (NO_STEP, NOT_STARTED)
-                records.started(run.run_id, _purpose(run), source_of(run.tags))
+                records.started(run.run_id, jobs.purpose_of(run.job_name), source_of(run.tags))
                 records.ended(run.run_id, "failed", error=error, error_kind=kind)
 
     return failed_run_alerts
-
-
-def _purpose(run: dg.DagsterRun) -> str:
-    return PURPOSES.get(run.job_name, run.job_name.replace("push_", "push ", 1))

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
+from sqlalchemy.exc import DBAPIError
 
 from pipelines.home import HOME_VARIABLE, home_of_user
-from wms_sync.durable import make_private, write_whole
+from wms_sync.durable import Inaccessible, accessing, make_private, write_whole
+from wms_sync.errors import SettingsError
 
 CONFIGURATION = """\
 # Written by wms-sync because there was none. You may change it.
@@ -70,28 +73,49 @@ retention:
       failure: 30
       success: 30
 """
+UNUSABLE = frozenset("%?")
+"""Dagster puts the path into an URL as it is."""
 
 
 def prepare_home(home: Path) -> Path:
-    """Create the folder and its `dagster.yaml` if they do not exist; return its absolute path."""
-    home = make_private(home.expanduser().absolute())
+    """Create the folder and its `dagster.yaml` if they do not exist; return its absolute path.
+
+    Raise `Inaccessible`, or `SettingsError` for a path that Dagster's storage would take for another.
+    """
+    home = home.expanduser().absolute()
+    if not UNUSABLE.isdisjoint(str(home)):
+        raise SettingsError(f"{HOME_VARIABLE} is {home}: Dagster cannot keep a history below a name with % or ?.")
+    make_private(home)
     configuration = home / "dagster.yaml"
-    if not configuration.exists():
-        write_whole(configuration, CONFIGURATION.encode())
+    with accessing(home):
+        if not configuration.exists():
+            write_whole(configuration, CONFIGURATION.encode())
     return home
 
 
 @contextmanager
 def used_instance(given: dg.DagsterInstance | None) -> Iterator[dg.DagsterInstance]:
-    """Yield the instance that a run belongs to: the given one, that of `DAGSTER_HOME`, or one in memory."""
+    """Yield the instance that a run belongs to: the given one, that of `DAGSTER_HOME`, or one in memory.
+
+    Raise `Inaccessible` if the home cannot be used.
+    """
     if given is not None:
         yield given
         return
     home = home_of_user()
     if home is not None:
         os.environ[HOME_VARIABLE] = str(prepare_home(home))  # Dagster accepts only an absolute path
-    with dg.DagsterInstance.get() if home else without_history() as instance:
+    with without_history() if home is None else _opened(home) as instance:
         yield instance
+
+
+def _opened(home: Path) -> dg.DagsterInstance:
+    try:
+        return dg.DagsterInstance.get()
+    except OSError as error:
+        raise Inaccessible(home, error.strerror) from None
+    except (DBAPIError, sqlite3.Error) as error:  # on a full disk, or of another user
+        raise Inaccessible(home, str(error.orig if isinstance(error, DBAPIError) else error)) from None
 
 
 def without_history() -> dg.DagsterInstance:

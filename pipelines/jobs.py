@@ -11,8 +11,13 @@ from pipelines import tables
 from pipelines.operation import Operation
 from pipelines.shipment_pages import sync
 from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.state.runs import LOADING, SYNC
 
 SYNC_NOW, BACKFILL, TABLES, REBUILD, MAINTAIN = "sync_now", "backfill", "tables", "rebuild", "maintain"
+ASSET_JOB = "__ASSET_JOB"
+"""Dagster's name for the job of assets that were selected by hand, in any code location."""
+PURPOSES = {SYNC_NOW: SYNC, TABLES: LOADING, ASSET_JOB: "materialising assets"}
+"""What runs of these jobs are for, in their records; the other jobs are called so."""
 
 AssetJob = Any  # Dagster does not export the type of what define_asset_job returns
 
@@ -100,6 +105,11 @@ def put_together(context: dg.OpExecutionContext, operation: dg.ResourceParam[Ope
 def maintain() -> None:
     """Run maintenance. A file needs none."""
     put_together()
+
+
+def purpose_of(job_name: str) -> str:
+    """Return what a run of a job is for, for a record that the run itself could not write."""
+    return PURPOSES.get(job_name, job_name.replace("push_", "push ", 1))
 
 
 WITHOUT_ASSETS = {job.name: job for job in (sync_now, rebuild, maintain)}

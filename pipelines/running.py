@@ -7,7 +7,7 @@ The command line does so if there is a `DAGSTER_HOME`; else it calls the library
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -31,6 +31,7 @@ from wms_sync.layout import Layout
 from wms_sync.runs.operation import NotPublished, RunReport
 from wms_sync.settings import Settings
 from wms_sync.state.queue import mark_alive
+from wms_sync.state.runs import RunRecords
 
 if TYPE_CHECKING:
     from wms_sync.extract.progress import Watcher
@@ -117,7 +118,12 @@ def run_job(
     config = {**SILENT, **(config or {})}
     layout, run_id = operation.settings.layout, str(uuid4())
     tags = {SOURCE: COMMAND_LINE, **command_line_tags(), **(days.tags if days is not None else {})}
-    with used_instance(instance) as used, sigterm_interrupts(), _marked(used, layout, run_id):
+    with (
+        _recorded_if_not_begun(operation.settings, run_id, job_name),
+        used_instance(instance) as used,
+        sigterm_interrupts(),
+        _marked(used, layout, run_id),
+    ):
         try:
             result = job.execute_in_process(
                 run_config=config, instance=used, run_id=run_id, tags=tags, resources=resources
@@ -145,6 +151,19 @@ def _cause(failure: dg.Failure) -> BaseException:
     if isinstance(failure.__cause__, WmsSyncError):
         return failure.__cause__
     return NotPublished(failure.description or "The run failed.")
+
+
+@contextmanager
+def _recorded_if_not_begun(settings: Settings, run_id: str, job_name: str) -> Iterator[None]:
+    """Record a run that failed before its first step, such as for a home that cannot be used: nothing else would."""
+    try:
+        yield
+    except WmsSyncError as error:
+        with suppress(WmsSyncError), RunRecords(settings.database_url) as records:
+            if records.of(run_id) is None:
+                records.started(run_id, jobs.purpose_of(job_name), COMMAND_LINE)
+                records.ended(run_id, "failed", error=str(error), error_kind=type(error).__name__)
+        raise
 
 
 @contextmanager

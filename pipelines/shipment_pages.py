@@ -37,7 +37,7 @@ def read_days(context: dg.OpExecutionContext, operation: dg.ResourceParam[Operat
     The days of the asset are materialised once they are read, so that Dagster does not repeat the read if the load
     fails.
     """
-    days, loads = _days(context), not context.job_def.has_node_named(tables.STEP)
+    days, loads = _days(context, operation.settings), not context.job_def.has_node_named(tables.STEP)
     shown: dict[date, Metadata] = {}
     failure: Exception | None = None
 
@@ -93,11 +93,20 @@ def shipment_pages(settings: Settings) -> dg.AssetsDefinition:
     return shipment_pages
 
 
-def _days(context: dg.OpExecutionContext) -> Interval:
-    """Return the chosen days. Raise `Failure` if there are none: Dagster also launches runs without partitions."""
+def _days(context: dg.OpExecutionContext, settings: Settings) -> Interval:
+    """Return the chosen days. Raise `Failure` if they are none that can be read: Dagster launches such runs too."""
     if not (context.has_partition_key or context.has_partition_key_range):
-        raise dg.Failure(
-            "This run has no days to read again: choose days (partitions). The job sync_now reads what is not covered.",
-            allow_retries=False,
+        raise _nothing_to_read("This run has no days to read again: choose days (partitions).")
+    start, end = context.partition_time_window
+    if end <= start:
+        raise _nothing_to_read("The days of this run end before they begin: choose others.")
+    if start < settings.start:  # a run of old that is executed again, after WMS_START_DATE was set later
+        raise _nothing_to_read(
+            f"{start:%Y-%m-%d} is before WMS_START_DATE ({settings.start_date}): choose later days, or set that "
+            "earlier and reload definitions."
         )
-    return Interval(*context.partition_time_window)
+    return Interval(start, end)
+
+
+def _nothing_to_read(why: str) -> dg.Failure:
+    return dg.Failure(f"{why} Nothing was read. The job sync_now reads what is not covered.", allow_retries=False)

@@ -14,7 +14,7 @@ import pytest
 
 from pipelines import coverage, definitions, jobs, tables
 from pipelines.asset_keys import pages
-from pipelines.days import DayRange
+from pipelines.days import RANGE_END, RANGE_START, DayRange
 from pipelines.dead_runs import mark_dead
 from pipelines.home import HOME_VARIABLE
 from pipelines.instance import prepare_home, without_history
@@ -29,7 +29,7 @@ from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.checks import checks
 from wms_sync.api.errors import Unauthorized
 from wms_sync.catalogue import relations
-from wms_sync.durable import make_private
+from wms_sync.durable import Inaccessible, make_private
 from wms_sync.errors import SettingsError
 from wms_sync.extract.progress import Progress
 from wms_sync.runs.operation import NotPublished
@@ -211,6 +211,20 @@ def test_a_run_without_days_says_what_to_choose(settings, instance):
     job = definitions.build(settings).resolve_job_def(jobs.BACKFILL)
     with pytest.raises(dg.Failure, match="choose days"):
         job.execute_in_process(instance=instance)
+
+
+@pytest.mark.parametrize(
+    ("days", "told"),
+    [
+        (("2020-01-01", "2020-01-02"), r"2020-01-01 is before WMS_START_DATE \("),
+        (("2026-03-05", "2026-03-02"), "end before they begin"),
+    ],
+)
+def test_days_that_cannot_be_read_are_named_before_anything_is_read(settings, instance, sandbox, days, told):
+    job = definitions.build(settings).resolve_job_def(jobs.BACKFILL)
+    with pytest.raises(dg.Failure, match=told):
+        job.execute_in_process(instance=instance, tags=dict(zip((RANGE_START, RANGE_END), days, strict=True)))
+    assert not any("shipments" in one.path for one in sandbox.sandbox.requests)
 
 
 def test_a_blocking_check_that_fails_publishes_nothing_and_fails_the_run(settings, instance):
@@ -400,3 +414,25 @@ def test_a_dead_run_of_another_history_is_left_to_that(settings, instance):
     make_private(layout.work / "alive").joinpath("run-of-another-home").touch()
     assert mark_dead(instance, layout) == []
     assert [mark.name for mark in dead_marks(layout)] == ["run-of-another-home"]
+
+
+@pytest.mark.parametrize("spoiled", ["history", "history/runs.db"])
+def test_a_home_that_cannot_be_used_is_named_and_the_failed_run_recorded(settings, monkeypatch, tmp_path, spoiled):
+    home = prepare_home(tmp_path / "home")
+    make_private((home / spoiled).parent)
+    (home / spoiled).write_text("no history")
+    monkeypatch.setenv(HOME_VARIABLE, str(home))
+    with pytest.raises(Inaccessible, match=re.escape(f"{home} cannot be used (")):
+        run_sync(settings)
+    with RunRecords(settings.database_url) as records:
+        [record] = records.newest(5)
+    assert (record.purpose, record.source, record.outcome) == ("sync", "command line", "failed")
+    assert record.error_kind == "Inaccessible"
+
+
+@pytest.mark.parametrize("name", ["100%", "what?"])
+def test_a_home_whose_name_dagster_would_take_for_another_is_refused(settings, monkeypatch, tmp_path, name):
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / name))
+    with pytest.raises(SettingsError, match="with % or"):
+        run_sync(settings)
+    assert list(tmp_path.glob("*%*")) + list(tmp_path.glob("what*")) == []
