@@ -9,7 +9,7 @@ create table ops.windows (
     state varchar not null, -- reading, landed (all pages on disk), loaded (in the tables) or abandoned.
     reason varchar not null, -- Why the window was read: sync, backfill or audit.
     run_id varchar not null, -- Run that started the window (Dagster run id).
-    count_reported bigint, -- Number of shipments in the window, counted by the service with the first page.
+    count_reported bigint, -- Number of shipments in the window, counted by the service with the first page; before that page, as it was counted for cutting.
     pages integer not null, -- Number of pages landed.
     records bigint not null, -- Number of shipments landed.
     bytes bigint not null, -- Number of bytes landed, compressed.

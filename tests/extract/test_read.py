@@ -145,6 +145,15 @@ def test_after_a_failure_the_read_goes_on_at_the_next_page(bench, sandbox):
     assert len(twice) < 20, "more than the overlap was asked for again"
 
 
+def test_a_read_that_goes_on_knows_how_much_is_expected_also_of_windows_without_a_page(bench, sandbox):
+    bench.settings = bench.settings.model_copy(update={"page_size": 10})
+    left_half_read(bench, sandbox)
+    assert any(window.pages == 0 for window in bench.store.windows("reading"))
+    with bench.api() as api:
+        done = bench.reading(api).sync().progress
+    assert done.records <= 1.1 * done.expected, "counts of parts are estimates"
+
+
 def test_what_is_committed_late_behind_the_pages_of_a_half_read_window_is_read(bench, sandbox):
     """It lies below the window's end, which is the horizon of the run that failed, so no later overlap reaches it."""
     half_read = left_half_read(bench, sandbox)

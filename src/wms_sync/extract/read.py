@@ -20,7 +20,7 @@ from wms_sync.api.errors import PagingBroken, Rejected
 from wms_sync.extract import plan, unfinished
 from wms_sync.extract.cleaner import Cleaner
 from wms_sync.extract.clocks import Clocks, remember, remembered, served_later
-from wms_sync.extract.counts import Counts, IntervalCutter
+from wms_sync.extract.counts import UNKNOWN, Counts, IntervalCutter
 from wms_sync.extract.disk_space import refuse_without_room
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.field_selection import FieldSelection
@@ -203,7 +203,7 @@ class Reading:
         cut = [part for one in rest for part in self._cutter.cut(one, count if rest == tuple(needed) else None)]
         unread_yet = sum((window.count_reported or 0) - window.records for window in resumed)
         refuse_without_room(self._settings.layout, self._store, sum(expected for _, expected in cut) + unread_yet)
-        begun = tuple(self._begin(reason, part) for part, _ in cut)
+        begun = tuple(self._begin(reason, part, expected) for part, expected in cut)
         self._store.begin_windows(begun)
         left = {window: (window.count_reported or 0) - window.records for window in resumed}
         left |= {window: expected for window, (_, expected) in zip(begun, cut, strict=True)}
@@ -259,7 +259,8 @@ class Reading:
         reaches = landed[0].served_at - self._overlap() - self._back
         return interval(max(window.from_at, reaches), window.to_at)
 
-    def _begin(self, reason: Reason, part: Interval) -> Window:
+    def _begin(self, reason: Reason, part: Interval, expected: int = UNKNOWN) -> Window:
+        """Return a new window, with what is expected in it: a run that goes on with it knows how much is left."""
         return Window.begun(
             new_name(part),
             part,
@@ -268,6 +269,7 @@ class Reading:
             signature=self._listing.signature,
             service=self._settings.base_url,
             lost=self._listing.selection.lost,
+            expected=expected or None,
         )
 
     def _read_all(self, windows: Sequence[Window]) -> tuple[str, ...]:

@@ -119,7 +119,7 @@ class WindowReader:
 
     def _first(self, window: Window) -> Page:
         page = self._listing.first(window.from_at, window.to_at)
-        if page.envelope.count is not None:
+        if page.envelope.count != window.count_reported:
             self._store.set_count(window.id, page.envelope.count)
         return page
 

@@ -62,8 +62,9 @@ class Window(Struct, frozen=True):
         signature: str,
         service: str | None,
         lost: Sequence[str] = (),
+        expected: int | None = None,
     ) -> Self:
-        """Return a new window, of which nothing has been read."""
+        """Return a new window, of which nothing has been read; ``expected`` is what the service counted beforehand."""
         return cls(
             id=window_id,
             from_at=whole.start,
@@ -72,7 +73,7 @@ class Window(Struct, frozen=True):
             reason=reason,
             run_id=run_id,
             signature=signature,
-            count_reported=None,
+            count_reported=expected,
             pages=0,
             records=0,
             bytes=0,
@@ -285,8 +286,8 @@ class StateStore(Guarded):
                 )
             )
 
-    def set_count(self, window_id: str, count: int) -> None:
-        """Record the service's count for this window, which came with its first page."""
+    def set_count(self, window_id: str, count: int | None) -> None:
+        """Record the service's count for this window, which came with its first page, or did not."""
         self._update(window_id, count_reported=count)
 
     def mark_landed(self, window_id: str, *, read_seconds: float) -> None:
