@@ -242,9 +242,21 @@ def test_a_wrong_token_is_final_and_names_the_setting(sandbox):
     assert statuses(sandbox) == [401]
 
 
-def test_a_redirect_is_refused(sandbox, creates):
-    answer_first(sandbox, 1, lambda: Response("", 307, headers={"Location": "http://127.0.0.2/"}))
+@pytest.mark.parametrize(
+    ("status", "leads_to"),
+    [(307, "http://127.0.0.2/"), (302, "/login?next=/api/global/v1/inventory/location-tags/7"), (302, "http://x[/y"),
+     (308, "/api/global/v1/inventory/location-tags/7"), (301, "https://127.0.0.1/api/global/v1/inventory/location-tags")],
+)  # fmt: skip
+def test_a_redirect_is_refused(sandbox, creates, status, leads_to):
+    answer_first(sandbox, 1, lambda: Response("", status, headers={"Location": leads_to}))
     with pytest.raises(RedirectRefused):
+        creates.location_tag(TAG)
+
+
+@pytest.mark.parametrize("leads_to", ["/api/global/v1/inventory/location-tags/7", "location-tags/7?fields=all"])
+def test_a_create_that_is_answered_by_the_address_of_something_below_may_have_been_done(sandbox, creates, leads_to):
+    answer_first(sandbox, 1, lambda: Response("", 302, headers={"Location": leads_to}))
+    with pytest.raises(InDoubt, match="A 302 can also mean that the create was done"):
         creates.location_tag(TAG)
 
 

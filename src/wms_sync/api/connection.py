@@ -26,7 +26,6 @@ from wms_sync.api.throttle import Throttle
 
 logger = logging.getLogger(__name__)
 
-SEE_OTHER = 303
 Params = Sequence[tuple[str, str]]
 T = TypeVar("T")
 Take = Callable[[httpx.Response, float], T]
@@ -189,8 +188,8 @@ def _or_in_doubt(error: ApiError, request: Request) -> ApiError:
             f"{error} The service itself did not say that nothing was done, so it may have done it.",
             retry_after=error.retry_after,
         )
-    if isinstance(error, RedirectRefused) and error.status == SEE_OTHER:
-        return InDoubt(f"{error} A 303 can also mean that the create was done.")
+    if isinstance(error, RedirectRefused) and error.may_be_done:
+        return InDoubt(f"{error} A {error.status} can also mean that the create was done.")
     if not isinstance(error, Unreachable) or isinstance(error, NotSent):
         return error
     return InDoubt(f"{request.method} {request.url} was sent and not answered: {error}")

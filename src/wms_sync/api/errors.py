@@ -99,7 +99,11 @@ class ServiceFailed(StatusError):
 
 
 class RedirectRefused(StatusError):
-    """The service redirects to another address."""
+    """The service redirects to another address; ``may_be_done``: perhaps to what the request has created."""
+
+    def __init__(self, message: str, *, status: int, may_be_done: bool = False) -> None:
+        super().__init__(message, status=status)
+        self.may_be_done = may_be_done
 
 
 class CallFailed(ApiError):

@@ -18,6 +18,9 @@ from wms_sync.api.retrying import retry_after_seconds
 NO_SUCH_PATH = frozenset({404, 405})
 """Statuses that refuse the address, not what was sent."""
 UNAUTHORIZED, FORBIDDEN, REQUEST_TIMEOUT, CONFLICT, TOO_MANY = 401, 403, 408, 409, 429
+SEE_OTHER = 303
+MOVED = frozenset({301, 302})
+"""Redirects after which many send another GET, so that some services answer a POST so once it is done."""
 _LARGEST_ERROR_BODY = 64 * 1024
 _ERROR_BODY_SECONDS = 30.0
 _PASSING = re.compile(
@@ -64,6 +67,7 @@ def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None
             f"{where} answered {status}, a redirect. It is not followed, since the request has credentials. Set "
             "WMS_BASE_URL to the instance's final address.",
             status=status,
+            may_be_done=status == SEE_OTHER or (status in MOVED and _leads_below(response)),
         )
     problems = read_problems(response)
     if status == TOO_MANY or (status == CONFLICT and _is_busy(response, problems, wait)):
@@ -77,6 +81,16 @@ def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None
 
 def _asked(wait: float | None) -> str:
     return f" It asks for {wait:,.0f} s of waiting (Retry-After)." if wait else ""
+
+
+def _leads_below(response: httpx.Response) -> bool:
+    """Return whether a redirect leads to something below the address that was asked, as to what was just created."""
+    asked = response.request.url
+    try:
+        target = asked.join(response.headers.get("location", ""))
+    except (httpx.InvalidURL, ValueError):
+        return False
+    return target.path.startswith(f"{asked.path.rstrip('/')}/")
 
 
 def _is_busy(response: httpx.Response, problems: tuple[Problem, ...], wait: float | None) -> bool:
