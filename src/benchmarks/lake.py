@@ -15,8 +15,6 @@ from contextlib import closing
 from multiprocessing import get_context
 from pathlib import Path
 
-import sqlalchemy as sa
-
 from benchmarks.growth import multiply, multiply_in
 from benchmarks.measuring import ContenderFailed
 from benchmarks.night import CHANGES, PASSED_SECONDS, median
@@ -24,22 +22,13 @@ from benchmarks.report import Figure, Row, Section
 from benchmarks.runs import Folder, Run
 from benchmarks.service import serving
 from benchmarks.slow_database import slow_database
+from wms_sync.analytics.lake_catalogue import LakeCatalogue
 
 FILE, LAKE = "file", "lake"
 FAR = 0.025
 """Seconds that each request to a distant PostgreSQL takes more."""
 TIMES_HOPED, WALL_HOPED, FAR_HOPED, MIB_HOPED = 1.2, 3.0, 15.0, 1536.0
 SLOWER_HOPED, UPKEEP_HOPED, FILES_HOPED = 1.5, 180.0, 40
-FILES_OF_A_TABLE = """
-select max(files) from (
-    select count(*) as files from (
-        select table_id from lake.ducklake_data_file where end_snapshot is null
-        union all
-        select table_id from lake.ducklake_delete_file where end_snapshot is null
-    ) as present
-    group by table_id
-) as counted
-"""
 
 
 def lake(shipments: int, url: str | None, scratch: Path, *, nights: int, copies: int) -> Section:
@@ -64,7 +53,7 @@ def lake(shipments: int, url: str | None, scratch: Path, *, nights: int, copies:
             for name, folder in folders.items():
                 runs[name].append(folder.command_line("sync"))
         upkeep = folders[LAKE].command_line("maintain")
-        files = _files_of_a_table(url)
+        files = _most_files_of_a_table(url)
         service.advance(seconds=PASSED_SECONDS, **CHANGES)
         with slow_database(url, FAR) as (proxy, slow_url):
             far = folders[LAKE].with_settings({"WMS_STATE_URL": slow_url}).command_line("sync")
@@ -100,12 +89,9 @@ def lake(shipments: int, url: str | None, scratch: Path, *, nights: int, copies:
     )
 
 
-def _files_of_a_table(url: str) -> int:
-    engine = sa.create_engine(url)
-    with engine.connect() as connection:
-        files = int(connection.execute(sa.text(FILES_OF_A_TABLE)).scalar_one())
-    engine.dispose()
-    return files
+def _most_files_of_a_table(url: str) -> int:
+    with LakeCatalogue(url) as catalogue:
+        return max(table.files for table in catalogue.tables())
 
 
 def _cpu(runs: Sequence[Run]) -> float:
