@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +15,7 @@ from sqlalchemy import Engine, event
 from tests.conftest import turn_at
 from tests.state.conftest import take_migration_back
 from wms_sync.intervals import Interval
-from wms_sync.state.errors import StateDamaged, StateUrlError
+from wms_sync.state.errors import StateBusy, StateDamaged, StateUrlError
 from wms_sync.state.store import StateStore, Window
 
 ELSEWHERE = """
@@ -65,6 +67,16 @@ def test_a_damaged_state_store_is_named_with_what_to_do_whatever_is_asked(tmp_pa
     path.write_bytes(content[: kept * PAGE_BYTES] + b"\xa5" * (len(content) - kept * PAGE_BYTES))
     with pytest.raises(StateDamaged, match=f"{path} is damaged .*Move it away, with state.db-wal"):
         turn_at(url, tmp_path)
+
+
+def test_a_state_store_that_another_program_writes_to_is_named(tmp_path):
+    path = tmp_path / "state.db"
+    with StateStore(f"sqlite:///{path}") as store, closing(sqlite3.connect(path)) as other:
+        other.execute("begin immediate")
+        with store._engine.connect() as connection:
+            connection.exec_driver_sql("pragma busy_timeout = 0")  # in place of half a minute
+            with pytest.raises(StateBusy, match=f"{path} cannot be used .*database is locked"):
+                connection.exec_driver_sql("begin immediate")
 
 
 @pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])

@@ -76,8 +76,8 @@ class PostgresLock:
         while session.is_busy():
             if _has_come(connection, POLL_SECONDS):
                 session.consume_input()
-            else:
-                waiting.tell(self.holder(what=what) or UNKNOWN)
+            elif ahead := self.holder(what=what):  # nobody: it is free by now
+                waiting.tell(ahead)
         result = session.get_result()
         if result is None or result.status != pq.ExecStatus.TUPLES_OK:
             reason = result.error_message.decode(errors="replace").strip() if result else "no answer"

@@ -18,13 +18,15 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, NoSuch
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from wms_sync.durable import Inaccessible, make_private, make_private_file
-from wms_sync.state.errors import StateDamaged, StateError, StateUrlError
+from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateUrlError
 from wms_sync.state.schema import migrate, pending
 
 PAUSE_SECONDS = 1.0
 """A connection that was used within this time is not asked whether it is still there."""
 _USED_AT = "used_at"
-DAMAGED, READ_ONLY = ("SQLITE_CORRUPT", "SQLITE_NOTADB"), "SQLITE_READONLY"
+BUSY_SECONDS = 30
+"""How long SQLite waits for another process that is in the middle of a write."""
+DAMAGED, READ_ONLY, BUSY = ("SQLITE_CORRUPT", "SQLITE_NOTADB"), "SQLITE_READONLY", ("SQLITE_BUSY", "SQLITE_LOCKED")
 REFUSED = ("SQLITE_CANTOPEN", "SQLITE_FULL", "SQLITE_IOERR")
 Durable = Literal["normal", "full"]
 """SQLite's ``synchronous``: with ``normal`` a power failure may lose the last transactions; a kill does not."""
@@ -234,13 +236,15 @@ def _ping_after_a_pause(engine: Engine) -> None:
 
 
 def _refusals_of(path: Path) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy
-    """Raise ``StateDamaged`` or ``Inaccessible`` for what SQLite says of its file, whatever it was asked."""
+    """Raise ``StateDamaged``, ``StateBusy`` or ``Inaccessible`` for what SQLite says of its file."""
 
     def refuse(context: ExceptionContext) -> None:
         reason = context.original_exception
         name = getattr(reason, "sqlite_errorname", "")
         if name.startswith(DAMAGED):
             raise StateDamaged(path, str(reason))
+        if name.startswith(BUSY):
+            raise StateBusy(path, str(reason))
         if name.startswith(READ_ONLY):
             raise Inaccessible(path, "it is read-only")
         if name.startswith(REFUSED):
@@ -254,7 +258,7 @@ def _sqlite_pragmas(durable: Durable) -> Any:  # noqa: ANN401 - a listener of SQ
         cursor = connection.cursor()
         cursor.execute("pragma journal_mode = wal")
         cursor.execute(f"pragma synchronous = {durable}")
-        cursor.execute("pragma busy_timeout = 30000")
+        cursor.execute(f"pragma busy_timeout = {BUSY_SECONDS * 1000}")
         cursor.execute("pragma foreign_keys = on")
         cursor.close()
 

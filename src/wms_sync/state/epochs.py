@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
 from wms_sync.errors import WmsSyncError
 from wms_sync.state.engine import close_engine, insert_of, open_engine, reading
-from wms_sync.state.errors import SessionLost, StateError, TakenOver
+from wms_sync.state.errors import SessionLost, StateBusy, StateError, TakenOver
 from wms_sync.state.holders import WRITER, Held, Holder
 from wms_sync.state.schema import turns
 
@@ -61,10 +61,11 @@ class Epoch:
             return cls(engine, _count_up(engine, what, held.me, run_id), held)
         except (DBAPIError, WmsSyncError) as error:
             close_engine(engine)
-            if isinstance(error, WmsSyncError):
+            if isinstance(error, WmsSyncError) and not isinstance(error, StateBusy):
                 raise
+            reason = error.reason if isinstance(error, StateBusy) else error.orig
             raise StateError(
-                f"The turn to write cannot be taken ({error.orig}). Most likely another process, suspended or on "
+                f"The turn to write cannot be taken ({reason}). Most likely another process, suspended or on "
                 "another machine, is in the middle of a write to the state store: let it continue, or end it; then "
                 "run again."
             ) from None

@@ -12,6 +12,18 @@ class StateError(WmsSyncError):
     """The state store could not be read or written."""
 
 
+class StateBusy(StateError):
+    """Another process is in the middle of a write, and does not end it."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        self.reason = reason
+        super().__init__(
+            f"The state store {path} cannot be used ({reason}). Another process is in the middle of a write to it: one "
+            "that is suspended or on another machine, or a program that shows databases. Let it continue, or end it; "
+            "then run again."
+        )
+
+
 class StateDamaged(StateError):
     """The file of the state store is damaged."""
 
