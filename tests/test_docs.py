@@ -289,6 +289,16 @@ def test_sql_in_examples_runs(page, published):
                 connection.execute(statement)
 
 
+@pytest.mark.parametrize("wednesday", ["2026-03-11", "2026-06-10", "2026-11-04"])
+def test_the_example_of_last_friday_means_six_in_the_evening_also_after_the_clocks_have_changed(wednesday):
+    [moment] = re.findall(r"\((select .+ as t)\) as friday", (DOCS / "analyse.md").read_text(encoding="utf-8"))
+    with duckdb.connect() as connection:
+        connection.execute("set timezone = 'America/New_York'")
+        query = moment.replace("now()", f"timestamptz '{wednesday} 12:00'")
+        found = connection.execute(f"select strftime(t, '%A %H:%M') from ({query})").fetchone()
+    assert found == ("Friday 18:00",)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=shown)
 def test_python_in_examples_runs(page, published, monkeypatch, capsys):
     monkeypatch.chdir(published)

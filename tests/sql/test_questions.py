@@ -123,6 +123,17 @@ def test_how_fresh_the_data_is(database):
     assert found.fetchall() == [(1710471600.0, 1710471600.0, 0.0, 14)]
 
 
+@pytest.mark.parametrize("name", ANSWERS)
+def test_what_has_the_same_name_stays_apart(name, database):
+    database.execute("begin")
+    try:
+        for table in ("warehouses", "merchants", "products"):
+            database.execute(f"update main.{table} set \"name\" = 'the same'")
+        assert len(answer(database, name)) == len(ANSWERS[name])
+    finally:
+        database.execute("rollback")
+
+
 @pytest.mark.parametrize("name", names())
 def test_one_mart_and_one_join_are_enough(name):
     query = re.sub(r"--.*", "", sql_files.read(f"{FOLDER}/{name}.sql"))

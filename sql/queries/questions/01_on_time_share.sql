@@ -11,5 +11,5 @@ select
     sum(on_time) / nullif(sum(due), 0) as share_on_time
 from marts.due_per_day
 where is_over
-group by warehouse_name, date_trunc('week', day)
+group by warehouse_id, warehouse_name, date_trunc('week', day)
 order by week, warehouse_name

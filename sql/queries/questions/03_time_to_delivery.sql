@@ -12,5 +12,5 @@ from marts.shipment_timeline as timeline
 left join main.warehouses
     on timeline.warehouse_id = warehouses.id
 where timeline.has_left
-group by warehouses."name"
+group by timeline.warehouse_id, warehouses."name"
 order by warehouse_name

@@ -7,6 +7,6 @@ select
     sum(units_backordered) as units_backordered,
     min(week) filter (where units_backordered > 0) as since_week
 from marts.sku_per_week
-group by merchant_name, sku
+group by merchant_id, merchant_name, sku
 having sum(units_backordered) > 0
 order by units_backordered desc, merchant_name asc, sku asc

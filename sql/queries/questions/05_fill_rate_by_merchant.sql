@@ -9,5 +9,5 @@ select
     round(sum(units_shipped)::double / nullif(sum(units_ordered - coalesce(units_canceled, 0)), 0), 4) as fill_rate
 from marts.order_fulfillment
 where items > 0 and items_without_quantity = 0
-group by merchant_name
+group by merchant_id, merchant_name
 order by merchant_name

@@ -8,5 +8,5 @@ select
     max(void_percent) as largest_void_percent
 from marts.package_costs
 where has_left and container_id is not null and void_percent is not null
-group by box_name
+group by container_id, box_name
 order by average_void_percent desc

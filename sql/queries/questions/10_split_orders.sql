@@ -8,5 +8,5 @@ select
     round(count(*) filter (where is_split) / count(*), 4) as share
 from marts.order_fulfillment
 where live_shipments > 0
-group by merchant_name
+group by merchant_id, merchant_name
 order by merchant_name

@@ -9,5 +9,5 @@ from marts.shipment_timeline as timeline
 left join main.warehouses
     on timeline.warehouse_id = warehouses.id
 where timeline.created_day = timeline.target_ship_date and timeline.verdict in ('on_time', 'late', 'open')
-group by warehouses."name"
+group by timeline.warehouse_id, warehouses."name"
 order by warehouse_name

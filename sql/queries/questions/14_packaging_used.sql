@@ -8,5 +8,5 @@ select
     sum(uses)::bigint as uses,
     sum(quantity) as quantity
 from marts.packaging_per_month
-group by packaging_name, used_as, month
+group by packaging_id, packaging_name, used_as, month
 order by month, packaging_name, used_as

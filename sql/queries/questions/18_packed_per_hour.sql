@@ -8,5 +8,5 @@ select
     sum(shipments)::bigint as shipments,
     sum(packages)::bigint as packages
 from marts.packed_per_hour
-group by warehouse_name, hour
+group by warehouse_id, warehouse_name, hour
 order by warehouse_name, hour
