@@ -196,9 +196,17 @@ class Settings(BaseModel):
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
         try:
-            return None if value is None else value.expanduser().absolute()
+            found = None if value is None else value.expanduser().absolute()
         except RuntimeError:
             raise ValueError("starts with ~ and a name without a home folder here: write the whole path") from None
+        try:
+            str(found).encode()
+        except UnicodeEncodeError:
+            raise ValueError(
+                "is a path that is no UTF-8: rename the folder, or, if its name is right, set LC_ALL=C.UTF-8, since "
+                "Python takes such letters for bytes here"
+            ) from None
+        return found
 
     @classmethod
     def load(cls, *, _env_file: str | None = ENV_FILE, **overrides: object) -> Self:
