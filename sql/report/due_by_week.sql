@@ -1,7 +1,7 @@
 -- grain: one row per warehouse and week of the last eight, with what became of the shipments promised for its days
 -- keys: warehouse, week
 -- source: marts.due_per_day, ops.latest_load
--- notes: the six warehouses with most shipments; a week begins on Monday. Days that are not over count only what has left
+-- notes: the six warehouses with most shipments, with their ids where names are equal; a week begins on Monday. Days that are not over count only what has left
 with latest as (
     select data_until::date as today
     from ops.latest_load
@@ -9,7 +9,8 @@ with latest as (
 
 weeks as (
     select
-        coalesce(warehouse_name, 'no warehouse') as warehouse,
+        warehouse_id,
+        warehouse_name,
         date_trunc('week', day)::date as week,
         sum(on_time)::bigint as on_time,
         sum(late)::bigint as late,
@@ -22,17 +23,36 @@ weeks as (
     group by all
 ),
 
-largest as (
-    select warehouse
+warehouses as (
+    select
+        warehouse_id,
+        warehouse_name,
+        sum(on_time + late + still_open) as shipments
     from weeks
-    group by warehouse
-    order by sum(on_time + late + still_open) desc, warehouse asc
+    group by warehouse_id, warehouse_name
+),
+
+largest as (
+    select
+        warehouse_id,
+        case
+            when count(*) over (partition by warehouse_name) > 1 then warehouse_name || ' (' || warehouse_id || ')'
+            else warehouse_name
+        end as named,
+        coalesce(named, 'warehouse ' || warehouse_id, 'no warehouse') as warehouse
+    from warehouses
+    order by shipments desc, warehouse asc
     limit 6
 )
 
-select weeks.*
+select
+    largest.warehouse,
+    weeks.week,
+    weeks.on_time,
+    weeks.late,
+    weeks.still_open
 from weeks
-semi join largest
-    on weeks.warehouse = largest.warehouse
+inner join largest
+    on weeks.warehouse_id is not distinct from largest.warehouse_id
 where weeks.on_time + weeks.late + weeks.still_open > 0
-order by weeks.warehouse, weeks.week
+order by largest.warehouse, weeks.week

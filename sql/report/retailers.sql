@@ -1,10 +1,12 @@
 -- grain: one row per retailer with shipments due in the last four weeks, the ten with most late ones
 -- keys: retailer
 -- source: marts.retailer_compliance, ops.latest_load
--- notes: late is late of what was due: left after its day, or open past it. before is the share of the four weeks before
+-- notes: late is late of what was due: left after its day, or open past it. before is the share of the four weeks before.
+--     Equal names have the id beside them
 with due as (
     select
-        coalesce(compliance.retailer_name, compliance.retailer_code, 'retailer ' || compliance.retailer_id) as retailer,
+        compliance.retailer_id,
+        coalesce(compliance.retailer_name, compliance.retailer_code, 'retailer ' || compliance.retailer_id) as named,
         compliance.target_ship_date > latest_load.data_until::date - 28 as is_recent,
         compliance.is_late
     from marts.retailer_compliance as compliance
@@ -16,13 +18,13 @@ with due as (
 )
 
 select
-    retailer,
+    case when count(*) over (partition by named) > 1 then named || ' (' || retailer_id || ')' else named end as retailer,
     count(*) filter (where is_recent) as due,
     count(*) filter (where is_recent and is_late) as late,
     count(*) filter (where is_recent and is_late) / count(*) filter (where is_recent) as share,
     count(*) filter (where not is_recent and is_late) / nullif(count(*) filter (where not is_recent), 0) as before
 from due
-group by retailer
+group by retailer_id, named
 having count(*) filter (where is_recent) > 0
 order by late desc, share desc, retailer asc
 limit 10

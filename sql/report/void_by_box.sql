@@ -1,14 +1,27 @@
 -- grain: one row per box of the last eight weeks, the ten that were used most
 -- keys: box
 -- source: marts.package_costs, ops.latest_load
+-- notes: equal names have the id beside them
+with boxes as (
+    select
+        costs.container_id,
+        coalesce(costs.box_name, costs.container_style) as named,
+        count(*) as packages,
+        avg(costs.void_percent) as void_percent
+    from marts.package_costs as costs
+    inner join ops.latest_load
+        on costs.left_day > latest_load.data_until::date - 56
+    where costs.void_percent is not null and coalesce(costs.box_name, costs.container_style) is not null
+    group by costs.container_id, named
+)
+
 select
-    coalesce(costs.box_name, costs.container_style) as box,
-    count(*) as packages,
-    avg(costs.void_percent) as void_percent
-from marts.package_costs as costs
-inner join ops.latest_load
-    on costs.left_day > latest_load.data_until::date - 56
-where costs.void_percent is not null and coalesce(costs.box_name, costs.container_style) is not null
-group by box
+    case
+        when count(*) over (partition by named) > 1 then concat_ws(' ', named, '(' || container_id || ')')
+        else named
+    end as box,
+    packages,
+    void_percent
+from boxes
 order by packages desc, box asc
 limit 10
