@@ -138,6 +138,12 @@ def test_after_a_quote_in_the_wrong_place_the_other_rows_go_on(tmp_path):
     assert file.malformed[0].rule.startswith("The line is not readable as one record")
 
 
+def test_a_cell_that_is_far_too_long_is_named_and_the_other_rows_go_on(tmp_path):
+    file = read(tmp_path, f"code,name\nA,{'x' * 140_000}\nB,Beta\n")
+    assert rows(file) == {3: ("B", "Beta")}
+    assert "(a cell has more than 131,072 characters)" in file.malformed[0].rule
+
+
 def test_a_header_without_rows(tmp_path):
     file = read(tmp_path, "code,name")
     assert (list(file.frame.columns), file.lines) == (["code", "name"], ())

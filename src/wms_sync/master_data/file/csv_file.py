@@ -183,6 +183,8 @@ def _records(lines: Sequence[str], start: int, delimiter: str) -> Iterator[tuple
 
 def _quoting(first: int, last: int, error: csv.Error) -> str:
     where, what = (f"Lines {first} to {last} are", "lines") if last > first else ("The line is", "line")
+    if "field limit" in str(error):
+        error = csv.Error(f"a cell has more than {csv.field_size_limit():,} characters")
     return (
         f"{where} not readable as one record ({error}). Correct the {what} in the file itself: close the quote that "
         'opens there, and write a quote inside a quoted cell twice: "".'
