@@ -1,4 +1,4 @@
--- grain: one row per table of the lake with what its newest snapshot has of it: data files, and files of deleted rows
+-- grain: one row per table of the lake with what its newest snapshot has of it: data files, their bytes, and files of deleted rows
 -- keys: schema_name, table_name
 -- source: the lake's catalogue in PostgreSQL
 -- notes: a file of deleted rows stays in the catalogue when its data file has ended
@@ -10,6 +10,11 @@ select
         from lake.ducklake_data_file as stored
         where stored.table_id = held.table_id and stored.end_snapshot is null
     ) as data_files,
+    (
+        select coalesce(sum(stored.file_size_bytes), 0)::bigint
+        from lake.ducklake_data_file as stored
+        where stored.table_id = held.table_id and stored.end_snapshot is null
+    ) as data_bytes,
     (
         select count(*)
         from lake.ducklake_delete_file as deleted

@@ -37,6 +37,7 @@ from wms_sync.analytics.errors import (
 )
 from wms_sync.analytics.extensions import ONLY_FROM_WHEELS, path_of
 from wms_sync.analytics.lake import Lake
+from wms_sync.analytics.lake_upkeep import LARGE
 from wms_sync.analytics.room import Room
 from wms_sync.analytics.target import target_of
 from wms_sync.catalogue import Mart, Table, marts, quote, stored_tables, table
@@ -314,6 +315,23 @@ def test_maintenance_leaves_few_files_and_spares_open_readers(lake, capsys):
     assert len([*settings.layout.lake.rglob("*.parquet")]) == left
     assert not orphan.exists()
     assert stored(settings) == before
+
+
+def test_maintenance_leaves_a_large_file_as_it_is_while_hardly_a_row_is_deleted(lake):
+    target = Lake(lake.settings)
+
+    def maintained(statement: str) -> tuple[int, int]:
+        with closing(target.opened_for_writing(lake.store.turn)) as connection:
+            connection.execute(statement)
+        target.maintain(lake.store.turn, timedelta(0))
+        return next((one.data_files, one.delete_files) for one in target.tables() if one.table_name == "brands")
+
+    brands = "select 1000000000 + n, md5(n::varchar) || md5((-n)::varchar) from range(350_000) as numbers (n)"
+    assert maintained(f'insert into main.brands (id, "name") {brands}') == (1, 0)
+    assert sum(one.data_bytes for one in target.tables() if one.table_name == "brands") > LARGE
+    assert maintained("delete from main.brands where id = 1000000000") == (1, 1)
+    assert maintained("delete from main.brands where id between 1000000000 and 1000010000") == (1, 0)
+    maintained("delete from main.brands where id >= 1000000000")
 
 
 def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake, lake_url):

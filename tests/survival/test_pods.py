@@ -30,7 +30,7 @@ from wms_sync.settings import Settings
 RECORDED = "StateStore._update > Guarded._transaction: after commit"
 PUT = "BucketFiles.put > BucketFiles._asked > BucketFiles.put.<locals>.<lambda>"
 COMMIT = "Refresh._finish > LakeLoad.finish > OneTransaction.commit_all"
-MAINTAIN = "put_together > put_together.<locals>.<genexpr> > _put_together > committed"
+MAINTAIN = "maintain > put_together > _put_together > committed"
 EXPIRE = "maintain > delete_replaced > committed"
 MOMENTS = {
     "a page is put": ("sync", f"land > {PUT}: before put", 4),

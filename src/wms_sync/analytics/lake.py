@@ -31,7 +31,7 @@ from wms_sync.analytics.one_transaction import OneTransaction
 from wms_sync.analytics.target import Maintained, Opened
 from wms_sync.catalogue import literal, marts, ops_tables, tables
 from wms_sync.durable import make_private
-from wms_sync.settings import Settings
+from wms_sync.settings import Settings, memory_bytes
 from wms_sync.state.turns import Turn
 
 LEAST_THREADS = 4
@@ -130,6 +130,11 @@ class Lake:
         with LakeCatalogue(self._settings.database_url) as catalogue:
             return catalogue.tables()
 
+    def threads(self, memory_each: int = 1) -> int:
+        """Return how many threads work at a time if each takes so many bytes of ``WMS_MEMORY_LIMIT``."""
+        most = max(LEAST_THREADS, database.THREADS)
+        return max(1, min(most, memory_bytes(self._settings.memory_limit) // memory_each))
+
     def opened_for_writing(self, turn: Turn) -> duckdb.DuckDBPyConnection:
         """Attach the lake for writing in this turn, and make it if there is none. Raise ``DatabaseOpenError``."""
         if self._settings.files_url is None:
@@ -158,7 +163,7 @@ class Lake:
                 raise LakeElsewhere(recorded, path) from None
 
     def _config(self, memory_limit: str) -> dict[str, str]:
-        threads = str(max(LEAST_THREADS, database.THREADS))
+        threads = str(self.threads())
         return {**database.settings_of(self._settings.layout.working_database, memory_limit), "threads": threads}
 
     def _attached(

@@ -34,17 +34,13 @@ class StoredTable(Struct, frozen=True):
     schema_name: str
     table_name: str
     data_files: int
+    data_bytes: int
     delete_files: int
 
     @property
     def files(self) -> int:
         """Return how many files a reader opens."""
         return self.data_files + self.delete_files
-
-    @property
-    def is_scattered(self) -> bool:
-        """Return whether fewer files could hold it."""
-        return self.data_files > 1 or self.delete_files > 0
 
 
 class LakeCatalogue(Opened):

@@ -12,7 +12,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from wms_sync.analytics.lake_catalogue import LakeCatalogue
-from wms_sync.analytics.lake_upkeep import AT_ONCE, committed, delete_replaced, explained, put_together
+from wms_sync.analytics.lake_upkeep import AT_ONCE, committed, delete_replaced, everything, explained, put_together
 from wms_sync.analytics.persons import erased, held_rows, present_tables
 from wms_sync.state.turns import Turn
 
@@ -32,7 +32,7 @@ def erase(lake: Lake, turn: Turn, order_ids: Collection[int], *, anyway: bool) -
         with committed(connection, turn):
             for table, there in present_tables(connection):
                 connection.execute(erased(table, there))
-        put_together(connection, turn, lake.tables())
+        put_together(lake, connection, turn, everything)
         delete_replaced(connection, turn, AT_ONCE)
     with LakeCatalogue(lake.database_url) as catalogue:
         catalogue.narrow_statistics(turn)

@@ -4,14 +4,15 @@ Each load adds files to the tables that it changes, and files that say which row
 of them, so each load takes longer than the one before (measured: 0.9 s, and 9.9 s after 80). Maintenance goes table by
 table, a transaction each step: all tables at once need more memory than a load has. First what is left of files with
 deleted rows is written anew, then small files are merged; DuckLake does not merge what the same transaction has
-written. What is replaced stays as long as readers may still be reading it. Every step can be the last: the next
-maintenance continues.
+written, nor a file with deleted rows. A large file of which hardly a row is deleted stays as it is: so maintenance
+costs what has changed, and a file of deleted rows beside it costs readers little. What is replaced stays as long as
+readers may still be reading it. Every step can be the last: the next maintenance continues.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -33,25 +34,55 @@ logger = logging.getLogger(__name__)
 
 AT_ONCE = timedelta(0)
 """Keep nothing: readers are not spared."""
-PUT_TOGETHER = (
-    "ducklake_rewrite_data_files({name}, {table}, schema => {schema}, delete_threshold => 0)",
-    "ducklake_merge_adjacent_files({name}, {table}, schema => {schema})",
-)
-"""The steps for a table. Without a threshold DuckLake rewrites a file when 95 % of its rows are deleted."""
+REWRITE = "ducklake_rewrite_data_files({name}, {table}, schema => {schema}, delete_threshold => %s)"
+MERGE = "ducklake_merge_adjacent_files({name}, {table}, schema => {schema}, max_file_size => %d)"
+EVERYTHING = (REWRITE % 0, MERGE % (512 * 1024 * 1024))
+"""The steps for a table: each file with a deleted row, and files below the size that DuckLake aims at."""
+WORTHWHILE = (REWRITE % 0.01, MERGE % (32 * 1024 * 1024))
+"""The steps for a large table: each file of which a hundredth is deleted, and files below 32 MiB."""
+LARGE = 16 * 1024 * 1024
+"""The bytes from which a table is large."""
+MANY_FILES = 20
+"""A large table that still has more files is put together like a small one."""
+Steps = Callable[[StoredTable], Sequence[str]]
+MEMORY_EACH = 250_000_000
+"""The bytes with which a thread writes a file of the table with the most columns."""
 
 
 def maintain(lake: Lake, turn: Turn, keep: timedelta) -> Maintained:
     """Put files together, and delete what was replaced longer ago than ``keep``. Raise ``MaintenanceError``."""
     before = lake.tables()
     with explained(), closing(lake.opened_for_writing(turn)) as connection:
-        changed = put_together(connection, turn, before)
+        changed = put_together(lake, connection, turn, _worthwhile)
+        changed |= put_together(lake, connection, turn, _still_too_many)
         deleted = delete_replaced(connection, turn, keep)
-    return Maintained(changed, _files(before), _files(lake.tables()), deleted)
+    return Maintained(len(changed), _files(before), _files(lake.tables()), deleted)
 
 
-def put_together(connection: duckdb.DuckDBPyConnection, turn: Turn, tables: Sequence[StoredTable]) -> int:
-    """Put the files of each table together; return how many tables were written anew."""
-    return sum(one.is_scattered and _put_together(connection, turn, one) for one in tables)
+def put_together(lake: Lake, connection: duckdb.DuckDBPyConnection, turn: Turn, steps: Steps) -> set[tuple[str, str]]:
+    """Take the steps for each table; return which tables were written anew.
+
+    From then on the connection has as many threads as there is memory for.
+    """
+    connection.execute(f"set threads = {lake.threads(MEMORY_EACH)}")
+    changed = set()
+    for table in lake.tables():
+        if _put_together(connection, turn, table, steps(table)):
+            changed.add((table.schema_name, table.table_name))
+    return changed
+
+
+def everything(table: StoredTable) -> Sequence[str]:
+    """Return the steps after which no file has a deleted row."""
+    return EVERYTHING if table.files > 1 else ()
+
+
+def _worthwhile(table: StoredTable) -> Sequence[str]:
+    return WORTHWHILE if table.data_bytes >= LARGE and table.files > 1 else everything(table)
+
+
+def _still_too_many(table: StoredTable) -> Sequence[str]:
+    return EVERYTHING if table.files > MANY_FILES else ()
 
 
 def delete_replaced(connection: duckdb.DuckDBPyConnection, turn: Turn, keep: timedelta) -> int:
@@ -81,17 +112,18 @@ def _all_but_the_newest(connection: duckdb.DuckDBPyConnection) -> list[int]:
     return [number for (number,) in found.fetchall()][:-1]
 
 
-def _put_together(connection: duckdb.DuckDBPyConnection, turn: Turn, table: StoredTable) -> bool:
+def _put_together(connection: duckdb.DuckDBPyConnection, turn: Turn, table: StoredTable, steps: Sequence[str]) -> bool:
     """Return whether anything was written."""
     names = {"name": literal(NAME), "table": literal(table.table_name), "schema": literal(table.schema_name)}
     written = 0
-    for step in PUT_TOGETHER:
+    for step in steps:
         with committed(connection, turn):
             written += len(connection.execute(f"call {step.format(**names)}").fetchall())
-    logger.info(
-        "put together %(files)d files of %(schema)s.%(table)s",
-        {"files": table.files, "schema": table.schema_name, "table": table.table_name},
-    )
+    if written:
+        logger.info(
+            "put together %(files)d files of %(schema)s.%(table)s",
+            {"files": table.files, "schema": table.schema_name, "table": table.table_name},
+        )
     return written > 0
 
 
