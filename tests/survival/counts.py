@@ -16,7 +16,7 @@ publishings that readers go through                         2    50
 moments of a lake at which another machine takes over       1   all
 moments of a lake at which sessions are lost                1   all
 outages of the store                                        0    20
-kills of machines whose disks vanish                        0    20
+kills of machines whose disks vanish                        0   200
 ======================================================  =====  ====
 
 Kills by name have no number here: in the suite each kind of run names its own few, and ``--soak`` takes every moment
@@ -62,4 +62,4 @@ SEQUENCES = Count(10, 300)
 MUTATED_PAGES = Count(50, 3000)
 PUBLISHINGS = Count(2, 50)
 OUTAGES = Count(0, 20)
-FRESH_DISKS = Count(0, 20)
+FRESH_DISKS = Count(0, 200)

@@ -38,7 +38,7 @@ def reader_lines(settings: Settings) -> Iterator[str]:
     yield "The role, made once by the owner of the database:"
     yield from (f"  {' '.join(statement.split())};" for statement in role_statements(settings))
     yield ""
-    yield "shell, where DuckDB may download extensions:"
+    yield f"shell (pip install duckdb-cli=={duckdb.__version__}), where DuckDB may download extensions:"
     yield from (f"  install {name}; load {name};" for name in extensions(settings))
     yield from (f"  {statement};" for statement in attach_statements(settings))
     yield ""
