@@ -57,7 +57,7 @@ def exits_with_code(command: Callable[..., int | None]) -> Callable[..., NoRetur
             say("wms-sync: interrupted; run it again to continue from there.", err=True)
             sys.exit(INTERRUPTED)
         except Exception as error:
-            told = unusable(error)
+            told = unusable(error) or _silent(error)
             if told is None:
                 _tell()
                 raise
@@ -67,6 +67,12 @@ def exits_with_code(command: Callable[..., int | None]) -> Callable[..., NoRetur
         sys.exit(code)
 
     return run
+
+
+def _silent(error: Exception) -> WmsSyncError | None:
+    from wms_sync.state.engine import silent  # imports SQLAlchemy
+
+    return silent(error)
 
 
 def _tell() -> None:

@@ -7,7 +7,10 @@ from datetime import timedelta
 import pytest
 
 from tests.alerts.conftest import REFUSED
+from tests.lakes import Lakes, name_of
 from wms_sync.extract.nights import PAUSES, mends_by_waiting, next_attempt
+from wms_sync.runs.recording import Recording
+from wms_sync.state.errors import StateRefused
 from wms_sync.state.queue import FileLock
 from wms_sync.state.runs import RunRecords
 
@@ -167,3 +170,19 @@ def test_pauses_grow_until_it_is_too_late(hooked):
     assert mends_by_waiting("NotSent")
     assert not mends_by_waiting("NotEnoughRoom")
     assert not mends_by_waiting(None)
+
+
+def test_a_run_that_cannot_be_recorded_is_told_at_once(postgres_url, install, receiver):
+    """PostgreSQL takes no writes, so that neither the run nor an alert can wait there."""
+    lakes = Lakes(postgres_url)
+    url = lakes.new()
+    hooked = install(alert_webhook_url=receiver.url, state_url=url)
+    hooked.tell()
+    lakes.execute(postgres_url, f"alter database {name_of(url)} set default_transaction_read_only = on")
+    recording = Recording(hooked.settings, "run-1", "sync", "schedule")
+    with pytest.raises(StateRefused), recording.phase("sync", counts=dict), RunRecords(url) as records:
+        records.started("run-1", "sync", "schedule")
+    lakes.remove()
+    [told] = receiver.taken
+    assert (told["event"], told["job"], told["run_id"]) == ("run_failed", "sync", "run-1")
+    assert "sync failed: PostgreSQL, which keeps the state, refuses" in told["text"]

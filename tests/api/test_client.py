@@ -117,7 +117,7 @@ def test_a_400_shows_the_parameter_that_the_service_names(api):
         api.get("/api/global/v1/shipping/shipments", [("fields:nonsense", "all")])
 
 
-@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503])
+@pytest.mark.parametrize("status", [304, 408, 409, 429, 500, 502, 503])
 def test_passing_trouble_is_asked_again(sandbox, api, status):
     answer_first(sandbox, 2, lambda: Response("<html>trouble</html>", status, media_type="text/html"))
     count, _ = listing(api).count(START, None)

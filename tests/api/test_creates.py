@@ -182,7 +182,7 @@ def test_too_many_requests_need_no_word_to_be_sent_again(sandbox, creates, statu
     assert statuses(sandbox) == [status, status, 201]
 
 
-@pytest.mark.parametrize("status", [408, 500, 502, 503, 504])
+@pytest.mark.parametrize("status", [304, 408, 500, 502, 503, 504])
 def test_a_proxys_word_on_a_create_that_was_done_is_in_doubt(sandbox, creates, status):
     answer_first(sandbox, 1, lambda: ProxyAnswer(status))
     with pytest.raises(InDoubt, match=f"answered {status}.*may have done it"):

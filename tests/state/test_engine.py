@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import Engine, event
+from sqlalchemy.exc import DBAPIError
 
 from tests.conftest import turn_at
+from tests.lakes import Lakes, name_of
+from tests.postgres import end_sessions
 from tests.state.conftest import take_migration_back
 from wms_sync.intervals import Interval
-from wms_sync.state.errors import StateBusy, StateDamaged, StateUrlError
+from wms_sync.reports.doctor import examine
+from wms_sync.settings import Settings
+from wms_sync.state.engine import close_engine, open_engine, silent
+from wms_sync.state.errors import StateBusy, StateDamaged, StateRefused, StateUrlError
 from wms_sync.state.store import StateStore, Window
 
 ELSEWHERE = """
@@ -186,3 +195,57 @@ def test_a_state_store_that_is_open_is_opened_again_without_asking_it_anything(t
         assert asked == []
     finally:
         event.remove(Engine, "before_cursor_execute", note)
+
+
+@pytest.fixture
+def database(postgres_url) -> Iterator[str]:
+    lakes = Lakes(postgres_url)
+    yield lakes.new()
+    lakes.remove()
+
+
+def test_a_postgresql_that_takes_no_writes_is_named_with_what_to_do_and_found_by_doctor(
+    postgres_url, tmp_path, database
+):
+    settings = Settings.load(_env_file=None, data_dir=tmp_path / "data", state_url=database)
+
+    def found() -> list[str]:
+        return [one.message for one in examine(settings) if (one.subject, one.verdict) == ("state", "fail")]
+
+    assert found() == []
+    made_read_only = f"alter database {name_of(database)} set default_transaction_read_only = on"
+    Lakes(postgres_url).execute(postgres_url, made_read_only)
+    said = r"refuses \(cannot execute .* in a read-only transaction\)\. It is a standby.* lead to the primary"
+    with pytest.raises(StateRefused, match=said):
+        turn_at(database, tmp_path)
+    [told] = found()
+    assert re.search(said, told)
+
+
+def test_a_role_without_rights_is_named_with_what_to_do(postgres_url, tmp_path, database):
+    StateStore(database).close()
+    role = f"r{uuid4().hex}"
+    lakes = Lakes(postgres_url)
+    lakes.execute(postgres_url, f"create role {role} login")
+    try:
+        with pytest.raises(
+            StateRefused, match=r"refuses \(permission denied for table .*\)\. Let WMS_STATE_URL name the role"
+        ):
+            StateStore(database.replace("wms@", f"{role}@"))
+    finally:
+        lakes.execute(postgres_url, f"drop role {role}")
+
+
+def test_a_postgresql_that_ends_a_session_is_named_and_a_defect_is_not(database):
+    engine = open_engine(database)
+    with engine.connect() as connection:
+        end_sessions(database, "true")
+        with pytest.raises(DBAPIError) as lost:
+            connection.exec_driver_sql("select 1")
+    with engine.connect() as connection, pytest.raises(DBAPIError) as defect:
+        connection.exec_driver_sql("select nothing")
+    close_engine(engine)
+    assert re.match(
+        r"The state store does not answer \(.*terminat.*\)\. Run again once it does", str(silent(lost.value)), re.DOTALL
+    )
+    assert silent(defect.value) is None

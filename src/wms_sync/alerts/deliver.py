@@ -6,15 +6,20 @@ import logging
 import threading
 from datetime import UTC, datetime, timedelta
 
-from wms_sync.alerts.channels import HEARTBEAT, Channel, NotDelivered, all_channels
+from wms_sync.alerts.channels import HEARTBEAT, Channel, NotDelivered, all_channels, channels_of
+from wms_sync.alerts.message import body_of
 from wms_sync.alerts.observe import BEAT_FOR, observe
+from wms_sync.alerts.runs import fact_of
 from wms_sync.errors import WmsSyncError
 from wms_sync.settings import Settings
-from wms_sync.state.outbox import Outbox, Waiting
+from wms_sync.state.outbox import Body, Outbox, Waiting
+from wms_sync.state.runs import RunRecord
 
 logger = logging.getLogger(__name__)
 KEPT_FOR = timedelta(days=30)
 """An alert that no receiver took for so long is given up."""
+CHANNEL_SECONDS = 5.0
+"""The longest that the end of a run waits for a channel."""
 
 
 def tell(settings: Settings, *, seconds: float) -> None:
@@ -28,6 +33,26 @@ def tell(settings: Settings, *, seconds: float) -> None:
     thread = threading.Thread(target=_tell, args=(settings,), name="alerts", daemon=True)
     thread.start()
     thread.join(seconds)
+
+
+def tell_unrecorded(settings: Settings, failed: RunRecord) -> None:
+    """Send that this run failed, which the state store could not keep: now, once, and without the outbox.
+
+    Wait ``CHANNEL_SECONDS`` for each channel at most, and raise nothing.
+    """
+    body = body_of(settings, fact_of(failed), datetime.now(UTC), None)
+    for channel in channels_of(settings):
+        thread = threading.Thread(target=_send_once, args=(channel, body), name="alerts", daemon=True)
+        thread.start()
+        thread.join(CHANNEL_SECONDS)
+
+
+def _send_once(channel: Channel, body: Body) -> None:
+    try:
+        channel.send(body)
+    except Exception as error:  # noqa: BLE001 - as in _tell
+        why = error if isinstance(error, NotDelivered) else type(error).__name__
+        logger.warning("An alert was not delivered, and is not sent again. %(why)s", {"why": why})
 
 
 def deliver(settings: Settings, moment: datetime | None = None) -> None:

@@ -42,7 +42,7 @@ def failed(
 
     ``told`` are the keys of what was told: of a group whose records are no longer kept nothing is known.
     """
-    groups = {f"{Event.RUN_FAILED}:{one.group}": one.group for one in records}
+    groups = {_key(one.group): one.group for one in records}
     yield from (Undecided(key) for key in told if key not in groups)
     for key, group in groups.items():
         last = _newest(records, group)
@@ -50,7 +50,7 @@ def failed(
         if last is None or is_open or _may_be_explained(last, now):
             yield Undecided(key)
         elif last.outcome == "failed":
-            yield _fact(key, last)
+            yield fact_of(last)
 
 
 def _may_be_explained(record: RunRecord, now: datetime) -> bool:
@@ -70,10 +70,11 @@ def _settles(record: RunRecord, group: str) -> bool:
     return record.group == group or (group == "loading" and loads)
 
 
-def _fact(key: str, record: RunRecord) -> Fact:
+def fact_of(record: RunRecord) -> Fact:
+    """Return that this run failed."""
     return Fact(
         Event.RUN_FAILED,
-        key=key,
+        key=_key(record.group),
         fingerprint=_fingerprint(record),
         text=f"{record.purpose} failed: {_cause(record)}",
         what_to_do="`wms-sync status` shows how things stand; the next run goes on where this one stopped.",
@@ -82,6 +83,10 @@ def _fact(key: str, record: RunRecord) -> Fact:
         is_in_ui=is_in_ui(record),
         counts=record.counts,
     )
+
+
+def _key(group: str) -> str:
+    return f"{Event.RUN_FAILED}:{group}"
 
 
 def _cause(record: RunRecord) -> str:

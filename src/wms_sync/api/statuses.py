@@ -18,7 +18,7 @@ from wms_sync.api.retrying import retry_after_seconds
 NO_SUCH_PATH = frozenset({404, 405})
 """Statuses that refuse the address, not what was sent."""
 UNAUTHORIZED, FORBIDDEN, REQUEST_TIMEOUT, CONFLICT, TOO_MANY = 401, 403, 408, 409, 429
-SEE_OTHER = 303
+SEE_OTHER, NOT_MODIFIED = 303, 304
 MOVED = frozenset({301, 302})
 """Redirects after which many send another GET, so that some services answer a POST so once it is done."""
 _LARGEST_ERROR_BODY = 64 * 1024
@@ -60,7 +60,7 @@ def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None
         said = f" It says: {in_words(problems)}" if problems else ""
         refused = f"{base_url} refused {credentials.format(status=status)}{said}"
         raise Unauthorized(refused, status=status, problems=problems)
-    if status >= 500 or status == REQUEST_TIMEOUT:
+    if status >= 500 or status in {REQUEST_TIMEOUT, NOT_MODIFIED}:  # no request has a condition: a cache is in between
         raise _failed(response, where, wait)
     if 300 <= status < 400:
         raise RedirectRefused(

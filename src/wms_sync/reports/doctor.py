@@ -33,7 +33,7 @@ from wms_sync.master_data.push.unfinished import needs, unfinished
 from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
 from wms_sync.reports.findings import Finding
 from wms_sync.settings import Settings
-from wms_sync.state.engine import pending_migrations
+from wms_sync.state.engine import pending_migrations, try_writing
 from wms_sync.state.epochs import newest_turn
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.locks import lock_of
@@ -206,6 +206,7 @@ def _place(settings: Settings) -> Iterator[Finding]:
 
 def _state(settings: Settings) -> Iterator[Finding]:
     layout = settings.layout
+    try_writing(settings.database_url)
     with StateStore(settings.database_url) as store:
         windows, behind = store.windows(), is_behind(settings, store)
         dropped = dropped_windows(layout, store)

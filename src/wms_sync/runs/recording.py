@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -123,6 +124,7 @@ class Recording:
 
     def _phase_ended(self, ended: Ended | None) -> None:
         seconds = monotonic() - self._since
+        record: RunRecord | None = None
         with _beside_the_run("the end of this run is not recorded"), RunRecords(self._settings.database_url) as records:
             records.phase_ended(self.run_id, self._phase, seconds, self._counts())
             if ended is not None:
@@ -131,10 +133,20 @@ class Recording:
                 records.ended(self.run_id, ended.outcome, error=ended.error, error_kind=ended.kind, data_as_of=reaches)
                 if (record := records.of(self.run_id)) is not None:
                     self.summary = summary(record)
+        if ended is not None and ended.outcome == "failed" and record is None:
+            self._tell_unrecorded(ended)
         if ended is not None:
             self._mark.close()
             with self._open, _beside_the_run("the metrics are not written"):
                 tell_how_it_is(self._settings)
+
+    def _tell_unrecorded(self, ended: Ended) -> None:
+        """Tell at once what nobody can be told of later."""
+        from wms_sync.alerts.deliver import tell_unrecorded  # of which a run that succeeds needs nothing
+
+        now = datetime.now(UTC)
+        record = RunRecord(self.run_id, self._purpose, self._source, now, now, ended.outcome, ended.error, ended.kind)
+        tell_unrecorded(self._settings, record)
 
 
 def tell_how_it_is(settings: Settings) -> None:

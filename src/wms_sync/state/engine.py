@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,14 +13,21 @@ from typing import Any, Literal, Self
 from weakref import WeakSet
 
 from msgspec import Struct
-from sqlalchemy import URL, Connection, Engine, Table, create_engine, event
+from sqlalchemy import URL, Connection, Engine, Table, create_engine, delete, event, false
 from sqlalchemy.engine import ExceptionContext, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, NoSuchModuleError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    DisconnectionError,
+    InterfaceError,
+    NoSuchModuleError,
+    OperationalError,
+)
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from wms_sync.durable import Inaccessible, make_private, make_private_file
-from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateUrlError
-from wms_sync.state.schema import migrate, pending
+from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateRefused, StateSilent, StateUrlError
+from wms_sync.state.schema import METADATA, migrate, pending
 
 PAUSE_SECONDS = 1.0
 """A connection that was used within this time is not asked whether it is still there."""
@@ -146,6 +154,19 @@ def reading(engine: Engine) -> Connection:
     return connection.execution_options(isolation_level="AUTOCOMMIT")
 
 
+def try_writing(url: str) -> None:
+    """Delete no row of each table, which shows whether rows can be written. Raise ``StateError`` if not."""
+    engine = open_engine(url)
+    try:
+        with engine.begin() as connection:
+            for table in METADATA.sorted_tables:
+                connection.execute(delete(table).where(false()))
+    except DBAPIError as error:
+        raise StateError(f"The state store cannot be written: {error.orig}") from None
+    finally:
+        close_engine(engine)
+
+
 def close_engine(engine: Engine) -> None:
     """Close the connections of an engine that ``open_engine`` returned, unless somebody else uses it."""
     _shared.give_back(engine)
@@ -183,6 +204,7 @@ def _engine(url: str, durable: Durable) -> Engine:
         engine = create_engine(parsed)
     if parsed.get_backend_name() != "sqlite":
         _ping_after_a_pause(engine)
+        event.listen(engine, "handle_error", _refuse_as_postgresql_does)
     else:
         if parsed.database in {None, "", ":memory:"}:
             raise StateUrlError(
@@ -251,6 +273,21 @@ def _refusals_of(path: Path) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy
             raise Inaccessible(path, str(reason))
 
     return refuse
+
+
+def silent(error: Exception) -> StateSilent | None:
+    """Return what there is to say if PostgreSQL has ended the session or the network has; None for any other error."""
+    if not isinstance(error, OperationalError | InterfaceError) or isinstance(error.orig, sqlite3.Error):
+        return None
+    return StateSilent(str(error.orig))
+
+
+def _refuse_as_postgresql_does(context: ExceptionContext) -> None:
+    """Raise ``StateRefused`` for what only somebody in charge of the database can mend."""
+    reason = context.original_exception
+    code = str(getattr(reason, "sqlstate", None) or getattr(reason, "pgcode", None))  # of psycopg, and of psycopg2
+    if code in StateRefused.MENDED_BY:
+        raise StateRefused(code, str(reason))
 
 
 def _sqlite_pragmas(durable: Durable) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 from wms_sync.errors import SettingsError, WmsSyncError
 
@@ -32,6 +33,31 @@ class StateDamaged(StateError):
             f"The state store {path} is damaged ({reason}). Move it away, with {path.name}-wal and {path.name}-shm if "
             "they are there, and run again: the next run restores what was read from raw pages, and the ledger of "
             "creates from its copies. Or put a backup back (`wms-sync restore`)."
+        )
+
+
+class StateSilent(StateError):
+    """PostgreSQL cannot be reached, or has ended the session."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The state store does not answer ({' '.join(reason.split())}). Run again once it does.")
+
+
+class StateRefused(StateError):
+    """PostgreSQL is there, and lets nobody write, or not this role."""
+
+    MENDED_BY: ClassVar[Mapping[str, str]] = {
+        "25006": "It is a standby, or the database was set read-only, as some providers do when its disk is full. Let "
+        "WMS_STATE_URL lead to the primary, or free space and allow writing",
+        "42501": "Let WMS_STATE_URL name the role that made the tables, or grant its role all rights on them",
+        "53100": "Free space on its disk",
+    }
+    """By PostgreSQL's code of the error."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(
+            f"PostgreSQL, which keeps the state, refuses ({reason.splitlines()[0]}). {self.MENDED_BY[code]}; then run "
+            "again."
         )
 
 
