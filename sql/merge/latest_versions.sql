@@ -1,17 +1,12 @@
 -- grain: one row per observed object with history: its latest version, the latest time that any version said, and when it was last seen
 -- keys: id
 -- source: the table with the history of objects, and observed
--- notes: names in braces are identifiers from the catalogue, row is what DuckDB calls the place of a row. The keys are
---     searched by themselves: the other columns of a block would be unpacked for a single row
+-- notes: names in braces are identifiers from the catalogue; those says which rows are of observed objects
 create or replace temp table latest as
 with versions as (
     select *
     from {history}
-    where {row} in (
-        select found.{row}
-        from {history} as found
-        where found.id in (select observed.id from observed)
-    )
+    where {those}
 ),
 
 known as (

@@ -157,6 +157,17 @@ class Keeper:
         row = self._connection.execute(f"select count(*) from {temporary}").fetchone()
         return int(row[0]) if row else 0
 
+    def _of_observed(self) -> str:
+        """Return which rows are of observed objects.
+
+        In a file the keys are searched by themselves: the other columns of a block would be unpacked for a single row.
+        A lake's new rows have no ``rowid``.
+        """
+        observed = "id in (select observed.id from observed)"
+        if isinstance(self._connection, OneTransaction):
+            return observed
+        return f"rowid in (select found.rowid from {self.history.qualified} as found where found.{observed})"
+
     def _execute(self, before: str, name: str, values: Mapping[str, object] | None = None, /, **parts: str) -> None:
         statement = sql_files.read(f"merge/{name}.sql").format(
             table=self._root.qualified,
@@ -165,7 +176,7 @@ class Keeper:
             updated_at=quote(self._root.newer or ""),
             version=self._root.version,
             columns=", ".join(map(quote, self._tracked)),
-            row="id" if isinstance(self._connection, OneTransaction) else "rowid",  # a lake's new rows have none
+            those=self._of_observed(),
             **parts,
         )
         self._connection.execute(f"{before} {statement}", values or {})
