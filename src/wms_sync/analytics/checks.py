@@ -109,9 +109,11 @@ def expressions(slugs: Sequence[str], since: int | None = None, *, copied: bool 
         one = table(slug)
         keys = dict.fromkeys((one.root_key, *one.keys, *one.parent_key))
         columns = ", ".join(map(quote, keys))
-        parts.append(f"{quote(slug + _OF_LOAD)} as materialized ({_rows_of_load(one, columns, since)})")
+        is_copied = copied and slug in _read_whole()
+        of_load = f"select {columns} from {_copy(slug)}" if is_copied else _rows_of_load(one, columns, since)
+        parts.append(f"{quote(slug + _OF_LOAD)} as materialized ({of_load})")
         if slug in _read_whole():
-            rows = f"select * from {_copy(slug)}" if copied else _rows_of_load(one, "*", since)
+            rows = f"select * from {_copy(slug)}" if is_copied else _rows_of_load(one, "*", since)
             parts.append(f"{quote(slug)} as not materialized ({rows})")
         if slug in histories:
             rows = _rows_of_load(histories[slug], "*", since)
