@@ -33,6 +33,7 @@ MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
     ("Product", {"sku": ""}, "sku", "Must be filled."),
     ("Product", {"name": "#N/A"}, "name", "Is the error of a spreadsheet formula"),
     ("Product", {"sku": "4.01E+12"}, "sku", "Was shortened by a spreadsheet"),
+    ("Product", {"sku": "1-Mar"}, "sku", "Is a date as a spreadsheet makes it"),
     ("Product", {"name": "  "}, "name", "Must be filled."),
     ("Produkt", {}, "type", "Did you mean Product?"),
     ("Product", {"is_enabled": "x"}, "is_enabled", "Must be true or false"),
@@ -150,8 +151,8 @@ MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
     ("Product", {"resource_json": '{"type": null}'}, "resource_json", "Has a type that is no text"),
     ("Product", {"resource_json": '{"a": 1, "a": 2}'}, "resource_json", "Has the key a twice"),
     ("Product", {"merchant_code": "m01", "merchant_id": "12"}, "merchant_id", "Fills the same field as merchant_code"),
-    ("Product", {"sku": "TWICE"}, "sku", "The same sku, but for upper and lower case, stands on line 125"),
-    ("Product", {"sku": "twice"}, "sku", "The same sku, but for upper and lower case, stands on line 123"),
+    ("Product", {"sku": "TWICE"}, "sku", "The same sku, but for upper and lower case, stands on line 127"),
+    ("Product", {"sku": "twice"}, "sku", "The same sku, but for upper and lower case, stands on line 125"),
 ]
 
 
@@ -419,9 +420,14 @@ def test_what_is_said_in_json_is_laid_over_the_columns_and_not_checked(tmp_path,
 
 
 def test_json_may_repeat_the_key_and_so_confirm_what_looks_damaged(tmp_path):
-    lines = ("code,name,resource_json", '1E+05,A,"{""code"": ""1E+05""}"', "1E+06,B,")
+    lines = (
+        "code,name,resource_json",
+        '1E+05,A,"{""code"": ""1E+05""}"',
+        "1E+06,B,",
+        'Mar-01,C,"{""code"": ""Mar-01""}"',
+    )
     result = checked(tmp_path, RETAILERS, *lines)
-    assert [record.key for record in result.records] == ["1E+05"]
+    assert [record.key for record in result.records] == ["1E+05", "Mar-01"]
     assert [(one.line, one.column) for one in result.offences] == [(3, "code")]
     tags = checked(tmp_path, LOCATION_TAGS, "name,color,resource_json", '<b>A</b>,red1,"{""name"": ""A""}"')
     assert [record.body for record in tags.records] == [{"name": "A", "color": "red1"}]

@@ -195,8 +195,14 @@ def test_a_harmonised_code_that_lost_its_zero_is_doubted(cell, doubted):
     assert ("write 040690" in str(rules.hs_code().doubt(cell))) == doubted
 
 
+@pytest.mark.parametrize("cell", ["1-Mar", "01-Mar-26", "Mar-01", "Sep 24", "01. Mrz", "Dez 01"])
+def test_a_code_that_a_spreadsheet_took_for_a_date_is_refused(cell):
+    with pytest.raises(Broken, match="Is a date as a spreadsheet makes it"):
+        rules.code().parse(cell)
+
+
 def test_a_code_may_look_like_other_things():
-    for cell in ("00123", "1E5", "NA", "20260301.0"):
+    for cell in ("00123", "1E5", "NA", "20260301.0", "1-3", "MAR1", "MAR-01", "3-MAR", "Mar-1", "Mars-01", "A-1-Mar"):
         assert rules.code().parse(cell) == cell
 
 

@@ -47,6 +47,9 @@ _WHOLE = re.compile(r"([+-]?\d+)([.,]0)?", re.ASCII)
 _HTML_TAG = re.compile(r"<!--.*?-->|<[a-z/!?][^>]*>", re.IGNORECASE | re.DOTALL)
 _SHIPPING_METHOD = re.compile(r"[^\s_]+_[A-Z0-9]\S*", re.ASCII)
 _SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+", re.ASCII | re.IGNORECASE)
+_MONTH = "(?:Jan|Feb|Mar|Mrz|Apr|May|Mai|Jun|Jul|Aug|Sep|Oct|Okt|Nov|Dec|Dez)"
+_DATE = re.compile(rf"\d{{1,2}}-{_MONTH}(-\d{{2}})?|{_MONTH}[- ]\d{{2}}|\d{{1,2}}\. {_MONTH}", re.ASCII)
+"""What Excel, in English or German, makes of 1-3, MAR1 or 03/01, with months in just this case."""
 _FORMULA = re.compile(r'="[^"]*"')
 """A formula that makes a spreadsheet keep leading zeros."""
 _UPC_WITHOUT_ZERO = 11
@@ -124,7 +127,7 @@ def text(high: int | None = None, low: int = 1) -> Cell:
 
 
 def code(high: int | None = None) -> Cell:
-    """Text that identifies something, such as a SKU. What a spreadsheet shortened, or nobody can see, is refused."""
+    """Text that identifies something, such as a SKU. What a spreadsheet changed, or nobody can see, is refused."""
     plain = text(high)
 
     def parse(cell: str) -> object:
@@ -396,6 +399,11 @@ def _undamaged(cell: str) -> str:
         raise Broken("Is a formula of a spreadsheet. Format the column as text and enter the text alone.")
     if _SHORTENED.fullmatch(cell):
         raise Broken("Was shortened by a spreadsheet. Format the column as text and enter all digits again.")
+    if _DATE.fullmatch(cell):
+        raise Broken(
+            "Is a date as a spreadsheet makes it of 1-3, MAR1 and the like. Format the column as text and enter the "
+            "code again; a code that is really so is confirmed in resource_json."
+        )
     if unseen := next((one for one in cell if category(one) in _UNSEEN), None):
         named = f"U+{ord(unseen):04X} ({name(unseen, 'a control character').lower()})"
         raise Broken(f"Holds {named}, which nobody sees. Enter the text again by hand.")
