@@ -1,4 +1,4 @@
-"""Try a scheduled night again that failed because of the service or the network: a sensor requests each attempt.
+"""Try a scheduled night again that failed since something did not answer: a sensor requests each attempt.
 
 Every run of a night has two tags, the tick of its schedule and the number of the attempt. What is due follows from them
 and from the record of the last attempt, so it survives a restart of the daemon, and the run key of an attempt keeps a
@@ -38,7 +38,7 @@ def nights_are_retried(settings: Settings, sync: str, pauses: Sequence[timedelta
         job_name=sync,
         minimum_interval_seconds=LOOK_SECONDS,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Tries a scheduled night again that failed because of the service or the network.",
+        description="Tries a scheduled night again that failed since something did not answer.",
     )
     def nights_are_retried(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         failed = _failed_night(settings)

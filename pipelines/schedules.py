@@ -25,8 +25,8 @@ def all_schedules(
 def nightly(settings: Settings, sync: dg.JobDefinition) -> dg.ScheduleDefinition:
     """Return the schedule, at `WMS_SCHEDULE_CRON` in `WMS_SCHEDULE_TIMEZONE`.
 
-    Missed nights need no attention: the next run reads everything that is not covered. A night that fails because of
-    the service or the network is tried again (`nights`).
+    Missed nights need no attention: the next run reads everything that is not covered. A night that fails
+    since something did not answer is tried again (`nights`).
     """
 
     @dg.schedule(

@@ -167,9 +167,8 @@ def test_pauses_grow_until_it_is_too_late(hooked):
         ended, attempts = due + MINUTE, attempt
     assert attempts == 8
     assert next_attempt(tick, tick, 1, 0) is None
-    assert mends_by_waiting("NotSent")
-    assert not mends_by_waiting("NotEnoughRoom")
-    assert not mends_by_waiting(None)
+    assert all(map(mends_by_waiting, ("NotSent", "SessionLost", "StateSilent", "FilesUnavailable")))
+    assert not any(map(mends_by_waiting, ("NotEnoughRoom", "StateRefused", "FilesRefused", "TakenOver", None)))
 
 
 def test_a_run_that_cannot_be_recorded_is_told_at_once(postgres_url, install, receiver):

@@ -1,4 +1,6 @@
-"""A night: a scheduled sync with its attempts. A failure of the service or the network is tried again for some hours.
+"""A night: a scheduled sync with its attempts. One that failed since something did not answer is tried again for hours.
+
+That is the service, PostgreSQL, object storage, or the network to one of them.
 
 The attempts are runs of their own: in the pauses between them neither the writer's lock nor a slot is held, and each
 goes on where the one before stopped.
@@ -11,11 +13,15 @@ from datetime import datetime, timedelta
 from itertools import takewhile
 
 from wms_sync.api.errors import Busy, NotSent, ServiceFailed, Unreachable
+from wms_sync.files.errors import FilesUnavailable
+from wms_sync.state.errors import SessionLost, StateSilent
 from wms_sync.state.runs import SYNC, RunRecord
 
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (2, 5, 10, 20, 30))
 """From the end of an attempt to the next one; the last pause repeats."""
-PASSING = frozenset(kind.__name__ for kind in (Unreachable, NotSent, Busy, ServiceFailed))
+PASSING = frozenset(
+    kind.__name__ for kind in (Unreachable, NotSent, Busy, ServiceFailed, FilesUnavailable, SessionLost, StateSilent)
+)
 
 
 def mends_by_waiting(error_kind: str | None) -> bool:

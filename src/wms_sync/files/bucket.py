@@ -19,10 +19,17 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import obstore
 from msgspec import Struct
-from obstore.exceptions import AlreadyExistsError, BaseError, InvalidPathError, PreconditionError
+from obstore.exceptions import (
+    AlreadyExistsError,
+    BaseError,
+    InvalidPathError,
+    PermissionDeniedError,
+    PreconditionError,
+    UnauthenticatedError,
+)
 from obstore.store import ObjectStore
 
-from wms_sync.files.errors import FilesUnavailable, NameTaken, OddName, VersionsKept
+from wms_sync.files.errors import FilesRefused, FilesUnavailable, NameTaken, OddName, VersionsKept
 from wms_sync.files.interface import Writer
 from wms_sync.files.listing import Listing
 from wms_sync.files.names import marked
@@ -242,9 +249,11 @@ class BucketFiles:
         except FileNotFoundError as error:
             if what == "read":
                 raise
-            raise FilesUnavailable(what, self.where(key), error) from None
+            raise FilesRefused(what, self.where(key), error) from None
         except InvalidPathError as error:
             raise OddName(self.where(key), error) from None
+        except (PermissionDeniedError, UnauthenticatedError) as error:
+            raise FilesRefused(what, self.where(key), error) from None
         except (BaseError, OSError) as error:
             raise FilesUnavailable(what, self.where(key), error) from None
 

@@ -1,7 +1,8 @@
 """Errors of files that do not lie in the data folder.
 
 FilesError
-├── FilesUnavailable    the store did not answer, or refused
+├── FilesUnavailable    the store did not answer
+│   └── FilesRefused    it refused, or has no such bucket
 ├── OddName             an object lies there whose name nobody can ask for
 ├── NameTaken           other content lies under the name
 └── VersionsKept        the store keeps what is deleted
@@ -31,6 +32,10 @@ class FilesUnavailable(FilesError):
             "the next run goes on there. Check that the bucket exists, its region, the credentials and what they may "
             "do, and the network: `wms-sync doctor` tries each kind of request."
         )
+
+
+class FilesRefused(FilesUnavailable):
+    """The store does not let us, or has no such bucket: to wait mends nothing."""
 
 
 class OddName(FilesError):
