@@ -23,8 +23,8 @@ from tests.state.conftest import take_migration_back
 from wms_sync.intervals import Interval
 from wms_sync.reports.doctor import examine
 from wms_sync.settings import Settings
-from wms_sync.state.engine import close_engine, open_engine, silent
-from wms_sync.state.errors import StateBusy, StateDamaged, StateRefused, StateUrlError
+from wms_sync.state.engine import close_engine, open_engine, pending_migrations, silent
+from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateRefused, StateUrlError
 from wms_sync.state.store import StateStore, Window
 
 ELSEWHERE = """
@@ -249,3 +249,19 @@ def test_a_postgresql_that_ends_a_session_is_named_and_a_defect_is_not(database)
         r"The state store does not answer \(.*terminat.*\)\. Run again once it does", str(silent(lost.value)), re.DOTALL
     )
     assert silent(defect.value) is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        (("host=", "host=/nowhere/"), r"does not answer \(connection .*\)\. Run again once it does"),
+        (
+            ("wms@", "nobody@"),
+            r"could not be opened \(.*FATAL: +role \"nobody\" does not exist\)\. Look at WMS_STATE_URL",
+        ),
+    ],
+)
+def test_a_postgresql_that_is_not_there_is_told_from_one_that_refuses(database, changed, says):
+    for opening in (StateStore, pending_migrations):
+        with pytest.raises(StateError, match=says):
+            opening(database.replace(*changed))

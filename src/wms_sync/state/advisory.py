@@ -24,7 +24,7 @@ from sqlalchemy.engine import make_url
 
 from wms_sync import sql_files
 from wms_sync.state.engine import usable_url
-from wms_sync.state.errors import SessionLost, StateError, StateSilent, StateUrlError
+from wms_sync.state.errors import SessionLost, StateError, StateUrlError, silence
 from wms_sync.state.holders import POLL_SECONDS, UNKNOWN, WRITER, Held, Holder, Waiting, signed_by
 
 LOCKS, RUNS = "wms-sync lock", "wms-sync run"
@@ -131,7 +131,7 @@ def _connected(url: str) -> Iterator[psycopg.Connection[Any]]:
             f"WMS_STATE_URL cannot be used ({str(error).strip()}): PostgreSQL knows no such option."
         ) from None
     except psycopg.OperationalError as error:
-        raise StateSilent(str(error)) from None
+        raise silence(str(error)) from None
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from sqlalchemy.exc import (
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from wms_sync.durable import Inaccessible, make_private, make_private_file
-from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateRefused, StateSilent, StateUrlError
+from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateRefused, StateUrlError, silence
 from wms_sync.state.schema import METADATA, migrate, pending
 
 PAUSE_SECONDS = 1.0
@@ -138,7 +138,7 @@ def open_engine(url: str, durable: Durable = "normal") -> Engine:
     except BaseException as error:
         close_engine(engine)
         if isinstance(error, DBAPIError):
-            raise StateError(f"The state store could not be opened: {error.orig}") from None
+            raise silent(error) or StateError(f"The state store could not be opened: {error.orig}") from None
         raise
     return engine
 
@@ -183,7 +183,7 @@ def pending_migrations(url: str) -> tuple[str, ...]:
         with engine.connect() as connection:
             return pending(connection)
     except DBAPIError as error:
-        raise StateError(f"The state store could not be opened: {error.orig}") from None
+        raise silent(error) or StateError(f"The state store could not be opened: {error.orig}") from None
     finally:
         engine.dispose()
 
@@ -275,11 +275,11 @@ def _refusals_of(path: Path) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy
     return refuse
 
 
-def silent(error: Exception) -> StateSilent | None:
+def silent(error: Exception) -> StateError | None:
     """Return what there is to say if PostgreSQL has ended the session or the network has; None for any other error."""
     if not isinstance(error, OperationalError | InterfaceError) or isinstance(error.orig, sqlite3.Error):
         return None
-    return StateSilent(str(error.orig))
+    return silence(str(error.orig))
 
 
 def _refuse_as_postgresql_does(context: ExceptionContext) -> None:

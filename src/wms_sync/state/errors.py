@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from wms_sync.errors import SettingsError, WmsSyncError
+
+_LATER = re.compile(r"start(?:ing|ed) up|shutting down|terminat|recovery|too many|slots|not accepting", re.IGNORECASE)
+"""What PostgreSQL says when it refuses a connection only now."""
 
 
 class StateError(WmsSyncError):
@@ -41,6 +45,13 @@ class StateSilent(StateError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"The state store does not answer ({' '.join(reason.split())}). Run again once it does.")
+
+
+def silence(reason: str) -> StateError:
+    """Return the error for what PostgreSQL's client says of a connection: whether it refuses, or may answer later."""
+    if "FATAL" in reason and not _LATER.search(reason):  # a wrong password, an unknown database
+        return StateError(f"The state store could not be opened ({' '.join(reason.split())}). Look at WMS_STATE_URL.")
+    return StateSilent(reason)
 
 
 class StateRefused(StateError):
