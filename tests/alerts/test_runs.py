@@ -179,9 +179,11 @@ def test_a_run_that_cannot_be_recorded_is_told_at_once(postgres_url, install, re
     hooked.tell()
     lakes.execute(postgres_url, f"alter database {name_of(url)} set default_transaction_read_only = on")
     recording = Recording(hooked.settings, "run-1", "sync", "schedule")
-    with pytest.raises(StateRefused), recording.phase("sync", counts=dict), RunRecords(url) as records:
-        records.started("run-1", "sync", "schedule")
-    lakes.remove()
+    try:
+        with pytest.raises(StateRefused), recording.phase("sync", counts=dict), RunRecords(url) as records:
+            records.started("run-1", "sync", "schedule")
+    finally:
+        lakes.remove()
     [told] = receiver.taken
     assert (told["event"], told["job"], told["run_id"]) == ("run_failed", "sync", "run-1")
     assert "sync failed: PostgreSQL, which keeps the state, refuses" in told["text"]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from wms_sync.alerts.channels import HEARTBEAT, Channel, NotDelivered, all_channels, channels_of
 from wms_sync.alerts.message import body_of
@@ -30,9 +32,7 @@ def tell(settings: Settings, *, seconds: float) -> None:
     """
     if not all_channels(settings):
         return
-    thread = threading.Thread(target=_tell, args=(settings,), name="alerts", daemon=True)
-    thread.start()
-    thread.join(seconds)
+    _within(seconds, partial(_tell, settings))
 
 
 def tell_unrecorded(settings: Settings, failed: RunRecord) -> None:
@@ -42,9 +42,14 @@ def tell_unrecorded(settings: Settings, failed: RunRecord) -> None:
     """
     body = body_of(settings, fact_of(failed), datetime.now(UTC), None)
     for channel in channels_of(settings):
-        thread = threading.Thread(target=_send_once, args=(channel, body), name="alerts", daemon=True)
-        thread.start()
-        thread.join(CHANNEL_SECONDS)
+        _within(CHANNEL_SECONDS, partial(_send_once, channel, body))
+
+
+def _within(seconds: float, do: Callable[[], None]) -> None:
+    """Wait for it so many seconds at most."""
+    thread = threading.Thread(target=do, name="alerts", daemon=True)
+    thread.start()
+    thread.join(seconds)
 
 
 def _send_once(channel: Channel, body: Body) -> None:

@@ -100,8 +100,8 @@ def expressions(slugs: Sequence[str], since: int | None = None, *, copied: bool 
 
     ``<slug>_of_load`` has the keys and is computed once. A table in schema ``main`` is also there by its own name with
     every column, for the checks that read more than the keys: it hides the whole table. With ``since``, in microseconds
-    of the epoch, they are the rows that were read since then. With ``copied`` the tables with every column are those of
-    ``copies``.
+    of the epoch, they are the rows that were read since then. With ``copied`` they come from ``copies``, where there is
+    one.
     """
     parts: list[str] = []
     histories = {table(history.name).slug: history for history in history_tables()}
@@ -109,12 +109,11 @@ def expressions(slugs: Sequence[str], since: int | None = None, *, copied: bool 
         one = table(slug)
         keys = dict.fromkeys((one.root_key, *one.keys, *one.parent_key))
         columns = ", ".join(map(quote, keys))
-        is_copied = copied and slug in _read_whole()
-        of_load = f"select {columns} from {_copy(slug)}" if is_copied else _rows_of_load(one, columns, since)
-        parts.append(f"{quote(slug + _OF_LOAD)} as materialized ({of_load})")
-        if slug in _read_whole():
-            rows = f"select * from {_copy(slug)}" if is_copied else _rows_of_load(one, "*", since)
-            parts.append(f"{quote(slug)} as not materialized ({rows})")
+        is_read_whole = slug in _read_whole()
+        rows_of = _rows_of_copy if copied and is_read_whole else _rows_of_load
+        parts.append(f"{quote(slug + _OF_LOAD)} as materialized ({rows_of(one, columns, since)})")
+        if is_read_whole:
+            parts.append(f"{quote(slug)} as not materialized ({rows_of(one, '*', since)})")
         if slug in histories:
             rows = _rows_of_load(histories[slug], "*", since)
             parts.append(f"{quote(_history_of_load(slug))} as not materialized ({rows})")
@@ -138,6 +137,10 @@ def _copy(slug: str) -> str:
 
 def _history_of_load(slug: str) -> str:
     return f"history_of_{slug}{_OF_LOAD}"
+
+
+def _rows_of_copy(one: Table, columns: str, _: int | None) -> str:
+    return f"select {columns} from {_copy(one.slug)}"
 
 
 def _rows_of_load(one: Table, columns: str, since: int | None) -> str:

@@ -206,8 +206,8 @@ def _place(settings: Settings) -> Iterator[Finding]:
 
 def _state(settings: Settings) -> Iterator[Finding]:
     layout = settings.layout
-    try_writing(settings.database_url)
     with StateStore(settings.database_url) as store:
+        try_writing(settings.database_url)
         windows, behind = store.windows(), is_behind(settings, store)
         dropped = dropped_windows(layout, store)
     if behind:

@@ -133,9 +133,9 @@ class Recording:
                 records.ended(self.run_id, ended.outcome, error=ended.error, error_kind=ended.kind, data_as_of=reaches)
                 if (record := records.of(self.run_id)) is not None:
                     self.summary = summary(record)
-        if ended is not None and ended.outcome == "failed" and record is None:
-            self._tell_unrecorded(ended)
         if ended is not None:
+            if ended.outcome == "failed" and record is None:
+                self._tell_unrecorded(ended)
             self._mark.close()
             with self._open, _beside_the_run("the metrics are not written"):
                 tell_how_it_is(self._settings)

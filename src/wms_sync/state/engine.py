@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeGuard
 from weakref import WeakSet
 
 from msgspec import Struct
@@ -138,7 +138,7 @@ def open_engine(url: str, durable: Durable = "normal") -> Engine:
     except BaseException as error:
         close_engine(engine)
         if isinstance(error, DBAPIError):
-            raise silent(error) or StateError(f"The state store could not be opened: {error.orig}") from None
+            raise _unopened(error) from None
         raise
     return engine
 
@@ -183,7 +183,7 @@ def pending_migrations(url: str) -> tuple[str, ...]:
         with engine.connect() as connection:
             return pending(connection)
     except DBAPIError as error:
-        raise silent(error) or StateError(f"The state store could not be opened: {error.orig}") from None
+        raise _unopened(error) from None
     finally:
         engine.dispose()
 
@@ -275,11 +275,18 @@ def _refusals_of(path: Path) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy
     return refuse
 
 
+def is_lost(error: Exception) -> TypeGuard[DBAPIError]:
+    """Return whether the error says that PostgreSQL has ended the session or cannot be reached."""
+    return isinstance(error, OperationalError | InterfaceError) and not isinstance(error.orig, sqlite3.Error)
+
+
 def silent(error: Exception) -> StateError | None:
     """Return what there is to say if PostgreSQL has ended the session or the network has; None for any other error."""
-    if not isinstance(error, OperationalError | InterfaceError) or isinstance(error.orig, sqlite3.Error):
-        return None
-    return silence(str(error.orig))
+    return silence(str(error.orig)) if is_lost(error) else None
+
+
+def _unopened(error: DBAPIError) -> StateError:
+    return silent(error) or StateError(f"The state store could not be opened: {error.orig}")
 
 
 def _refuse_as_postgresql_does(context: ExceptionContext) -> None:

@@ -14,10 +14,10 @@ from typing import Any, Self
 from msgspec import Struct
 from msgspec.structs import asdict
 from sqlalchemy import Connection, Engine, Select, select
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError
 
 from wms_sync.errors import WmsSyncError
-from wms_sync.state.engine import close_engine, insert_of, open_engine, reading
+from wms_sync.state.engine import close_engine, insert_of, is_lost, open_engine, reading
 from wms_sync.state.errors import SessionLost, StateBusy, StateError, TakenOver
 from wms_sync.state.holders import WRITER, Held, Holder
 from wms_sync.state.schema import turns
@@ -117,7 +117,7 @@ class Epoch:
 
     def _lost(self, error: DBAPIError) -> None:
         """Raise ``SessionLost`` if the error says that PostgreSQL has ended a session or cannot be reached."""
-        if self._engine.dialect.name != "sqlite" and isinstance(error, OperationalError | InterfaceError):
+        if is_lost(error):
             raise SessionLost(str(self.row), str(error.orig)) from error
 
 

@@ -66,9 +66,9 @@ class StateRefused(StateError):
     """By PostgreSQL's code of the error."""
 
     def __init__(self, code: str, reason: str) -> None:
+        first_line = reason.partition("\n")[0]
         super().__init__(
-            f"PostgreSQL, which keeps the state, refuses ({reason.splitlines()[0]}). {self.MENDED_BY[code]}; then run "
-            "again."
+            f"PostgreSQL, which keeps the state, refuses ({first_line}). {self.MENDED_BY[code]}; then run again."
         )
 
 
