@@ -14,6 +14,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from benchmarks.slow_database import slow_database
+from tests.conftest import logged
 from tests.postgres import end_sessions, plain
 from wms_sync.layout import Layout
 from wms_sync.state.advisory import PostgresLock
@@ -86,6 +88,14 @@ def test_a_wait_that_is_ended_is_told(postgres_url, tmp_path, ending):
             time.sleep(0.01)
         assert "has ended the wait" in waiting.result(30)
         assert "the night" in str(lock.holder())
+
+
+def test_nobody_is_told_to_wait_for_itself(postgres_url, tmp_path):
+    with slow_database(postgres_url, 0.3) as (_, far):
+        lock = lock_of(far, Layout(tmp_path))
+        with logged() as waiting, lock.hold("the night"):
+            pass
+    assert waiting == []
 
 
 def test_runs_are_marked_while_their_session_lives(postgres_url, tmp_path):

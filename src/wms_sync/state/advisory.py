@@ -76,7 +76,7 @@ class PostgresLock:
         while session.is_busy():
             if _has_come(connection, POLL_SECONDS):
                 session.consume_input()
-            elif ahead := self.holder(what=what):  # nobody: it is free by now
+            elif (ahead := self.holder(what=what)) and ahead != me:  # else it has just become free, or ours
                 waiting.tell(ahead)
         result = session.get_result()
         if result is None or result.status != pq.ExecStatus.TUPLES_OK:
