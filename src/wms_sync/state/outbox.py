@@ -22,6 +22,8 @@ from wms_sync.state.schema import alerts, told_facts
 
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 5, 15, 60))
 """Between the attempts to deliver an alert; the last one repeats."""
+GIVEN_UP_AFTER = 24
+"""Attempts: with one command a day they take most of a month."""
 
 Body = Mapping[str, Any]
 """What is delivered, as JSON: ids, counts and sentences."""
@@ -109,9 +111,12 @@ class Outbox(Opened):
     def prune(self, channels: Collection[str], kept_until: Mapping[str, datetime], before: datetime) -> int:
         """Delete alerts for channels that are not set any more, and those that were put too long ago.
 
-        ``kept_until`` has channels with another limit than ``before``. Return how many were deleted.
+        What was put before ``before`` must also have been tried ``GIVEN_UP_AFTER`` times: a clock that is weeks ahead
+        for a night makes no alert old. ``kept_until`` has channels with a limit of their own, which is by time alone.
+        Return how many were deleted.
         """
-        old = [alerts.c.created_at < before, alerts.c.channel.not_in(channels)]
+        too_long = and_(alerts.c.created_at < before, alerts.c.attempts >= GIVEN_UP_AFTER)
+        old = [too_long, alerts.c.channel.not_in(channels)]
         old += [(alerts.c.channel == channel) & (alerts.c.created_at < limit) for channel, limit in kept_until.items()]
         with self._engine.begin() as connection:
             return connection.execute(alerts.delete().where(or_(*old))).rowcount
