@@ -67,6 +67,10 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.event import listens_for
+from sqlalchemy.exc import DBAPIError
+
+from wms_sync.durable import Inaccessible
+from wms_sync.state.engine import READ_ONLY, REFUSED
 
 OPEN_FILES = 8
 BATCH_VARIABLE, BATCH_SIZE = "DAGSTER_EVENT_BATCH_SIZE", "500"
@@ -161,11 +165,12 @@ class FastSqliteEventLogStorage(SqliteEventLogStorage):
 
     @contextmanager
     def _transaction(self, shard: str) -> Iterator[Connection]:
-        if shard not in self._initialized_dbs:
-            with self._connect(shard):  # Dagster's own method creates the file if there is none
-                pass
-        with self._db_lock, self._engine(shard).begin() as connection:
-            yield connection
+        with naming_file(Path(self.path_for_shard(shard))):
+            if shard not in self._initialized_dbs:
+                with self._connect(shard):  # Dagster's own method creates the file if there is none
+                    pass
+            with self._db_lock, self._engine(shard).begin() as connection:
+                yield connection
 
     def _engine(self, shard: str) -> Engine:
         """Return the engine of a file, a new one if it has none. The caller holds the lock."""
@@ -221,6 +226,18 @@ class FastSqliteEventLogStorage(SqliteEventLogStorage):
             "evaluation_event_storage_id": one.number,
             "materialization_event_storage_id": None if target is None else target.storage_id,
         }
+
+
+@contextmanager
+def naming_file(path: Path) -> Iterator[None]:
+    """Raise `Inaccessible` for a file that SQLite cannot write, such as on a full disk: a run that fails says why."""
+    try:
+        yield
+    except (DBAPIError, sqlite3.Error) as error:
+        reason = error.orig if isinstance(error, DBAPIError) else error
+        if not getattr(reason, "sqlite_errorname", "").startswith((READ_ONLY, *REFUSED)):
+            raise
+        raise Inaccessible(path, str(reason)) from None
 
 
 def _is_made(path: Path, *tables: str) -> bool:

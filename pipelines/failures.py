@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 
 from pipelines.sources import ATTEMPT, NIGHT
+from wms_sync.durable import unusable
 from wms_sync.errors import WmsSyncError
 from wms_sync.extract.nights import mends_by_waiting, next_attempt
 from wms_sync.settings import Settings
@@ -20,15 +21,19 @@ from wms_sync.settings import Settings
 
 @contextmanager
 def step_failures(settings: Settings, tags: Mapping[str, str]) -> Iterator[None]:
-    """End the step with the message of a known error; the error itself is the failure's `__cause__`.
+    """End the step with the message of a known error, or of a file that the system refuses; the error itself is the
+    failure's `__cause__`.
 
     `tags` are those of the run.
     """
     try:
         yield
-    except WmsSyncError as error:
-        message = f"{error} {_outlook(settings, tags, error)}".rstrip()
-        raise dg.Failure(description=message, allow_retries=False) from error
+    except Exception as error:
+        known = error if isinstance(error, WmsSyncError) else unusable(error)
+        if known is None:
+            raise
+        message = f"{known} {_outlook(settings, tags, known)}".rstrip()
+        raise dg.Failure(description=message, allow_retries=False) from known
 
 
 def _outlook(settings: Settings, tags: Mapping[str, str], error: WmsSyncError) -> str:

@@ -109,6 +109,21 @@ def used_instance(given: dg.DagsterInstance | None) -> Iterator[dg.DagsterInstan
         yield instance
 
 
+@contextmanager
+def naming_home() -> Iterator[None]:
+    """Raise `Inaccessible` for the home where SQLite refuses what Dagster wants to keep there, such as on a full disk.
+
+    Our own state says so itself.
+    """
+    try:
+        yield
+    except (DBAPIError, sqlite3.Error) as error:
+        reason, home = error.orig if isinstance(error, DBAPIError) else error, home_of_user()
+        if home is None or not isinstance(reason, sqlite3.Error):
+            raise
+        raise Inaccessible(home, str(reason)) from None
+
+
 def _opened(home: Path) -> dg.DagsterInstance:
     try:
         return dg.DagsterInstance.get()

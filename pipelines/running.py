@@ -21,7 +21,7 @@ from pipelines.asset_keys import command_line_tags, name_instance
 from pipelines.days import DayRange
 from pipelines.dead_runs import mark_dead
 from pipelines.history import prune
-from pipelines.instance import used_instance
+from pipelines.instance import naming_home, used_instance
 from pipelines.operation import NO_VALUES, Operation
 from pipelines.sources import COMMAND_LINE, SOURCE
 from pipelines.stopping import sigterm_interrupts
@@ -120,6 +120,7 @@ def run_job(
     tags = {SOURCE: COMMAND_LINE, **command_line_tags(), **(days.tags if days is not None else {})}
     with (
         _recorded_if_not_begun(operation.settings, run_id, job_name),
+        naming_home(),
         used_instance(instance) as used,
         sigterm_interrupts(),
         _marked(used, layout, run_id),

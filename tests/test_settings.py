@@ -200,6 +200,16 @@ def test_an_unknown_setting_in_the_env_file_is_refused_with_the_nearest_name(env
     assert "OTHER" not in str(refused.value)
 
 
+@pytest.mark.parametrize("line", ["WMS_DATA_DIR: /planted", 'WMS_DATA_DIR="/planted', "set WMS_DATA_DIR=/planted"])
+def test_a_line_of_the_env_file_that_is_not_understood_is_refused_by_its_number(env_file, line):
+    """It was left out, and the run went on in another data folder."""
+    env_file("OTHER: of another program", line, "WMS_PAGE_SIZE=5")
+    with pytest.raises(SettingsError) as refused:
+        Settings.load()
+    assert str(refused.value).startswith("The file .env has something in line 2 that is not understood.")
+    assert "planted" not in str(refused.value)
+
+
 def test_in_the_environment_only_what_is_near_a_name_is_refused(env_file, monkeypatch):
     env_file()
     monkeypatch.setenv("WMS_HOST", "of another program")

@@ -81,12 +81,19 @@ def _tell() -> None:
         settings = Settings.load()
     except WmsSyncError:  # the command has said so, if it needs them
         return
-    if not settings.tells_somebody or (settings.state_url is None and not settings.layout.state.exists()):
+    if not settings.tells_somebody or (settings.state_url is None and not _is_there(settings.layout.state)):
         return
     sys.stdout.flush()
     from wms_sync.alerts.deliver import tell
 
     tell(settings, seconds=TELL_SECONDS)
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # in a folder of another user, of which the command has said so
+        return False
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -10,7 +10,10 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from io import StringIO
 from pathlib import Path
+
+from wms_sync.errors import SettingsError
 
 NEAR = 0.85
 """How alike two names are, from 0 to 1: one letter left out, added, exchanged or swapped is above it."""
@@ -18,13 +21,34 @@ SIMILAR = 0.7
 """What is worth to be suggested for a name that is wrong anyway."""
 
 
-def values_in(env_file: Path | None) -> dict[str, str | None]:
-    """Return the variables of the file as they are written there; none if there is no file."""
+def values_in(env_file: Path | None, prefix: str) -> dict[str, str | None]:
+    """Return the variables of the file as they are written there; none if there is no file.
+
+    Raise ``SettingsError`` for a file that cannot be read, and for a line with the prefix that nobody understands: what
+    it sets would be taken from elsewhere, such as another data folder, and the run would go on.
+    """
     if env_file is None or not (env_file.is_file() or env_file.is_fifo()):
         return {}
     from dotenv import dotenv_values  # only needed where there is a file
+    from dotenv.parser import parse_stream
 
-    return dict(dotenv_values(env_file, encoding="utf-8"))
+    try:
+        text = env_file.read_text(encoding="utf-8")  # once: a pipe is empty then
+    except UnicodeDecodeError:  # the error contains the whole file, so it is not chained
+        raise SettingsError(f"The file {env_file} is not UTF-8: save the WMS_ settings in it as UTF-8.") from None
+    except OSError as error:
+        raise SettingsError(
+            f"The file {env_file} in {Path.cwd()} cannot be read ({error.strerror}). Let the present user read it, or "
+            "start wms-sync in another folder."
+        ) from None
+    lines = parse_stream(StringIO(text))
+    if wrong := [one.original.line for one in lines if one.error and prefix in one.original.string.upper()]:
+        named = ", ".join(map(str, wrong))
+        raise SettingsError(
+            f"The file {env_file} has something in line {named} that is not understood. Write NAME=value, one a line; "
+            "quotes around a value must be closed."
+        )
+    return dict(dotenv_values(stream=StringIO(text)))
 
 
 def given(prefix: str, in_file: Mapping[str, str | None]) -> dict[str, str]:
@@ -53,7 +77,7 @@ def leave_to_env_file(prefix: str, env_file: Path) -> None:
     Dagster puts a copy of ``.env`` into the environment of its processes when they start, and the environment wins over
     the file: without this, a run would not see what was changed in the file since.
     """
-    for name, value in values_in(env_file).items():
+    for name, value in values_in(env_file, prefix).items():
         if name.upper().startswith(prefix) and os.environ.get(name) == value:
             del os.environ[name]
 

@@ -199,6 +199,8 @@ class Settings(BaseModel):
             found = None if value is None else value.expanduser().absolute()
         except RuntimeError:
             raise ValueError("starts with ~ and a name without a home folder here: write the whole path") from None
+        except FileNotFoundError:
+            raise ValueError("is looked for in the present folder, which was deleted: go to another folder") from None
         try:
             str(found).encode()
         except UnicodeEncodeError:
@@ -216,18 +218,16 @@ class Settings(BaseModel):
         """
         unread = {f"{name}_file": None for name in secrets() if name in overrides}
         try:
-            in_file = values_in(None if _env_file is None else Path(_env_file))
+            in_file = values_in(None if _env_file is None else Path(_env_file), PREFIX)
             cls._refuse_misspelt(in_file)
             return cls.model_validate({**given(PREFIX, in_file), **unread, **overrides})
         except ValidationError as error:
             raise SettingsError(_explain(error)) from None
-        except UnicodeDecodeError:  # the error contains the whole file, so it is not chained
-            raise SettingsError("The file .env is not UTF-8: save the WMS_ settings in it as UTF-8.") from None
 
     @staticmethod
     def leave_to_env_file() -> None:
         """Let what ``.env`` says be read from there each time, in a process into which Dagster has copied it."""
-        with suppress(UnicodeDecodeError):  # which `load` reports
+        with suppress(SettingsError):  # which `load` reports
             leave_to_env_file(PREFIX, Path(ENV_FILE))
 
     @classmethod

@@ -2,8 +2,10 @@
 
 import re
 import signal
+import sqlite3
 import time
 from collections import Counter
+from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -428,6 +430,22 @@ def test_a_home_that_cannot_be_used_is_named_and_the_failed_run_recorded(setting
         [record] = records.newest(5)
     assert (record.purpose, record.source, record.outcome) == ("sync", "command line", "failed")
     assert record.error_kind == "Inaccessible"
+
+
+@pytest.mark.parametrize("spoiled", [f"empty-run-{dg.__version__}.db", "a table"])
+def test_a_home_that_refuses_the_run_while_it_goes_on_is_named_and_the_failed_run_recorded(settings, home, spoiled):
+    """As when its disk becomes full: nobody heard of such a run, unless it had come to its first step."""
+    with dg.DagsterInstance.get():
+        if spoiled == "a table":
+            with closing(sqlite3.connect(home / "history" / "runs.db")) as database:
+                database.execute("drop table run_tags")
+        else:
+            make_private(home / "history" / spoiled)
+    with pytest.raises(Inaccessible, match=rf"{re.escape(str(home))}.* cannot be used \("):
+        run_sync(settings)
+    with RunRecords(settings.database_url) as records:
+        [record] = records.newest(5)
+    assert (record.purpose, record.outcome, record.error_kind) == ("sync", "failed", "Inaccessible")
 
 
 @pytest.mark.parametrize("name", ["100%", "what?"])

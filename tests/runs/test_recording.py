@@ -9,7 +9,7 @@ import threading
 import duckdb
 import pytest
 
-from wms_sync.runs.recording import SUCCEEDED, Recording
+from wms_sync.runs.recording import SUCCEEDED, Ended, Recording
 from wms_sync.state.runs import RunRecords
 
 
@@ -29,3 +29,12 @@ def test_an_interrupt_while_duckdb_runs_a_query_ends_the_run_as_interrupted(benc
         signal.signal(signal.SIGINT, before)
     with RunRecords(bench.settings.database_url) as records:
         assert [(one.outcome, one.error_kind) for one in records.newest(1)] == [("interrupted", "KeyboardInterrupt")]
+
+
+def test_a_file_that_the_system_refuses_is_named_in_the_record_and_any_other_defect_by_its_kind_only(tmp_path):
+    with pytest.raises(IsADirectoryError) as refused:
+        tmp_path.read_bytes()
+    ended = Ended.by(refused.value)
+    assert str(ended.error).startswith(f"{tmp_path} cannot be used (Is a directory).")
+    assert ended.kind == "Inaccessible"
+    assert Ended.by(OSError("something private")).error == "OSError; the run's log has the details"

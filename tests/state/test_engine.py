@@ -138,8 +138,9 @@ def test_a_read_only_state_store_is_named_with_what_to_do(what):
 
 
 CLOSED = """
-import os, tempfile
+import os, sys, tempfile
 from pathlib import Path
+from pipelines.cli.main import main
 from wms_sync.errors import WmsSyncError
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
@@ -160,6 +161,16 @@ with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as els
         status(settings, store)
     except WmsSyncError as error:
         print(type(error).__name__, error)
+    os.environ["WMS_ALERT_WEBHOOK_URL"] = "http://127.0.0.1:9/"
+    os.environ["WMS_DATA_DIR"] = str(Path(name) / "data")
+    for _ in range(2):
+        try:
+            main(["explain", "shipment", "1"])
+        except SystemExit as ended:
+            print(ended.code, file=sys.stderr)
+        if Path.cwd() != Path(elsewhere):
+            os.chdir(elsewhere)
+            Path(".env").touch(mode=0)
     if os.getuid() == 0:
         os.seteuid(0)
     Path(name).chmod(0o700)
@@ -170,6 +181,10 @@ def test_a_data_folder_that_cannot_be_entered_is_named_by_the_status():
     done = subprocess.run([sys.executable, "-c", CLOSED], capture_output=True, text=True, check=False)
     assert done.stdout.startswith("Inaccessible"), done.stdout + done.stderr
     assert "data cannot be used" in done.stdout
+    explained, settings = done.stderr.split("\n1\n")  # also what the command does after its error, for alerts
+    assert "The state store could not be opened: " in explained
+    assert "data cannot be used (Permission denied). " in explained
+    assert settings.endswith("Let the present user read it, or start wms-sync in another folder.\n2\n")
 
 
 def counted(path) -> int:

@@ -17,6 +17,7 @@ from tests.survival.counts import PUBLISHINGS
 from tests.test_sync import first_synced, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.analytics.errors import DatabaseOpenError
+from wms_sync.layout import Layout
 from wms_sync.load.refresh import refresh
 from wms_sync.master_data.kinds.retailers import RETAILERS
 from wms_sync.master_data.plan.steps import Action
@@ -194,9 +195,13 @@ import os, sys, duckdb, sqlite3
 import filecmp, pandas, sqlalchemy.dialects.sqlite  # what is imported late may lie where only root reads
 from pathlib import Path
 from tests.conftest import opened_store
+from wms_sync.analytics.database import open_for_reading
+from wms_sync.errors import WmsSyncError
+from wms_sync.layout import Layout
 from wms_sync.load.refresh import refresh
 from wms_sync.settings import Settings
 from wms_sync.state.run import Run
+from wms_sync.upkeep.backups import Backups
 if os.geteuid() == 0:
     os.setuid(65534)
 settings = Settings.load(_env_file=None, data_dir=Path(sys.argv[1]))
@@ -213,6 +218,15 @@ except duckdb.IOException as error:
     print("Permission denied" in str(error))
 with duckdb.connect(published, read_only=True) as connection:
     print(*connection.execute("select count(*) from shipments").fetchone())
+closed = Layout(Path(sys.argv[2]))
+for uses in (
+    lambda: open_for_reading(closed, closed.published).__enter__(),
+    lambda: Backups.at(settings.data_dir / "backups").keep(closed.published, linked=True),
+):
+    try:
+        uses()
+    except WmsSyncError as error:
+        print(str(error).startswith(f"{closed.published} cannot be used (Permission denied)."))
 """
 
 
@@ -222,15 +236,19 @@ def test_the_published_file_takes_no_writes_and_is_replaced_all_the_same_also_by
     first_synced(bench, sandbox)
     with tempfile.TemporaryDirectory() as folder:  # pytest's own folders are root's alone
         Path(folder).chmod(0o755)
-        data = Path(folder) / "data"
+        data, closed = Path(folder) / "data", Layout(Path(folder) / "closed")
         shutil.copytree(bench.layout.root, data)
+        closed.root.mkdir()
+        closed.root.chmod(0o755)
+        shutil.copyfile(bench.layout.published, closed.published)
+        closed.published.chmod(0)  # another user's
         if os.geteuid() == 0:
             for path in (data, *data.rglob("*")):
                 os.chown(path, 65534, 65534)
-        command = [sys.executable, "-c", UNPRIVILEGED, str(data)]
+        command = [sys.executable, "-c", UNPRIVILEGED, str(data), str(closed.root)]
         told = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
     assert told.stderr == ""
-    assert told.stdout.split() == ["True", "0o400", "True", "0o400", "True", str(SHIPMENTS)]
+    assert told.stdout.split() == ["True", "0o400", "True", "0o400", "True", str(SHIPMENTS), "True", "True"]
 
 
 def rows_published(bench) -> int:

@@ -25,7 +25,7 @@ import msgspec
 from msgspec import Struct
 
 from wms_sync import sql_files
-from wms_sync.analytics.errors import DatabaseOpenError, SchemaChangedError
+from wms_sync.analytics.errors import DatabaseForbidden, DatabaseOpenError, SchemaChangedError
 from wms_sync.analytics.foreign_log import set_aside_log
 from wms_sync.analytics.lake_rows import committed_rows
 from wms_sync.analytics.one_transaction import OneTransaction, filled, is_known_empty
@@ -41,7 +41,7 @@ from wms_sync.catalogue import (
     table,
     tables,
 )
-from wms_sync.durable import make_private, make_private_file
+from wms_sync.durable import Inaccessible, make_private, make_private_file
 from wms_sync.layout import Layout, spill
 from wms_sync.settings import memory_bytes
 
@@ -245,6 +245,7 @@ def _connected(layout: Layout, path: Path, memory_limit: str | None) -> duckdb.D
     try:
         return duckdb.connect(path, read_only=True, config=config)  # type: ignore[arg-type]
     except duckdb.IOException:
+        _refuse_forbidden(path)
         copy = make_private_file(make_private(layout.work) / f"reading-{secrets.token_hex(4)}.duckdb")
     try:
         shutil.copyfile(path, copy)  # as of the last checkpoint: newer changes are in the log beside the file
@@ -253,6 +254,16 @@ def _connected(layout: Layout, path: Path, memory_limit: str | None) -> duckdb.D
         raise _unreadable(path, _error_text(error, copy, path)) from None
     finally:
         copy.unlink()  # an open file stays readable after this, until it is closed
+
+
+def _refuse_forbidden(path: Path) -> None:
+    """Raise ``DatabaseForbidden`` for a file of another user, which is neither damaged nor in use."""
+    try:
+        path.open("rb").close()
+    except PermissionError as error:
+        raise DatabaseForbidden(str(Inaccessible(path, error.strerror))) from None
+    except OSError:  # named with what is to be done about it when the file is copied
+        return
 
 
 def _unreadable(path: Path, reason: str) -> DatabaseOpenError:

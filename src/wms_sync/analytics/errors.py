@@ -121,6 +121,10 @@ class FormerLake(AnalyticsError):
         )
 
 
+class DatabaseForbidden(DatabaseOpenError):
+    """This process may not read the file, of which nothing else is wrong."""
+
+
 class LakeElsewhere(DatabaseOpenError):
     """The lake's files are in another place than the settings say."""
 

@@ -16,6 +16,7 @@ import duckdb
 from msgspec import Struct
 from sqlalchemy.exc import SQLAlchemyError
 
+from wms_sync.durable import unusable
 from wms_sync.errors import WmsSyncError
 from wms_sync.extract.plan import data_as_of
 from wms_sync.interrupts import interruptible
@@ -50,8 +51,10 @@ class Ended(Struct, frozen=True):
         kind = type(error).__name__
         if not isinstance(error, Exception):
             return cls("interrupted", "The run was interrupted; the next one continues from there.", kind)
-        known = isinstance(error, WmsSyncError)
-        return cls("failed", str(error) if known else f"{kind}; the run's log has the details", kind)
+        known = error if isinstance(error, WmsSyncError) else unusable(error)
+        if known is None:
+            return cls("failed", f"{kind}; the run's log has the details", kind)
+        return cls("failed", str(known), type(known).__name__)
 
     @classmethod
     def of(cls, refreshed: RefreshReport) -> Ended:

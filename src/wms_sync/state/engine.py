@@ -25,7 +25,7 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from wms_sync.durable import Inaccessible, make_private, make_private_file
+from wms_sync.durable import Inaccessible, make_private, make_private_file, unusable
 from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateRefused, StateUrlError, silence
 from wms_sync.state.schema import METADATA, migrate, pending
 
@@ -129,7 +129,7 @@ def open_engine(url: str, durable: Durable = "normal") -> Engine:
     try:
         engine = _shared.take(url, durable)
     except OSError as error:
-        raise StateError(f"The state store could not be opened: {error}") from None
+        raise StateError(f"The state store could not be opened: {unusable(error) or error}") from None
     try:
         if engine not in _migrated:
             with engine.begin() as connection:

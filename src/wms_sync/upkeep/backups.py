@@ -112,8 +112,10 @@ class Backups(Struct, frozen=True):
     def keep(self, path: Path, *, linked: bool) -> Kept:
         """Keep a file; where the file system allows, and ``linked``, as a hard link. Raise ``FileNotFoundError``.
 
-        Raise ``Inaccessible`` if this folder cannot be written, for example because its disk is full.
+        Raise ``Inaccessible`` if the file cannot be read, or this folder not be written, say because its disk is full.
         """
+        with accessing(path):
+            path.open("rb").close()  # what cannot be read is told apart from a folder that cannot be written
         changed = path.stat().st_mtime_ns  # before: a file that is replaced meanwhile is looked at again next time
         with accessing(self.layout.root):
             temporary = make_private(self.layout.files) / f".{secrets.token_hex(8)}"

@@ -15,7 +15,7 @@ import duckdb
 from msgspec import Struct
 
 from wms_sync import sql_files
-from wms_sync.analytics.errors import DatabaseOpenError
+from wms_sync.analytics.errors import DatabaseForbidden, DatabaseOpenError
 from wms_sync.analytics.target import target_of
 from wms_sync.durable import Inaccessible
 from wms_sync.extract.errors import ManifestDamaged
@@ -184,6 +184,9 @@ class _Examination:
         try:
             with self._target.published() as connection:
                 rows = connection.execute(sql_files.read("queries/receipts.sql")).fetchall()
+        except DatabaseForbidden as error:
+            yield Damage(name, str(error).rstrip("."), "then verify again: the receipts were not looked at")
+            return
         except (duckdb.Error, DatabaseOpenError) as error:
             yield Damage(name, str(error).splitlines()[0], "move it away, and the next load publishes it again")
             return
