@@ -148,6 +148,29 @@ def test_a_page_in_place_of_an_answer_is_in_doubt(sandbox, creates):
         creates.location_tag(TAG)
 
 
+@pytest.mark.parametrize("type_", ["text/html; charset=UTF-8", "application/JSON", None])
+def test_an_answer_that_names_the_id_is_done_whatever_its_type_is_called(sandbox, creates, type_):
+    """Each create of such a service was in doubt, and three ended a push of products."""
+    answer = b'{"resource": {"type": "LocationTag", "id": 5}}'
+    answer_first(sandbox, 1, lambda: Response(answer, headers={"Content-Type": type_} if type_ else None))
+    assert creates.location_tag(TAG).id == 5
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "told"),
+    [
+        (200, {"success": False, "message": "The name is not allowed."}, "200.*The name is not allowed"),
+        (200, {"status": "error", "resource": None}, "200.*error"),
+        (207, {"results": [{"status": 422}]}, "207.*422"),
+    ],
+)
+def test_a_success_that_speaks_of_something_else_than_the_resource_is_in_doubt(sandbox, creates, status, body, told):
+    """It was taken for done and never sent again, though nothing may have been created."""
+    answer_first(sandbox, 1, lambda: JSONResponse(body, status))
+    with pytest.raises(InDoubt, match=told):
+        creates.location_tag(TAG)
+
+
 @pytest.mark.parametrize("body", [{"queued": True}, {}, {"resource": {"type": "LocationTag"}}])
 def test_what_was_accepted_and_has_no_id_is_in_doubt(sandbox, creates, body):
     """It was taken for done and never sent again, also where the service refused it later."""
@@ -323,6 +346,9 @@ def test_a_name_in_use_is_recognised(creates):
         ("", "A record like this already exists.", False),
         ("", "Another request with this name is already being processed.", False),
         ("name", "Does not exist.", False),
+        ("name", "A tag family of this name doesn't exist.", False),
+        ("name", "A tag family of this name doesn’t exist.", False),
+        ("name", "The family of this name no longer exists.", False),
         ("name", "Must have at most 230 characters.", False),
         ("color", "is already in use", False),
         ("", "The name is already in use.", True),

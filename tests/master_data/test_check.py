@@ -153,6 +153,7 @@ MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
     ("Product", {"merchant_code": "m01", "merchant_id": "12"}, "merchant_id", "Fills the same field as merchant_code"),
     ("Product", {"sku": "TWICE"}, "sku", "The same sku, but for upper and lower case, stands on line 127"),
     ("Product", {"sku": "twice"}, "sku", "The same sku, but for upper and lower case, stands on line 125"),
+    ("Product", {"name": "Caf\ufffd"}, "name", "Holds U+FFFD, which stands for a letter that was lost"),
 ]
 
 

@@ -152,7 +152,7 @@ def test_codes_of_letters_are_sent_in_capitals():
             cell.parse(wrong)
 
 
-@pytest.mark.parametrize("cell", ["4.01235E+12", "4,01235E+12", "1E+05", "4.00638e+12"])
+@pytest.mark.parametrize("cell", ["4.01235E+12", "4,01235E+12", "1E+05", "4.00638e+12", "1.20E-04", "1,2E-10"])
 def test_a_number_that_a_spreadsheet_shortened_is_refused(cell):
     with pytest.raises(Broken, match="Was shortened by a spreadsheet"):
         rules.code().parse(cell)
@@ -160,12 +160,27 @@ def test_a_number_that_a_spreadsheet_shortened_is_refused(cell):
 
 @pytest.mark.parametrize(
     ("cell", "named"),
-    [("A\u200b1", r"U\+200B \(zero width space\)"), ("\u00adA1", "soft hyphen"), ("A\n1", "a control character")],
+    [
+        ("A\u200b1", r"U\+200B \(zero width space\)"),
+        ("\u00adA1", "soft hyphen"),
+        ("A\n1", "a control character"),
+        ("A\ufe0f1", "variation selector-16"),
+        ("A\u31641", "hangul filler"),
+        ("A\u00a01", r"U\+00A0 \(no-break space\), which looks like a blank"),
+    ],
 )
 def test_a_code_with_a_character_that_nobody_sees_is_refused(cell, named):
     for rule in (rules.code(), rules.barcode(), rules.refers("Product", "x_sku", by="a sku", ids="x_ids")):
         with pytest.raises(Broken, match=named):
             rule.parse(cell)
+
+
+def test_the_mark_of_a_text_in_a_spreadsheet_is_no_part_of_a_code():
+    """An export to .csv writes it before a code that begins like a formula, so that another product was created."""
+    for cell in ("'-A1", "'00123"):
+        with pytest.raises(Broken, match="Begins with an apostrophe"):
+            rules.code().parse(cell)
+    assert [rules.code().parse(one) for one in ("-A1", "A'1", "2E-10", "A 1")] == ["-A1", "A'1", "2E-10", "A 1"]
 
 
 def test_a_formula_that_keeps_zeros_is_no_code():

@@ -157,7 +157,7 @@ class GlobalApi:
 
 
 def _replied(response: httpx.Response, deadline: float) -> Reply:
-    is_json = "json" in response.headers.get("content-type", "")
+    is_json = "json" in response.headers.get("content-type", "").lower()
     try:
         content = receive(response, deadline=deadline).content
     except (Unreachable, ProtocolError, httpx.HTTPError):

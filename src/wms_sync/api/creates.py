@@ -5,8 +5,9 @@ The answer to a create::
     {"resource": {"type": "Retailer", "id": 901, "warnings": ["..."]}, "meta": {"processing_time": 0.02}}
 
 201, or 200 with JSON, means that the create was done, even if the body is truncated or has no id. A 200 that is not
-JSON does not come from the service (a login page, a proxy), and a 200 with errors instead of the resource contradicts
-itself: both leave the create in doubt. So does a 202 that names no id: what was accepted may still be refused.
+JSON does not come from the service (a login page, a proxy), and a 200 that speaks of something else than the resource
+(errors, a message) contradicts itself: both leave the create in doubt. So does a 202 that names no id: what was
+accepted may still be refused. Whether a body is JSON is seen by its resource too: PHP calls what it sends HTML.
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ Resource = Mapping[str, Any]
 BRIEFLY = 2
 """Attempts per create once the service was still too busy for an earlier create after all its retries."""
 
-_IN_USE = re.compile(r"\b(?:already|in use|(?<!not )exists?|taken|duplicate|unique)\b", re.IGNORECASE)
+_NOT = r"(?<!not )(?<!n.t )(?<!longer )"
+_IN_USE = re.compile(rf"\b(?:already|{_NOT}in use|{_NOT}exists?|taken|duplicate|unique)\b", re.IGNORECASE)
 _PLAINLY_IN_USE = re.compile(
-    r"\balready (?:in use|exists?|taken|used|registered)\b|\b(?:is|was|been) (?:already )?taken\b|(?<!not )\bin use\b"
+    rf"\balready (?:in use|exists?|taken|used|registered)\b|\b(?:is|was|been) (?:already )?taken\b|{_NOT}\bin use\b"
     r"|\bduplicate\b|\b(?:not|be) unique\b",
     re.IGNORECASE,
 )
@@ -39,6 +41,7 @@ _PLAINLY_IN_USE = re.compile(
 _QUOTE = r"""['"`‘’“”]"""  # noqa: RUF001 - quotes as people write them
 _LEVELS = re.compile(r"[./]")
 _CREATED, _ACCEPTED = 201, 202
+_LONGEST_SAID = 500
 
 
 class Created(Struct, frozen=True):
@@ -57,11 +60,6 @@ class _Made(Struct):
 
 class _Envelope(Struct):
     resource: _Made
-
-
-class _Denial(Struct):
-    errors: Any = None
-    error: Any = None
 
 
 class Creates:
@@ -121,17 +119,13 @@ def _names_value(sentence: str, value: str) -> bool:
 
 
 def _created(reply: Reply) -> Created:
-    if not reply.is_json and reply.status != _CREATED:
+    made = _made(reply)
+    id_ = identity(made.id)
+    if id_ is None and not reply.is_json and reply.status != _CREATED:
         raise InDoubt(
             f"The create was answered {reply.status} with something that is not JSON, so the answer may not be the "
             "service's. Look at WMS_BASE_URL."
         )
-    try:
-        made = msgspec.json.decode(reply.content or b"", type=_Envelope).resource
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        _refuse_denial(reply)
-        made = _Made()
-    id_ = identity(made.id)
     if reply.status == _ACCEPTED and id_ is None:
         raise InDoubt(
             "The create was answered 202, so it was accepted and may be done later, or be refused: the answer names no "
@@ -146,16 +140,33 @@ def _created(reply: Reply) -> Created:
     )
 
 
-def _refuse_denial(reply: Reply) -> None:
-    """Raise ``InDoubt`` for a success that has errors and no resource."""
+def _made(reply: Reply) -> _Made:
     try:
-        denial = msgspec.json.decode(reply.content or b"", type=_Denial)
+        return msgspec.json.decode(reply.content or b"", type=_Envelope).resource
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        _refuse_denial(reply)
+        return _Made()
+
+
+def _refuse_denial(reply: Reply) -> None:
+    """Raise ``InDoubt`` for a success that has no resource, and errors or anything else in its place.
+
+    A 201 alone means that something was created, so only errors contradict it.
+    """
+    try:
+        denial = msgspec.json.decode(reply.content or b"", type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError):
         return
-    if denial.errors or denial.error:
+    if denial.get("errors") or denial.get("error"):
         said = in_words(problems_in(reply.content or b"", reply.request)) or "no readable reason."
         raise InDoubt(
             f"The create was answered {reply.status}, which means done, but with errors instead of the resource: {said}"
+        )
+    if denial and reply.status not in {_CREATED, _ACCEPTED} and denial.get("resource") is None and "id" not in denial:
+        said = without_credentials(_in_words(denial)[:_LONGEST_SAID], reply.request)
+        raise InDoubt(
+            f"The create was answered {reply.status}, which can mean done, but with no resource: {said} If this "
+            "repeats, ask the service how a create is answered."
         )
 
 

@@ -283,6 +283,8 @@ def _damaged(file: CsvFile, texts: Texts) -> Iterator[Offence]:
     """
     nul = "Holds a NUL character, which no text has. Enter the cell again."
     yield from _each(file, texts, lambda cells: cells.str.contains("\0", regex=False), lambda _: nul)
+    lost = "Holds U+FFFD, which stands for a letter that was lost when the text was converted. Enter the text again."
+    yield from _each(file, texts, lambda cells: cells.str.contains("\ufffd", regex=False), lambda _: lost)
     formula = "Is the error of a spreadsheet formula. Enter the value again."
     yield from _each(file, texts, lambda cells: cells.isin(SPREADSHEET_ERRORS), lambda _: formula)
     numbers = {placed: cells for placed, cells in texts.items() if placed.column.type == NUMBER}

@@ -46,7 +46,7 @@ _WHOLE = re.compile(r"([+-]?\d+)([.,]0)?", re.ASCII)
 """Spreadsheets and data frames write 12.0 where a column has gaps."""
 _HTML_TAG = re.compile(r"<!--.*?-->|<[a-z/!?][^>]*>", re.IGNORECASE | re.DOTALL)
 _SHIPPING_METHOD = re.compile(r"[^\s_]+_[A-Z0-9]\S*", re.ASCII)
-_SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+", re.ASCII | re.IGNORECASE)
+_SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+|\d[.,]\d+E-\d{2,}", re.ASCII | re.IGNORECASE)
 _MONTH = "(?:Jan|Feb|Mar|Mrz|Apr|May|Mai|Jun|Jul|Aug|Sep|Oct|Okt|Nov|Dec|Dez)"
 _DATE = re.compile(rf"\d{{1,2}}-{_MONTH}(-\d{{2}})?|{_MONTH}[- ]\d{{2}}|\d{{1,2}}\. {_MONTH}", re.ASCII)
 """What Excel, in English or German, makes of 1-3, MAR1 or 03/01, with months in just this case."""
@@ -61,6 +61,11 @@ _HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
 _UNSEEN = frozenset({"Cc", "Cf", "Zl", "Zp"})
 """Categories of characters that leave no mark: with one of them a code is another one that looks the same, and what is
 there already would be created a second time."""
+_FILLERS = re.compile(
+    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Characters of other categories that leave no mark either: joiners, variation selectors, fillers."""
+_BLANK = "Zs"
 _REFERENCE = {False: "reference", True: "list of references"}
 _SEVERAL = {False: "", True: f", several separated by {SEPARATOR}"}
 _DEEPEST = 64
@@ -404,10 +409,27 @@ def _undamaged(cell: str) -> str:
             "Is a date as a spreadsheet makes it of 1-3, MAR1 and the like. Format the column as text and enter the "
             "code again; a code that is really so is confirmed in resource_json."
         )
-    if unseen := next((one for one in cell if category(one) in _UNSEEN), None):
-        named = f"U+{ord(unseen):04X} ({name(unseen, 'a control character').lower()})"
-        raise Broken(f"Holds {named}, which nobody sees. Enter the text again by hand.")
+    if cell.startswith("'"):
+        raise Broken(
+            "Begins with an apostrophe, by which spreadsheets mark a text. Leave it out; a code that is really so is "
+            "confirmed in resource_json."
+        )
+    if odd := _unlike_it_looks(cell):
+        raise Broken(f"Holds {odd}. Enter the text again by hand.")
     return cell
+
+
+def _unlike_it_looks(cell: str) -> str | None:
+    """Name the first character of a code that nobody sees, or that cannot be told from a blank."""
+    for one in cell:
+        if one.isascii() and one.isprintable():
+            continue
+        named = f"U+{ord(one):04X} ({name(one, 'a control character').lower()})"
+        if category(one) in _UNSEEN or _FILLERS.fullmatch(one):
+            return f"{named}, which nobody sees"
+        if category(one) == _BLANK:
+            return f"{named}, which looks like a blank and is another character"
+    return None
 
 
 def _always(doubt: str | None) -> Callable[[str], str | None]:
