@@ -186,6 +186,12 @@ DEVIATIONS = [
     ),
     Deviation("days that are null are MySQL's day zero", each_value(day_zero)),
     Deviation("has_more is left out", pages(without("has_more"))),
+    Deviation(
+        "has_more is false although next leads on, and nothing is counted",
+        pages(lambda page: (page.update(has_more=False), page["meta"].pop("count", None))),
+        ends=3,
+        says=("no counts",),
+    ),
     Deviation("has_more is null at the end", pages(lambda page: page.update(has_more=page["has_more"] or None))),
     Deviation("has_more is a number", pages(lambda page: page.update(has_more=int(page["has_more"])))),
     Deviation("nothing is counted", pages(lambda page: page["meta"].pop("count", None)), ends=3, says=("no counts",)),

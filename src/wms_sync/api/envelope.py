@@ -6,6 +6,7 @@ once.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -28,8 +29,9 @@ class _Meta(Struct):
 class Envelope(Struct, frozen=True):
     """What paging needs from a page: the ids in the order served (without unreadable ones) and the next page cursor.
 
-    ``next`` is that page cursor; ``host`` is the host that the service gave with it, if any. ``suspect``: the page was
-    checked for personal data and may contain some.
+    ``next`` is that page cursor; ``host`` is the host that the service gave with it, if any. ``has_more`` is true too
+    where the service says no and yet gives a next page that leads on: believing it could lose the rest. ``suspect``:
+    the page was checked for personal data and may contain some.
     """
 
     records: int
@@ -67,7 +69,16 @@ def _envelope(page: Any, *, suspect: bool) -> Envelope:  # noqa: ANN401 - a gene
         ids = tuple(one for one in ids if one in INT64)  # a record with another one goes to quarantine
     count, cursor_start = (page.meta.count, page.meta.cursor_start) if page.meta else (None, None)
     following = _following(page.next, cursor_start)
-    return Envelope(len(page.collection), ids, page.has_more, following, whole(count), named_host(page.next), suspect)
+    has_more = page.has_more or _leads_on(page.next, ids)
+    return Envelope(len(page.collection), ids, has_more, following, whole(count), named_host(page.next), suspect)
+
+
+def _leads_on(stated: object, ids: Sequence[int]) -> bool:
+    """Return whether a ``next`` leads to ids above those of its page."""
+    if stated is None or not ids:
+        return False
+    cursor = page_cursor(stated)
+    return cursor is not None and cursor > max(ids)
 
 
 def _following(stated: object, cursor_start: object) -> int | None:
@@ -96,10 +107,11 @@ def _read_leniently(content: bytes) -> Envelope:
             "The service sent a page that is not a list response (collection, has_more, next): "
             f"{type(error).__name__} in {len(content):,} bytes that start with {begins!r}."
         ) from None
+    whole_ids = tuple(id_ for one in ids if (id_ := whole(one)) is not None)
     return Envelope(
         records=len(records),
-        ids=tuple(id_ for one in ids if (id_ := whole(one)) is not None),
-        has_more=has_more,
+        ids=whole_ids,
+        has_more=has_more or _leads_on(stated, whole_ids),
         next=_following(stated, cursor_start),
         count=whole(count),
         host=named_host(stated),
