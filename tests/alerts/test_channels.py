@@ -13,6 +13,7 @@ from tests.conftest import logged
 from wms_sync.alerts.channels import AppriseUrl, Heartbeat, NotDelivered, Webhook, all_channels
 from wms_sync.alerts.deliver import tell
 from wms_sync.alerts.doctor import look_at_alerts
+from wms_sync.optional import without
 
 NOWHERE = "http://127.0.0.1:1/a-secret"
 MINUTE = timedelta(minutes=1)
@@ -119,6 +120,16 @@ def test_no_address_is_shown(channel, address, caplog):
         made.send({"id": "1", "event": "test", "text": "A test.", "is_bad": False})
     assert refused.value.__cause__ is None
     assert "a-secret" not in str(refused.value) + repr(made) + caplog.text
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("ALL_PROXY", "socks5://127.0.0.1:1"), ("SSL_CERT_FILE", "/nowhere/authorities.pem")]
+)
+def test_a_receiver_behind_an_environment_that_cannot_be_used_is_not_reached(monkeypatch, name, value):
+    """Each was a traceback at the end of a run."""
+    monkeypatch.setenv(name, value)
+    with without("socksio"), pytest.raises(NotDelivered, match="could not be reached"):
+        Webhook(SecretStr("https://127.0.0.1:1")).send({"id": "1", "event": "test", "text": "A test.", "is_bad": False})
 
 
 def test_the_doctor_asks_hosts_and_sends_nothing(install, receiver):

@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tests.conftest import IMPATIENT, NOW
+from wms_sync.api import connection
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.clock import dated
 from wms_sync.api.errors import (
@@ -32,6 +33,8 @@ from wms_sync.api.errors import (
     Unreachable,
 )
 from wms_sync.api.shipments import Pager, ShipmentListing
+from wms_sync.errors import SettingsError
+from wms_sync.optional import without
 
 TOKEN = "sandbox-token"
 START = NOW - timedelta(days=30)
@@ -192,6 +195,24 @@ def test_nobody_there_is_unreachable_and_says_where_to_look():
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
     with GlobalApi(url, SecretStr(TOKEN), policy=IMPATIENT) as api, pytest.raises(Unreachable, match="WMS_BASE_URL"):
         listing(api).count(START, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("ALL_PROXY", "socks5://user:planted-secret@127.0.0.1:1", "pip install socksio"),
+        ("HTTPS_PROXY", "ftp://user:planted-secret@127.0.0.1:1", "such as http://host:port"),
+        ("SSL_CERT_FILE", "/nowhere/planted-secret.pem", "SSL_CERT_FILE"),
+        ("SSL_CERT_FILE", __file__, "SSL_CERT_FILE"),
+    ],
+)
+def test_proxies_and_authorities_that_cannot_be_used_are_named(monkeypatch, name, value, says):
+    """Each was a traceback."""
+    monkeypatch.setenv(name, value)
+    connection._authorities.cache_clear()
+    with without("socksio"), pytest.raises(SettingsError, match=says) as error:
+        GlobalApi("https://127.0.0.1:1", SecretStr(TOKEN))
+    assert "planted-secret" not in str(error.value)
 
 
 def envelope(ids, *, has_more=False, following=None):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from base64 import urlsafe_b64encode
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from pydantic import SecretStr
 from starlette.responses import Response
 
 from tests.conftest import FEWER
@@ -17,6 +19,7 @@ from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sandbox.field_treatment import FieldTreatment
 from wms_sync.api.filters import timestamp
 from wms_sync.extract.field_selection import refused_now
+from wms_sync.reports.doctor import examine
 from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
 from wms_sync.reports.findings import Finding
 
@@ -39,6 +42,13 @@ class ReadsTimesOfItsZone(FieldTreatment):
 def found(bench) -> dict[str, Finding]:
     with bench.api() as api:
         return {one.subject: one for one in (look_at_status(api), *read_as_a_sync(bench.settings, api))}
+
+
+def test_a_token_that_expires_beyond_all_calendars_is_one_that_names_no_expiry_date(bench):
+    claims = urlsafe_b64encode(b'{"exp": 1e20}').decode().rstrip("=")
+    settings = bench.settings.model_copy(update={"api_token": SecretStr(f"head.{claims}.signature")})
+    told = next(one for one in examine(settings) if one.subject == "token")
+    assert (told.verdict, "names no expiry date" in told.message) == ("ok", True)
 
 
 def test_a_healthy_service_is_read_with_the_real_page_size_one_next_and_every_name(bench, sandbox):

@@ -167,5 +167,6 @@ def _ask(method: str, url: str, setting: str, body: Body | None = None) -> httpx
 
     try:
         return httpx.request(method, url, json=body, timeout=SECONDS, follow_redirects=False)
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+    # the last two: proxies and authorities of the environment that cannot be used
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError, OSError) as error:
         raise NotDelivered(f"The address of {setting} could not be reached ({type(error).__name__}).") from None

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 import ssl
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from time import monotonic
 from typing import TypeVar
@@ -23,6 +24,7 @@ from wms_sync.api.errors import ApiError, Busy, InDoubt, NotSent, RedirectRefuse
 from wms_sync.api.lean_httpx import httpx
 from wms_sync.api.retrying import RetryPolicy, backoff, wait_before_retry
 from wms_sync.api.throttle import Throttle
+from wms_sync.errors import SettingsError
 
 logger = logging.getLogger(__name__)
 
@@ -73,6 +75,30 @@ def _trusted(base_url: str) -> ssl.SSLContext:
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if base_url.startswith("http:") else _authorities()
 
 
+@contextmanager
+def _refusing_environment() -> Iterator[None]:
+    """Raise ``SettingsError`` for proxies and authorities of the environment that cannot be used.
+
+    An address is not shown, since it may have a password.
+    """
+    try:
+        yield
+    except ImportError:
+        raise SettingsError(
+            "ALL_PROXY or HTTPS_PROXY names a SOCKS proxy, which needs a package: pip install socksio. Or name an http "
+            "proxy."
+        ) from None
+    except OSError as error:
+        raise SettingsError(
+            f"The certificate authorities that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read "
+            f"({error.strerror or error}). Correct or unset it."
+        ) from None
+    except (ValueError, httpx.InvalidURL):
+        raise SettingsError(
+            "HTTPS_PROXY or ALL_PROXY is no address of a proxy, such as http://host:port. Correct or unset it."
+        ) from None
+
+
 class Connection:
     """A thread-safe connection. ``requests`` counts the requests sent, ``throttle`` limits parallel requests.
 
@@ -97,19 +123,20 @@ class Connection:
         self.throttle = Throttle(parallel)
         self._credentials = credentials
         self._policy = policy or RetryPolicy()
-        self._http = httpx.Client(
-            headers={
-                "Accept": "application/json",
-                "Accept-Encoding": ACCEPT_ENCODING,
-                "User-Agent": "wms-sync",
-                **(headers or {}),
-            },
-            timeout=httpx.Timeout(self._limits.read, connect=self._limits.connect),
-            limits=httpx.Limits(max_connections=parallel, max_keepalive_connections=parallel),
-            follow_redirects=False,
-            trust_env=not base_url.startswith("http:"),
-            verify=_trusted(base_url),
-        )
+        with _refusing_environment():
+            self._http = httpx.Client(
+                headers={
+                    "Accept": "application/json",
+                    "Accept-Encoding": ACCEPT_ENCODING,
+                    "User-Agent": "wms-sync",
+                    **(headers or {}),
+                },
+                timeout=httpx.Timeout(self._limits.read, connect=self._limits.connect),
+                limits=httpx.Limits(max_connections=parallel, max_keepalive_connections=parallel),
+                follow_redirects=False,
+                trust_env=not base_url.startswith("http:"),
+                verify=_trusted(base_url),
+            )
 
     def close(self) -> None:
         """Wake sleepers and close the connections."""

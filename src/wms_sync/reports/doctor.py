@@ -349,5 +349,5 @@ def _expiry(token: str) -> datetime | None:
         payload = token.split(".")[1]
         claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
         return datetime.fromtimestamp(claims["exp"], UTC)
-    except (IndexError, KeyError, ValueError, TypeError, binascii.Error):
+    except (IndexError, KeyError, ValueError, TypeError, OverflowError, binascii.Error):
         return None
