@@ -120,6 +120,30 @@ def test_a_success_that_names_no_id_is_done_all_the_same(sandbox, creates, body,
     assert statuses(sandbox) == [status]
 
 
+DEEP = b"[" * 3000 + b"]" * 3000
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'\xef\xbb\xbf{"resource": {"id": 5}}',
+        b'{"resource": {"id": 5, "warnings": %s}}' % DEEP,
+        b'{"a": %s, "resource": {"id": 5}}' % DEEP,
+    ],
+)
+def test_an_id_is_read_behind_a_byte_order_mark_and_beside_what_is_nested_deep(sandbox, creates, body):
+    answer_first(sandbox, 1, lambda: Response(body, 201, media_type="application/json"))
+    assert creates.location_tag(TAG).id == 5
+
+
+@pytest.mark.parametrize("trace", [b"0", DEEP])
+def test_a_reason_is_read_behind_a_byte_order_mark_and_beside_what_is_nested_deep(sandbox, creates, trace):
+    body = b'\xef\xbb\xbf{"errors": [{"type": "application", "message": "No room."}], "trace": %s}' % trace
+    answer_first(sandbox, 1, lambda: Response(body, 422, media_type="application/json"))
+    with pytest.raises(Rejected, match=r"No room\."):
+        creates.location_tag(TAG)
+
+
 @pytest.mark.parametrize("status", [200, 201])
 @pytest.mark.parametrize(
     ("body", "told"),

@@ -135,6 +135,13 @@ def test_what_is_no_json_rpc_is_a_protocol_error(sandbox, body):
         api.call(*LIST)
 
 
+def test_a_result_that_is_nested_deep_is_cut(sandbox):
+    body = b'{"jsonrpc": "2.0", "id": 1, "result": {"a": 1, "b": %s}}' % (b"[" * 3000 + b"]" * 3000)
+    answer_first(sandbox, 1, lambda: Response(body))
+    with client(sandbox) as api:
+        assert api.call(*LIST)["a"] == 1
+
+
 @pytest.mark.parametrize("status", [429, 409, 503])
 def test_the_status_counts_before_the_body(sandbox, status):
     body = {"jsonrpc": "2.0", "id": 1, "result": {"results": "wrong"}}

@@ -138,6 +138,18 @@ def test_a_service_that_reads_filters_in_a_zone_of_its_own_is_found(bench, sandb
     assert (finding.verdict, says in finding.message) == (verdict, True), finding.message
 
 
+def test_times_at_the_ends_of_the_calendar_are_not_tried(bench, sandbox):
+    odd = ["0001-01-01T00:00:00+05:00", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"]
+
+    def age(page):
+        for shipment, moment in zip(page["collection"], odd, strict=False):
+            shipment["updated_at"] = moment
+        return page
+
+    sandbox.sandbox.rewrite = age
+    assert found(bench)["filter times"].verdict == "ok"
+
+
 def test_an_overlap_that_makes_up_for_the_zone_of_a_service_loses_nothing(bench, sandbox, settings_for):
     zone = ReadsTimesOfItsZone(later=timedelta(hours=5))
     sandbox.sandbox = Sandbox(FEWER)

@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from wms_sync.api.answer_json import decoded
 from wms_sync.api.client import ROOT, GlobalApi, Reply
 from wms_sync.api.errors import InDoubt, Problem, Rejected
 from wms_sync.api.redaction import without_credentials
@@ -142,7 +143,7 @@ def _created(reply: Reply) -> Created:
 
 def _made(reply: Reply) -> _Made:
     try:
-        return msgspec.json.decode(reply.content or b"", type=_Envelope).resource
+        return decoded(reply.content or b"", _Envelope).resource
     except (msgspec.DecodeError, UnicodeDecodeError):
         _refuse_denial(reply)
         return _Made()
@@ -154,7 +155,7 @@ def _refuse_denial(reply: Reply) -> None:
     A 201 alone means that something was created, so only errors contradict it.
     """
     try:
-        denial = msgspec.json.decode(reply.content or b"", type=dict[str, Any])
+        denial = decoded(reply.content or b"", dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError):
         return
     if denial.get("errors") or denial.get("error"):

@@ -22,6 +22,7 @@ from typing import Any, Self
 import msgspec
 from pydantic import SecretStr
 
+from wms_sync.api.answer_json import decoded
 from wms_sync.api.body import receive
 from wms_sync.api.connection import Connection, Request
 from wms_sync.api.errors import AccessDenied, CallFailed, ProtocolError, SessionExpired
@@ -151,7 +152,7 @@ def _called(params: Sequence[object]) -> str:
 def _result(response: httpx.Response, deadline: float, called: str) -> Any:  # noqa: ANN401
     content = receive(response, deadline=deadline).content
     try:
-        envelope = msgspec.json.decode(content, type=_Envelope)
+        envelope = decoded(content, _Envelope)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ProtocolError(
             f"The Merchant API answered {called} with something that is not JSON-RPC ({error})."

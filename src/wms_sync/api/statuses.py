@@ -8,6 +8,7 @@ from time import monotonic
 
 import msgspec
 
+from wms_sync.api.answer_json import decoded
 from wms_sync.api.body import receive
 from wms_sync.api.clock import dated
 from wms_sync.api.errors import ApiError, Busy, Problem, RedirectRefused, Rejected, ServiceFailed, Unauthorized
@@ -126,7 +127,7 @@ def read_problems(response: httpx.Response) -> tuple[Problem, ...]:
 def problems_in(content: bytes, request: httpx.Request) -> tuple[Problem, ...]:
     """Return the problems in an error body, with the credentials of the request removed."""
     try:
-        body = msgspec.json.decode(content, type=_ErrorBody)
+        body = decoded(content, _ErrorBody)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return ()
     return tuple(

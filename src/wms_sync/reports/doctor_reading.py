@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
+from wms_sync.api.answer_json import decoded
 from wms_sync.api.client import STATUS, GlobalApi
 from wms_sync.api.errors import ApiError, Rejected
 from wms_sync.api.page_size import PageSize
@@ -125,7 +126,7 @@ def _seen(pages: list[Page]) -> _Seen:
     seen = _Seen()
     for page in pages:
         try:
-            content: Any = msgspec.json.decode(page.body.content)
+            content = decoded(page.body.content, dict[str, Any])
         except (msgspec.DecodeError, UnicodeDecodeError):
             continue  # a sync lands such a page as it is, and the flattening step reports it
         seen.records += page.envelope.records

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from wms_sync.api.answer_json import decoded
 from wms_sync.api.shipments import Page, ShipmentListing
 from wms_sync.reports.findings import Finding
 from wms_sync.settings import Settings
@@ -23,6 +24,8 @@ STEP = timedelta(minutes=15)
 """Zones differ by multiples of it."""
 MOST_STEPS = 60
 """No zone is further than 15 hours from UTC."""
+YEARS = range(1970, 9999)
+"""Of others some hours earlier or later may be no date."""
 SUBJECT = "filter times"
 
 
@@ -82,17 +85,17 @@ def _dated(pages: Sequence[Page]) -> Iterator[tuple[int, datetime]]:
     """Yield the id of each shipment and when it was changed, in whole seconds, as far as both can be read."""
     for page in pages:
         try:
-            content: Any = msgspec.json.decode(page.body.content)
+            content = decoded(page.body.content, dict[str, Any])
         except (msgspec.DecodeError, UnicodeDecodeError):
             continue  # the flattening step reports it
         records = content.get("collection")
         for record in records if isinstance(records, list) else ():
             try:
-                id_, changed_at = identity(record["id"]), datetime.fromisoformat(record["updated_at"])
-            except (KeyError, TypeError, ValueError):
+                id_, changed_at = identity(record["id"]), _utc(datetime.fromisoformat(record["updated_at"]))
+            except (KeyError, TypeError, ValueError, OverflowError):
                 continue
-            if id_ is not None:
-                yield id_, _utc(changed_at).replace(microsecond=0)
+            if id_ is not None and changed_at.year in YEARS:
+                yield id_, changed_at.replace(microsecond=0)
 
 
 def _utc(moment: datetime) -> datetime:
