@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 from wms_sync.durable import LARGE, Inaccessible, copy_file, make_private, share_with_group, write_whole
-from wms_sync.reports.doctor import examine
+from wms_sync.reports.doctor import examine, names_left
 from wms_sync.settings import Settings
+
+FILES = ((10_000, 3, 3), (10_000, 5_000, 5_000), (0, 0, 0))
+"""How many a file system takes, how many more, and how many more of who is not root."""
 
 
 @pytest.mark.parametrize(
@@ -25,6 +28,12 @@ def test_a_file_is_shared_with_a_group_only_where_its_folder_was_given_to_one(tm
     share_with_group(path.parent, path)
     assert stat.S_IMODE(path.stat().st_mode) == expected
     assert path.stat().st_gid == path.parent.stat().st_gid
+
+
+def test_a_file_system_that_takes_few_more_files_is_noticed_unless_it_does_not_count_them():
+    """`No space left on device`, while there is room: the message alone sends nobody to its cause."""
+    full, plenty, uncounted = (os.statvfs_result((4096, 4096, 9, 9, 9, *files, 0, 255)) for files in FILES)
+    assert [names_left(one) for one in (full, plenty, uncounted)] == [3, None, None]
 
 
 def test_folders_are_private_all_the_way_down(tmp_path):

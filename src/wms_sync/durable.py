@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import grp
 import mmap
 import os
 import pwd
@@ -109,6 +110,18 @@ def share_with_group(folder: Path, path: Path) -> None:
         with suppress(PermissionError):
             os.chown(path, -1, opened.st_gid)
             path.chmod(_READ_ONLY | stat.S_IRGRP)
+
+
+def kept_from_group(folder: Path, path: Path) -> str | None:
+    """Return the group that the folder is set up for if it cannot read the file; None if all is as it should be."""
+    opened, shared = folder.stat(), path.stat()
+    if opened.st_mode & _GROUPS_OWN != _GROUPS_OWN:
+        return None
+    if shared.st_gid == opened.st_gid and shared.st_mode & stat.S_IRGRP:
+        return None
+    with suppress(KeyError):
+        return grp.getgrgid(opened.st_gid).gr_name
+    return f"group {opened.st_gid}"
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -58,7 +58,10 @@ def test_files_and_folders_are_their_owners_alone(make_settings, home, tmp_path)
     run_push(settings, LOCATION_TAGS, file)
     layout = settings.layout
     layout.root.chmod(0o2750)
+    [shut_out] = [one.message for one in examine(settings) if one.subject == "published" and one.verdict == "warn"]
+    assert f"for which {layout.root} is opened, cannot read {layout.published}." in shut_out
     run_rebuild(settings)
+    assert {one.verdict for one in examine(settings) if one.subject == "published"} == {"ok"}
     assert stat.S_IMODE(layout.published.stat().st_mode) == 0o440, "the folder is set up for a group of analysts"
     layout.root.chmod(0o700)
     forget_orders(settings, ["1"], yes=True, dry_run=False, unseen=True)

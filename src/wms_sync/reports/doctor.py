@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -21,7 +22,7 @@ from wms_sync.api.clock import Heard
 from wms_sync.api.errors import AccessDenied, ApiError, CallFailed, SessionExpired, Unauthorized
 from wms_sync.api.merchant import MerchantApi
 from wms_sync.api.retrying import RetryPolicy
-from wms_sync.durable import refuse_unwritable
+from wms_sync.durable import kept_from_group, refuse_unwritable
 from wms_sync.errors import WmsSyncError
 from wms_sync.extract.clocks import apart
 from wms_sync.layout import Layout
@@ -48,6 +49,8 @@ from wms_sync.upkeep.set_aside import folders_set_aside
 
 SKEW = timedelta(seconds=30)
 LOW_DISK_BYTES = 2 * 1024**3
+FEW_FILES = 1000
+"""A night makes about thirty for each of its windows."""
 SOON_SECONDS = 7 * 86400
 SHOWN_PAGES = 5
 ONE_TRY = RetryPolicy(attempts=2, total_seconds=20)
@@ -189,6 +192,18 @@ def _disk(settings: Settings) -> Iterator[Finding]:
     copy = target.size if target.is_published else 0
     enough = free >= LOW_DISK_BYTES + 2 * copy
     yield Finding("disk", "ok" if enough else "warn", f"{free / 1024**3:.1f} GB free in {folder}")
+    if (left := names_left(os.statvfs(folder))) is not None:
+        yield Finding(
+            "disk",
+            "warn",
+            f"no more than {left} further files fit into the file system of {folder}, however much room it has "
+            "(`df -i`): delete files that nobody needs, or move WMS_DATA_DIR",
+        )
+
+
+def names_left(system: os.statvfs_result) -> int | None:
+    """Return how many files a file system still takes, if these are few; None for one that does not count them."""
+    return system.f_favail if system.f_files and system.f_favail < FEW_FILES else None
 
 
 def _files(settings: Settings) -> Iterator[Finding]:
@@ -281,6 +296,14 @@ def _published(settings: Settings) -> Iterator[Finding]:
         rows = row_counts(connection)
     for kept in layout.logs_set_aside():
         yield Finding("published", "warn", log_notice(kept, layout.published))
+    if settings.analytics == "file" and (group := kept_from_group(layout.root, layout.published)) is not None:
+        yield Finding(
+            "published",
+            "warn",
+            f"{group}, for which {layout.root} is opened, cannot read {layout.published}. Its owner must be in that "
+            "group (`usermod -aG`), and what runs started anew since, because a process keeps the groups that it began "
+            "with: then the next load publishes it readable",
+        )
     yield Finding("published", "ok", f"{target.title} opens; {rows['shipments']} shipments in it")
 
 
