@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import resource
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -59,6 +60,17 @@ def pytest_configure() -> None:
     """Temporary files are in memory where there is plenty: a test waits for the disk whenever a run syncs a file."""
     if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= PLENTY:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+
+@contextmanager
+def no_file_larger_than(size: int) -> Iterator[None]:
+    """As on a full disk, the system refuses what comes after so many bytes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import no_file_larger_than
 from wms_sync.durable import LARGE, Inaccessible, copy_file, make_private, share_with_group, write_whole
 from wms_sync.reports.doctor import examine, names_left
 from wms_sync.settings import Settings
@@ -34,6 +35,13 @@ def test_a_file_system_that_takes_few_more_files_is_noticed_unless_it_does_not_c
     """`No space left on device`, while there is room: the message alone sends nobody to its cause."""
     full, plenty, uncounted = (os.statvfs_result((4096, 4096, 9, 9, 9, *files, 0, 255)) for files in FILES)
     assert [names_left(one) for one in (full, plenty, uncounted)] == [3, None, None]
+
+
+def test_a_file_without_room_is_named_and_nothing_of_it_is_left(tmp_path):
+    path = tmp_path / "dictionary.html"
+    with no_file_larger_than(100), pytest.raises(Inaccessible, match=rf"^{path} cannot be used \(File too large\)"):
+        write_whole(path, bytes(1000))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_folders_are_private_all_the_way_down(tmp_path):

@@ -125,10 +125,19 @@ def kept_from_group(folder: Path, path: Path) -> str | None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name, sync it, and rename it into place."""
+    """Write a file under a temporary name, sync it, and rename it into place. Raise ``Inaccessible``.
+
+    Where there is no room for it, nothing of it is left.
+    """
     temporary = path.with_name(f".{path.name}.tmp")
-    write_synced(temporary, content)
-    put_in_place(temporary, path)
+    with accessing(path):
+        try:
+            write_synced(temporary, content)
+            put_in_place(temporary, path)
+        except OSError:
+            with suppress(OSError):
+                temporary.unlink()
+            raise
 
 
 def write_synced(path: Path, content: bytes) -> None:

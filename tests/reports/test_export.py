@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import zipfile
 from datetime import UTC, date, datetime
@@ -12,6 +13,7 @@ import duckdb
 import pytest
 
 from pipelines.cli.views import export_lines
+from tests.conftest import no_file_larger_than
 from wms_sync.layout import Layout
 from wms_sync.reports import export as exporting
 from wms_sync.reports.export import MOST_CHARACTERS, ExportError, export
@@ -137,6 +139,14 @@ def test_what_cannot_be_exported_is_said_and_an_earlier_file_stays(settings, tmp
     with pytest.raises(ExportError, match=message):
         export(settings, name, path, timezone=zone)
     assert not path.parent.exists() or path.read_text() == "earlier"
+
+
+def test_a_workbook_without_room_is_one_clear_message_and_nothing_of_it_is_left(settings, tmp_path, capfd):
+    with no_file_larger_than(2000), pytest.raises(ExportError, match=r"cannot be written: .*File too large.*TMPDIR"):
+        export(settings, "odd", tmp_path / "odd.xlsx")
+    gc.collect()  # what was begun ends now
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+    assert capfd.readouterr().err == ""
 
 
 def test_more_rows_than_a_sheet_holds_are_refused(settings, tmp_path):

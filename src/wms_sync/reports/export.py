@@ -7,9 +7,11 @@ are marked as such; in ``.csv`` an apostrophe comes before a text that begins li
 
 from __future__ import annotations
 
+import os
 import secrets
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -111,7 +113,7 @@ def export(settings: Settings, name: str, to: Path, *, timezone: str | None = No
             ]
             rows = _copied(connection, relation.query(expressions), path, "format csv, header")
         else:
-            rows, cut = _write_workbook(connection, relation, path, str(zone))
+            rows, cut = _write_workbook(connection, relation, path, str(zone), to)
     return Exported(relation.full_name, to, rows, zone, cut, relation.schema == PERSONAL)
 
 
@@ -128,6 +130,10 @@ def _replacing(path: Path) -> Iterator[Path]:
             put_in_place(temporary, path)
         except duckdb.IOException as error:  # no room, or no right to write; an OSError is dealt with by accessing
             raise ExportError(f"{path} cannot be written: {error}") from None
+        except BaseException:
+            with suppress(OSError):
+                os.truncate(temporary, 0)  # an archive of a workbook tells of its end on a full disk otherwise
+            raise
         finally:
             temporary.unlink(missing_ok=True)
 
@@ -168,7 +174,7 @@ def _copied(connection: duckdb.DuckDBPyConnection, query: str, path: Path, optio
 
 
 def _write_workbook(
-    connection: duckdb.DuckDBPyConnection, relation: _Exportable, path: Path, zone: str
+    connection: duckdb.DuckDBPyConnection, relation: _Exportable, path: Path, zone: str, to: Path
 ) -> tuple[int, int]:
     """Write a sheet with the rows and one that explains the columns; return the rows and how many texts were cut."""
     import xlsxwriter  # only needed here
@@ -180,7 +186,7 @@ def _write_workbook(
             ".csv or .parquet."
         )
     rows = connection.execute(relation.query(_plain(name, kind, zone) for name, (kind, _) in relation.columns.items()))
-    with xlsxwriter.Workbook(path, {"constant_memory": True}) as book:
+    with _told_of(to), xlsxwriter.Workbook(path, {"constant_memory": True}) as book:
         bold = book.add_format({"bold": True})
         formats = {
             datetime: book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"}),
@@ -206,6 +212,20 @@ def _write_workbook(
             about.write_string(number, 0, column)
             about.write_string(number, 1, comment or "")
     return written, cut
+
+
+@contextmanager
+def _told_of(path: Path) -> Iterator[None]:
+    """Raise ``ExportError`` for a workbook that has no room, whose rows lie in another folder until it is closed."""
+    from xlsxwriter.exceptions import FileCreateError
+
+    try:
+        yield
+    except (FileCreateError, OSError) as error:
+        raise ExportError(
+            f"{path} cannot be written: {error}. Its folder, and meanwhile {tempfile.gettempdir()} (TMPDIR), need room "
+            "for it."
+        ) from None
 
 
 def _write(sheet: Worksheet, row: int, at: int, value: object, formats: Mapping[type[date], Format]) -> bool:

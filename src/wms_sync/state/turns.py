@@ -17,7 +17,7 @@ from typing import Self
 
 from sqlalchemy import Connection
 
-from wms_sync.durable import PRIVATE_FOLDER, make_private, put_in_place, write_synced
+from wms_sync.durable import PRIVATE_FOLDER, accessing, make_private, put_in_place, write_synced
 from wms_sync.layout import Layout
 from wms_sync.state.engine import Durable, Opened
 from wms_sync.state.epochs import Epoch
@@ -63,8 +63,9 @@ class Turn:
     def write_whole(self, path: Path, content: bytes) -> None:
         """Write a file atomically: it has all of ``content``, or stays as it was."""
         temporary = self.temporary(path.name)
-        write_synced(temporary, content)
-        self.put_in_place(temporary, path)
+        with accessing(path):
+            write_synced(temporary, content)
+            self.put_in_place(temporary, path)
 
     def put_in_place(self, temporary: Path, path: Path) -> None:
         """Rename a synced file of the turn's folder to ``path``."""
