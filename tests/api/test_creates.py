@@ -102,6 +102,7 @@ def test_200_and_201_mean_done(sandbox, creates, status):
         ("0901", 901),
         ("９", None),
         ("-1", None),
+        (0, None),
         ("9" * 5000, None),
         (2**63, None),
         (2**63 - 1, 2**63 - 1),

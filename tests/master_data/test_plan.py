@@ -262,6 +262,7 @@ def made(desk, shown, sku: str, *moments: datetime) -> None:
         ((-1, 1), Action.ALREADY_THERE),
         ((1, 2), Action.IN_DOUBT),
         ((1,), Action.ALREADY_THERE),
+        ((100_000,), Action.IN_DOUBT),
     ],
 )
 def test_a_product_in_doubt_is_proven_by_the_only_one_that_was_made_since(desk, shown, days, action):

@@ -121,7 +121,7 @@ def _names_value(sentence: str, value: str) -> bool:
 
 def _created(reply: Reply) -> Created:
     made = _made(reply)
-    id_ = identity(made.id)
+    id_ = identity(made.id) or None  # PHP makes 0 of an id that there is none of
     if id_ is None and not reply.is_json and reply.status != _CREATED:
         raise InDoubt(
             f"The create was answered {reply.status} with something that is not JSON, so the answer may not be the "

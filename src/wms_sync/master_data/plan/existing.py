@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from msgspec import Struct, field
@@ -120,9 +120,14 @@ def of_entry(entry: Entry, type_: str) -> Found:
 
 
 def made_since(moment: datetime, shown: Iterable[Found]) -> tuple[Found, ...]:
-    """Return the one thing that the service created since ``moment``, or nothing if there are none or several."""
-    made = tuple(one for one in shown if one.created_at is not None and one.created_at >= moment - CLOCKS_DIFFER)
-    return made if len(made) == 1 else ()
+    """Return the one thing that the service created since ``moment``, or nothing if there are none or several.
+
+    A time to come proves nothing: it is garbled, or of a zone that it does not name, and may be of hours before.
+    """
+    since, until = moment - CLOCKS_DIFFER, datetime.now(UTC) + CLOCKS_DIFFER
+    made = tuple(one for one in shown if one.created_at is not None and one.created_at >= since)
+    is_to_come = any(one.created_at is not None and one.created_at > until for one in made)
+    return made if len(made) == 1 and not is_to_come else ()
 
 
 def _the_one_created_here(remembered: Found, shown: tuple[Found, ...]) -> tuple[Found, ...]:

@@ -122,7 +122,7 @@ def _listed(method: MerchantMethod, result: object) -> list[Row]:
 
 def _id(row: Mapping[str, Any], method: MerchantMethod) -> int | None:
     ids = (identity(row[name]) for name in method.ids if name in row)
-    return next((one for one in ids if one is not None), None)
+    return next((one for one in ids if one), None)  # nothing has id 0
 
 
 def _type(row: Mapping[str, Any], method: MerchantMethod) -> str | None:
