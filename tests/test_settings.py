@@ -36,6 +36,7 @@ def load(**overrides: object) -> Settings:
         ("start_date", "2999-01-01", "future"),
         ("data_dir", "~nosuch/x", "home folder"),
         ("data_dir", "/data/\udcfcbung", "no UTF-8"),
+        ("data_dir", "$HOME/wms", "starts with $HOME, which is not replaced by its value"),
         ("raw_retention_days", "999999", "less"),
         ("overlap_seconds", "1000000000000", "less"),
         ("include_addresses", "perhaps", "bool"),

@@ -31,6 +31,7 @@ LONGEST_OVERLAP_SECONDS = 366 * 86_400
 LARGEST_TOLERANCE_SECONDS = 7 * 86_400
 TOLERANCE = timedelta(minutes=5)
 LONGEST_RETENTION_DAYS = 36_525
+_VARIABLE = re.compile(r"\$\{?(?P<name>[A-Za-z_]\w*)\}?", re.ASCII)
 _OWNER = re.compile(r"team:\w[\w.-]*|[\w.+-]+@[\w-]+(\.[\w-]+)+", re.ASCII)
 _HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+(%\w+)?", re.IGNORECASE)
 """A name, or an address of IPv6 with its zone."""
@@ -197,6 +198,11 @@ class Settings(BaseModel):
     @field_validator("data_dir", "master_data_dir")
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
+        if value is not None and (variable := _VARIABLE.match(str(value))):
+            raise ValueError(
+                f"starts with {variable[0]}, which is not replaced by its value: write the whole path, or in .env "
+                f"${{{variable['name']}}}"
+            )
         try:
             found = None if value is None else value.expanduser().absolute()
         except RuntimeError:
