@@ -15,7 +15,7 @@ from tests.files.conftest import client_of, foretold, prefix_of
 from tests.lakes import Lakes
 from tests.oracle import differences, expected_tables
 from wms_sandbox.app import Sandbox
-from wms_sync.analytics.errors import AnalyticsError, LakeReplaced
+from wms_sync.analytics.errors import AnalyticsError, LakeReplaced, MaintenanceError
 from wms_sync.analytics.lake import Lake
 from wms_sync.analytics.lake_upkeep import AT_ONCE, delete_replaced
 from wms_sync.analytics.target import target_of
@@ -26,6 +26,7 @@ from wms_sync.runs.operation import Operation
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import LEDGER_LACKS
 from wms_sync.state.store import StateStore
+from wms_sync.upkeep.forget import forget
 from wms_sync.upkeep.recovery import begin
 
 
@@ -50,6 +51,7 @@ def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
     expected = expected_tables(sandbox)
     with target_of(settings).published() as connection:
         assert differences(connection, expected) == []
+        [(order,)] = connection.execute("select min(id) from orders where ship_to_country is not null").fetchall()
     assert {key.split("/")[0] for key in keys()} == {"raw", "parquet", "lake", "forgotten-orders.json", "lake.json"}
     assert not settings.layout.lake.exists()
     names: dict[str, object] = {}
@@ -95,7 +97,20 @@ def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
         doubted = lacking(settings)
         with pytest.raises(AnalyticsError, match="If files of a lake are lost, `wms-sync rebuild`"):
             refresh(run)  # maintenance has deleted what that catalogue names
+        for key in [key for key in keys() if key.startswith("lake/main/orders/")]:
+            client_of(s3).delete_object(Bucket="wms", Key=f"{prefix_of(in_bucket)}{key}")
+        with pytest.raises(MaintenanceError, match="If files of a lake are lost, `wms-sync rebuild`"):
+            forget(run, [order])
     assert doubted == int(newest.timestamp())
+    with pytest.raises(MaintenanceError, match="If files of a lake are lost, `wms-sync rebuild`"):
+        Operation(settings, source="test").sync()
+    Operation(settings, source="test").rebuild()
+    with begin(settings, "sync") as run:
+        assert run.store.forgotten() == {order}
+        assert run.store.forgotten(unfinished=True) == frozenset()
+    with target_of(settings).published() as connection:
+        sent_to = connection.execute("select ship_to_country from orders where id = ?", [order]).fetchall()
+    assert sent_to == [(None,)]
 
 
 def lacking(settings: Settings) -> int | None:

@@ -38,7 +38,7 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.clock import as_datetime
 from wms_sandbox.server import SandboxServer
 from wms_sandbox.slots import order_id
-from wms_sync.analytics.errors import LakeReplaced
+from wms_sync.analytics.errors import REBUILT_IF_LOST, LakeReplaced
 from wms_sync.analytics.target import Opened, target_of
 from wms_sync.errors import WmsSyncError
 from wms_sync.layout import LAKE_OWNER, Layout
@@ -409,6 +409,8 @@ class World:
                 return
             if isinstance(error, LakeReplaced):  # by a lake that was made since the copy: it says what to do
                 (self.layout.root / LAKE_OWNER).unlink()
+                self._attempt(commands.rebuild)
+            elif REBUILT_IF_LOST in str(error):  # by a forget or maintenance since the copy
                 self._attempt(commands.rebuild)
             if otherwise is not None:
                 self._attempt(otherwise)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from wms_sync.errors import SettingsError, WmsSyncError
 
+REBUILT_IF_LOST = " If files of a lake are lost, `wms-sync rebuild` makes it anew."
 STATEMENT = re.compile(r'(Failed to (?:execute query|prepare COPY)) ".*', re.DOTALL)
 SAYS = re.compile(r"^.*?ERROR:\s+(.*)$", re.MULTILINE)
 
@@ -88,13 +89,16 @@ class NotCommitted(AnalyticsError):
 
 
 class MaintenanceError(AnalyticsError):
-    """Maintenance of a lake stopped half way."""
+    """Maintenance of a lake stopped half way. ``may_lack_files``: a rebuild may be needed before it can go on."""
 
-    def __init__(self, cause: Exception) -> None:
+    def __init__(self, cause: Exception, *, may_lack_files: bool) -> None:
+        self.may_lack_files = may_lack_files
+        lost = REBUILT_IF_LOST if may_lack_files else ""
         super().__init__(
             f"Maintenance of the lake stopped ({type(cause).__name__}: {without_statement(cause)}). The tables are as "
             "they were, and what was put together stays so. Look whether PostgreSQL and the files answer: `wms-sync "
             "doctor`. If memory was short, raise WMS_MEMORY_LIMIT. Then run `wms-sync maintain`, which continues."
+            f"{lost}"
         )
 
 

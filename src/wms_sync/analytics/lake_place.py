@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+import duckdb
 from sqlalchemy.engine import make_url
 
 from wms_sync.analytics.extensions import OF_BUCKET, OF_LAKE
@@ -19,6 +20,11 @@ def data_path(settings: Settings) -> str:
     if settings.files_url is None:
         return f"{settings.layout.lake}/"
     return f"{settings.files_url.removeprefix('file://')}/{NAME}/"
+
+
+def may_lack_files(error: Exception) -> bool:
+    """Return whether a file may be gone that the catalogue of a lake names: only a rebuild reads past it."""
+    return isinstance(error, duckdb.IOException) and f"/{NAME}/" in str(error)
 
 
 def extensions(settings: Settings) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ import duckdb
 from wms_sync.analytics.errors import MaintenanceError
 from wms_sync.analytics.lake_catalogue import StoredTable
 from wms_sync.analytics.lake_fence import sign
-from wms_sync.analytics.lake_place import NAME
+from wms_sync.analytics.lake_place import NAME, may_lack_files
 from wms_sync.analytics.target import Maintained
 from wms_sync.catalogue import literal
 from wms_sync.state.turns import Turn
@@ -151,4 +151,5 @@ def explained() -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        raise MaintenanceError(error) from None  # whose text has values of columns
+        # its text has values of columns
+        raise MaintenanceError(error, may_lack_files=may_lack_files(error)) from None

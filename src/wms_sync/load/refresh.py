@@ -20,9 +20,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from wms_sync.analytics.asking import Checking, CheckResult
-from wms_sync.analytics.errors import AnalyticsError, RawPagesDamagedError, without_statement
+from wms_sync.analytics.errors import REBUILT_IF_LOST, AnalyticsError, RawPagesDamagedError, without_statement
 from wms_sync.analytics.included import absent_kinds
-from wms_sync.analytics.lake_place import NAME
+from wms_sync.analytics.lake_place import may_lack_files
 from wms_sync.analytics.merge import PERSONAL
 from wms_sync.analytics.seal import is_sealed, keep_seal
 from wms_sync.analytics.target import target_of
@@ -323,13 +323,8 @@ def _analytics_errors() -> Iterator[None]:
     except (duckdb.Error, OSError) as error:
         if TOO_MANY_FILES in str(error):
             raise TooManyFiles from error
-        lost = " If files of a lake are lost, `wms-sync rebuild` makes it anew." if _is_of_lake(error) else ""
+        lost = REBUILT_IF_LOST if may_lack_files(error) else ""
         raise AnalyticsError(
             f"The tables could not be refreshed ({type(error).__name__}: {without_statement(error)}). Nothing was "
             f"published; what is landed is not read again. Check the disk (`wms-sync doctor`) and run again.{lost}"
         ) from error
-
-
-def _is_of_lake(error: Exception) -> bool:
-    """Return whether a file may be gone that the catalogue of a lake names: no run reads past it."""
-    return isinstance(error, duckdb.IOException) and f"/{NAME}/" in str(error)

@@ -119,7 +119,7 @@ class Operation:
 
     def rebuild(self) -> None:
         """Make every table again from raw pages, without one call to the service."""
-        with self._turn("rebuild", phase="rebuild") as run:
+        with self._turn("rebuild", phase="rebuild", anew=True) as run:
             self._load(run, rebuild)
 
     def maintain(self) -> None:
@@ -128,7 +128,7 @@ class Operation:
             self.maintained = maintain(run)
 
     @contextmanager
-    def _turn(self, purpose: str, *, phase: str, is_last: bool = True) -> Iterator[Run]:
+    def _turn(self, purpose: str, *, phase: str, is_last: bool = True, anew: bool = False) -> Iterator[Run]:
         """Hold the writer's turn inside the block, which begins with a phase of the run's record."""
         share_arena()
         if self._recording is None:
@@ -136,7 +136,7 @@ class Operation:
         with (
             without(PANDAS),
             self._recording.phase(phase, counts=self._counts, end=self._end if is_last else None),
-            begin(self.settings, purpose, self.run_id) as run,
+            begin(self.settings, purpose, self.run_id, anew=anew) as run,
         ):
             yield run
 

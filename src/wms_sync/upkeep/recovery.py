@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from wms_sync import sql_files
 from wms_sync.analytics.database import records
-from wms_sync.analytics.errors import AnotherServiceError, ReadersInTheWay
+from wms_sync.analytics.errors import AnotherServiceError, MaintenanceError, ReadersInTheWay
 from wms_sync.analytics.file_target import FileTarget
 from wms_sync.analytics.foreign_log import report_foreign_log
 from wms_sync.analytics.push_ledger import restore_push_ledger
@@ -52,10 +52,11 @@ LOSSY = "window %(window)s was merged by an earlier release without %(lost)d of 
 
 
 @contextmanager
-def begin(settings: Settings, purpose: str, run_id: str | None = None) -> Iterator[Run]:
+def begin(settings: Settings, purpose: str, run_id: str | None = None, *, anew: bool = False) -> Iterator[Run]:
     """Hold the writer's turn inside the block; yield the run, its state store repaired from what is on disk.
 
-    ``purpose`` is for people who wait for the turn. A run that Dagster does not run gets an id of its own.
+    ``purpose`` is for people who wait for the turn. A run that Dagster does not run gets an id of its own. ``anew``:
+    the run makes the tables again, so it may begin where they lack files.
     """
     url, run_id = settings.database_url, run_id or str(uuid4())
     layout = settings.layout
@@ -66,11 +67,11 @@ def begin(settings: Settings, purpose: str, run_id: str | None = None) -> Iterat
     ):
         run = Run(settings, store, run_id)
         with refusals_told():
-            recover(run)
+            recover(run, anew=anew)
             yield run
 
 
-def recover(run: Run) -> None:
+def recover(run: Run, *, anew: bool = False) -> None:
     """Repair the state store from what is on disk. The caller holds the writer's lock."""
     settings, store, layout = run.settings, run.store, run.layout
     report_foreign_log(layout)
@@ -118,18 +119,26 @@ def recover(run: Run) -> None:
             {"windows": left},
         )
     if store.forgotten(unfinished=True):
-        _finish_forgetting(run)
+        _finish_forgetting(run, anew=anew)
     for window in store.windows("reading", "landed"):
         _give_up_if_damaged(layout, store, window)
     _find_lost_records(layout, store)
 
 
-def _finish_forgetting(run: Run) -> None:
-    """Finish an interrupted ``forget``. Readers that are in the way of its last step hold up no other run."""
+def _finish_forgetting(run: Run, *, anew: bool) -> None:
+    """Finish an interrupted ``forget``. Readers that are in the way of its last step hold up no other run.
+
+    Nor does a lost file of a lake hold up the rebuild that mends it; the run after that finishes then.
+    """
     try:
         forget(run, ())
     except ReadersInTheWay as error:
         logger.warning("%(error)s", {"error": error})
+        return
+    except MaintenanceError as error:
+        if not (anew and error.may_lack_files):
+            raise
+        logger.warning("%(error)s The run after this rebuild finishes `wms-sync forget`.", {"error": error})
         return
     logger.info("finished an interrupted `wms-sync forget`")
 
