@@ -15,10 +15,11 @@ from tests.audit.test_audit import store
 from tests.conftest import Bench, opened_store
 from tests.survival.conftest import SMALL
 from tests.survival.counts import ORDERS_OF_READS
-from tests.survival.installation import Installation, columns, rows, wait_until
+from tests.survival.installation import Installation, Rows, columns, rows_in, wait_until
 from tests.survival.test_kills import BACKFILL
 from tests.test_sync import load
 from wms_sandbox.app import Sandbox
+from wms_sync.analytics.target import target_of
 from wms_sync.load.refresh import rebuild
 from wms_sync.state.queue import FileLock
 
@@ -57,12 +58,14 @@ def files(installation: Installation) -> dict[str, int]:
     return {str(path): path.stat().st_mtime_ns for path in found}
 
 
+@pytest.mark.targets("file", "lake")
 @pytest.mark.seeds(ORDERS_OF_READS)
-def test_backfills_and_nights_in_any_order_give_equal_rows(seed, bench, sandbox, settings_for, tmp_path):
-    """However often they were merged in between; and a rebuild gives the same history."""
+def test_backfills_and_nights_in_any_order_give_equal_rows(seed, bench, sandbox, settings_for, lakes, tmp_path):
+    """However often they were merged in between; and a rebuild gives the same history. A lake has what a file has."""
     chance = random.Random(seed)
     sandbox.sandbox = Sandbox(SMALL)
-    settings = settings_for(sandbox, data_dir=tmp_path / "mixed")
+    place = {} if lakes is None else {"analytics": "ducklake", "state_url": lakes.new()}
+    settings = settings_for(sandbox, data_dir=tmp_path / "mixed", **place)
     mixed = Bench(settings, opened_store(settings))
     for one in (bench, mixed):
         sync(one)
@@ -83,11 +86,16 @@ def test_backfills_and_nights_in_any_order_give_equal_rows(seed, bench, sandbox,
             load(mixed)
     load(mixed)
     present = {table: names for table, names in columns(bench.layout).items() if not table.startswith("history.")}
-    assert rows(mixed.layout, present) == rows(bench.layout, present)
-    found = rows(mixed.layout)
+    assert published(mixed, present) == published(bench, present)
+    found = published(mixed)
     rebuild(mixed.run)
-    assert rows(mixed.layout) == found  # with the history of what was read when
+    assert published(mixed) == found  # with the history of what was read when
     mixed.store.close()
+
+
+def published(bench: Bench, of: dict[str, list[str]] | None = None) -> Rows:
+    with target_of(bench.settings).published() as connection:
+        return rows_in(connection, of)
 
 
 def sync(bench: Bench) -> None:
