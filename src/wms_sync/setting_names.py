@@ -45,8 +45,8 @@ def values_in(env_file: Path | None, prefix: str) -> dict[str, str | None]:
     if wrong := [one.original.line for one in lines if one.error and prefix in one.original.string.upper()]:
         named = ", ".join(map(str, wrong))
         raise SettingsError(
-            f"The file {env_file} has something in line {named} that is not understood. Write NAME=value, one a line; "
-            "quotes around a value must be closed."
+            f"The file {env_file} has something in line {named} that is not understood. Write WMS_NAME=value, one "
+            "a line; quotes around a value must be closed."
         )
     return dict(dotenv_values(stream=StringIO(text)))
 
