@@ -70,7 +70,7 @@ from sqlalchemy.event import listens_for
 from sqlalchemy.exc import DBAPIError
 
 from wms_sync.durable import Inaccessible
-from wms_sync.state.engine import READ_ONLY, REFUSED
+from wms_sync.state.engine import READ_ONLY, REFUSED, reason_of
 
 OPEN_FILES = 8
 BATCH_VARIABLE, BATCH_SIZE = "DAGSTER_EVENT_BATCH_SIZE", "500"
@@ -234,7 +234,7 @@ def naming_file(path: Path) -> Iterator[None]:
     try:
         yield
     except (DBAPIError, sqlite3.Error) as error:
-        reason = error.orig if isinstance(error, DBAPIError) else error
+        reason = reason_of(error)
         if not getattr(reason, "sqlite_errorname", "").startswith((READ_ONLY, *REFUSED)):
             raise
         raise Inaccessible(path, str(reason)) from None

@@ -20,6 +20,7 @@ from sqlalchemy.exc import DBAPIError
 from pipelines.home import HOME_VARIABLE, home_of_user
 from wms_sync.durable import Inaccessible, accessing, make_private, write_whole
 from wms_sync.errors import SettingsError
+from wms_sync.state.engine import reason_of
 
 CONFIGURATION = """\
 # Written by wms-sync because there was none. You may change it.
@@ -118,7 +119,7 @@ def naming_home() -> Iterator[None]:
     try:
         yield
     except (DBAPIError, sqlite3.Error) as error:
-        reason, home = error.orig if isinstance(error, DBAPIError) else error, home_of_user()
+        reason, home = reason_of(error), home_of_user()
         if home is None or not isinstance(reason, sqlite3.Error):
             raise
         raise Inaccessible(home, str(reason)) from None
@@ -130,7 +131,7 @@ def _opened(home: Path) -> dg.DagsterInstance:
     except OSError as error:
         raise Inaccessible(home, error.strerror) from None
     except (DBAPIError, sqlite3.Error) as error:  # on a full disk, or of another user
-        raise Inaccessible(home, str(error.orig if isinstance(error, DBAPIError) else error)) from None
+        raise Inaccessible(home, str(reason_of(error))) from None
 
 
 def without_history() -> dg.DagsterInstance:

@@ -409,9 +409,8 @@ class World:
                 return
             if isinstance(error, LakeReplaced):  # by a lake that was made since the copy: it says what to do
                 (self.layout.root / LAKE_OWNER).unlink()
-                self._attempt(commands.rebuild)
-            elif REBUILT_IF_LOST in str(error):  # by a forget or maintenance since the copy
-                self._attempt(commands.rebuild)
+            if isinstance(error, LakeReplaced) or REBUILT_IF_LOST in str(error):
+                self._attempt(commands.rebuild)  # the latter: by a forget or maintenance since the copy
             if otherwise is not None:
                 self._attempt(otherwise)
         raise AssertionError(self.story([f"{type(error).__name__}: {error}"])) from error

@@ -275,6 +275,11 @@ def _refusals_of(path: Path) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy
     return refuse
 
 
+def reason_of(error: DBAPIError | sqlite3.Error) -> BaseException | None:
+    """Return what the database itself said, without the statement that SQLAlchemy adds."""
+    return error.orig if isinstance(error, DBAPIError) else error
+
+
 def is_lost(error: Exception) -> TypeGuard[DBAPIError]:
     """Return whether the error says that PostgreSQL has ended the session or cannot be reached."""
     return isinstance(error, OperationalError | InterfaceError) and not isinstance(error.orig, sqlite3.Error)
