@@ -26,6 +26,8 @@ from wms_sandbox.app import STATUS, Sandbox
 from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sandbox.field_treatment import FieldTreatment
 from wms_sandbox.server import SandboxServer
+from wms_sandbox.store import NO_TIME
+from wms_sync.api.filters import UNDATED
 from wms_sync.catalogue import tables
 from wms_sync.reports.status import status
 from wms_sync.runs.operation import RunReport
@@ -44,7 +46,7 @@ class Deviation:
     """``deviate`` teaches the service. ``ends`` is the exit code, ``says`` what stands in the output or the status.
 
     A text of ``says`` may have alternatives (``one|other``). ``lacks`` are tables that need not equal the service;
-    ``settings`` are those of the installation.
+    ``settings`` are those of the installation. ``has_other_data``: its shipments differ from those of other cases.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Deviation:
     says: tuple[str, ...] = ()
     lacks: Collection[str] = ()
     settings: Mapping[str, object] = field(default_factory=dict)
+    has_other_data: bool = False
 
 
 def pages(edit: Callable[[Page], object]) -> Deviate:
@@ -163,6 +166,33 @@ def bare(sandbox: Sandbox) -> None:
     answers(lambda request: Response("", 404) if request.url.path == STATUS else None)(sandbox)
 
 
+def undated(share: int) -> Deviate:
+    """Of each ``share`` shipments the first has no updated_at yet."""
+    return lambda sandbox: sandbox._store.updated.__setitem__(slice(None, None, share), NO_TIME)
+
+
+def asks_for_undated(request: Request) -> bool:
+    return UNDATED in request.query_params.getlist("filter")
+
+
+def refuses_null(sandbox: Sandbox) -> None:
+    """The filter for a null updated_at is refused."""
+    undated(4)(sandbox)
+    refusal = bad_parameters(ParameterError("filter.updated_at.null", "Unknown operator."))
+    answers(lambda request: refusal if asks_for_undated(request) else None)(sandbox)
+
+
+def finds_no_null(sandbox: Sandbox) -> None:
+    """Nothing matches the filter for a null updated_at."""
+    undated(4)(sandbox)
+    nothing = {"collection": [], "included": {}, "has_more": False, "next": None, "meta": {"count": 0}}
+    answers(lambda request: JSONResponse(nothing) if asks_for_undated(request) else None)(sandbox)
+
+
+def ends_lists_at(most: int) -> Deviate:
+    return lambda sandbox: setattr(sandbox, "most_matches", most)
+
+
 EVERYTHING_INCLUDED = tuple(one.slug for one in tables() if one.schema == "main" and one.slug != "shipments")
 DEVIATIONS = [
     Deviation(
@@ -254,6 +284,26 @@ DEVIATIONS = [
 
 
 DEVIATIONS += [
+    Deviation("updated_at is null until the first change", undated(4), has_other_data=True),
+    Deviation("updated_at is null in every shipment", undated(1), has_other_data=True),
+    Deviation(
+        "updated_at is null until the first change, and the filter for it is refused",
+        refuses_null,
+        ends=3,
+        says=("15 shipments match no filter on updated_at",),
+        has_other_data=True,
+    ),
+    Deviation(
+        "updated_at is null until the first change, and the filter for it finds nothing",
+        finds_no_null,
+        ends=3,
+        says=("15 shipments match no filter on updated_at",),
+        has_other_data=True,
+    ),
+    Deviation("lists and counts end at 20 in silence, as long as a page", ends_lists_at(20)),
+    Deviation("lists and counts end at 13 in silence, within a page", ends_lists_at(13)),
+    Deviation("lists and counts end at 45 in silence, within the third page", ends_lists_at(45)),
+    Deviation("lists and counts end at 1 in silence", ends_lists_at(1)),
     Deviation(
         "names of field selection are refused",
         treats(FieldTreatment(frozenset({"fields:packages.gallery.items", "fields:order=carrier"}))),
@@ -308,6 +358,9 @@ def test_a_sync_goes_on_and_says_what_it_could_not_have(case, server, settings_f
     assert report(RunReport("test", read, refreshed)) == case.ends
     told = [*capsys.readouterr().out.splitlines(), *status(bench.settings, bench.store).needs_a_hand]
     assert [says for says in case.says if not any(part in line for part in says.split("|") for line in told)] == []
+    if case.has_other_data:
+        server.sandbox.intercept = None
+        expected = expected_tables(server)
     assert [one for one in found(bench, expected) if one.split()[0].strip(":") not in case.lacks] == []
 
 

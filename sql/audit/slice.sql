@@ -16,7 +16,7 @@ stored as (
         updated_at,
         _missing_since
     from shipments
-    where id > $after_id and id <= $to_id and (updated_at is null or updated_at > $start - interval 1 second)
+    where id > $after_id and id <= $to_id and (updated_at is null or updated_at >= $start)
 )
 
 select

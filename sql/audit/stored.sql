@@ -3,4 +3,4 @@
 -- source: shipments, as the last load left them
 select id
 from shipments
-where id > $after_id and id <= $to_id and (updated_at is null or updated_at > $start - interval 1 second)
+where id > $after_id and id <= $to_id and (updated_at is null or updated_at >= $start)

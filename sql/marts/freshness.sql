@@ -13,7 +13,7 @@ select
     latest_load.version, -- Version of wms-sync that last loaded the tables
     (
         select min(windows.from_at) from ops.windows
-        where windows.state = 'loaded' and windows.reason <> 'audit'
+        where windows.state = 'loaded' and windows.reason in ('sync', 'backfill')
     ) as data_from, -- Start of the earliest time that was read (UTC); shipments last changed before it are not here
     (select max(shipments.updated_at) from main.shipments) as newest_change, -- Time of the newest change of a shipment (UTC)
     (select count(*) from main.shipments) as shipments -- Number of shipments

@@ -1,13 +1,13 @@
 -- grain: one row per window whose reading was started, as recorded in the state store when the file was published
 -- keys: id
 -- source: the state store
--- notes: the windows in state loaded form the coverage, except those of reason audit, which are read by id
+-- notes: the windows in state loaded form the coverage, except those of the reasons undated and audit, which are not read by time
 create table ops.windows (
     id varchar not null, -- Window; folder name under raw/shipments.
     from_at timestamptz not null, -- Start of the window of Shipment.updated_at, inclusive (UTC).
     to_at timestamptz not null, -- End of the window, exclusive (UTC).
     state varchar not null, -- reading, landed (all pages on disk), loaded (in the tables) or abandoned.
-    reason varchar not null, -- Why the window was read: sync, backfill or audit.
+    reason varchar not null, -- Why the window was read: sync, backfill, undated (shipments without updated_at) or audit.
     run_id varchar not null, -- Run that started the window (Dagster run id).
     count_reported bigint, -- Number of shipments in the window, counted by the service with the first page; before that page, as it was counted for cutting.
     pages integer not null, -- Number of pages landed.

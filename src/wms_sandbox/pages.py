@@ -105,9 +105,9 @@ class Pages:
         self._matcher = Matcher(store)
         self._views: OrderedDict[Selection, View] = OrderedDict()
 
-    def write(self, path: str, query: ListQuery) -> list[bytes]:
+    def write(self, path: str, query: ListQuery, *, most_matches: int | None = None) -> list[bytes]:
         """Return the envelope in pieces, to be joined."""
-        page = find_page(self._store, self._matcher, query)
+        page = find_page(self._store, self._matcher, query, most_matches)
         collection, included = self._view(query.selection).objects(page.rows)
         if self._unasked_telephones:
             included = {kind: self._with_telephones(kind, listed) for kind, listed in included.items()}

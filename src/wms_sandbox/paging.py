@@ -32,9 +32,9 @@ class PageRows:
     count: int
 
 
-def find_page(store: Store, matcher: Matcher, query: ListQuery) -> PageRows:
-    """Return the page that a query asks for."""
-    matched = matcher.matches(query.filters)
+def find_page(store: Store, matcher: Matcher, query: ListQuery, most_matches: int | None = None) -> PageRows:
+    """Return the page that a query asks for, as if only the first `most_matches` by id matched."""
+    matched = matcher.matches(query.filters)[:most_matches]
     if query.is_by_id:
         return _page_by_id(store, matched, query)
     rows = matcher.first_sorted(matched, query.sort, query.limit + 1)

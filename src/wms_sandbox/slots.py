@@ -139,10 +139,11 @@ def _time_columns(store: Store, at: Indexes, first: Indexes) -> list[list[bytes]
     order_seen = store.created[first]
     order_created = order_seen - (first * 7919 % 259_200 + 60) * 1000
     half_lag = store.lag[first].astype(np.int64) * 500
+    updated = store.updated[at]
     times = (
         created + lag // 4,
         created + lag // 2,
-        store.updated[at],
+        np.where(updated == NO_TIME, created, updated),
         order_created,
         order_created + 30_000,
         order_seen,

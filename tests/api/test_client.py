@@ -32,7 +32,8 @@ from wms_sync.api.errors import (
     Unauthorized,
     Unreachable,
 )
-from wms_sync.api.shipments import Pager, ShipmentListing
+from wms_sync.api.query import Pager
+from wms_sync.api.shipments import ShipmentListing
 from wms_sync.errors import SettingsError
 from wms_sync.optional import without
 
@@ -65,13 +66,13 @@ def answer_first(sandbox, times: int, make: Callable[[], Response]) -> None:
 
 def test_pages_follow_next_until_the_end_and_visit_every_shipment_once(api):
     pages, pager = [], Pager()
-    page = listing(api).first(START, NOW)
+    page = listing(api).changed_within(START, NOW).first()
     while True:
         pager.accept(page)
         pages.append(page)
         if pager.next is None:
             break
-        page = listing(api).at(pager.next, START, NOW)
+        page = listing(api).changed_within(START, NOW).at(pager.next, counted=True)
     ids = [one for page in pages for one in page.envelope.ids]
     assert len(pages) > 5
     assert len(ids) == len(set(ids)) == pages[0].envelope.count
@@ -94,7 +95,7 @@ def test_a_date_without_a_zone_is_utc_wherever_this_machine_is(monkeypatch):
 
 
 def test_bodies_are_kept_as_received_and_readable(api):
-    page = listing(api).first(START, NOW)
+    page = listing(api).changed_within(START, NOW).first()
     assert page.body.suffix == "json.gz"
     assert gzip.decompress(page.body.landed) == page.body.content
     assert len(json.loads(page.body.content)["collection"]) == 50
@@ -222,8 +223,8 @@ def envelope(ids, *, has_more=False, following=None):
 
 def read_two_pages(api: GlobalApi) -> None:
     pager = Pager()
-    pager.accept(listing(api).first(START, NOW))
-    pager.accept(listing(api).at(2, START, NOW))
+    pager.accept(listing(api).changed_within(START, NOW).first())
+    pager.accept(listing(api).changed_within(START, NOW).at(2, counted=True))
 
 
 @pytest.mark.parametrize(
@@ -250,13 +251,13 @@ def test_guards_stop_a_listing_that_could_lose_or_repeat_records(sandbox, api, f
 def test_a_short_page_ends_nothing(sandbox, api):
     sandbox.sandbox.intercept = lambda _: envelope([], has_more=True, following="?cursor_start=9")
     pager = Pager()
-    pager.accept(listing(api).first(START, NOW))
+    pager.accept(listing(api).changed_within(START, NOW).first())
     assert pager.next == 9
 
 
 def test_pages_that_hold_nothing_are_not_followed_for_ever(sandbox, api):
     sandbox.sandbox.intercept = lambda _: envelope([], has_more=True, following="?cursor_start=1")
-    page = listing(api).first(START, NOW)
+    page = listing(api).changed_within(START, NOW).first()
     pager, pages = Pager(), (replace(page, envelope=replace(page.envelope, next=at)) for at in range(1, 10_000))
     with pytest.raises(ProtocolError, match="are empty"):
         deque(map(pager.accept, pages))

@@ -68,14 +68,14 @@ def test_pages_are_recorded_with_hash_counts_and_cursor(bench):
     assert [page["sha256"] for page in manifest["pages"]] == [page.sha256 for page in pages]
 
 
-def test_with_nothing_new_a_sync_succeeds_with_at_most_three_requests(bench, sandbox):
+def test_with_nothing_new_a_sync_succeeds_with_at_most_four_requests(bench, sandbox):
     with bench.api() as api:
         bench.reading(api).sync()
     sandbox.sandbox.advance(seconds=3600)
     before = len(sandbox.sandbox.requests)
     with bench.api() as api:
         report = bench.reading(api).sync()
-    assert len(sandbox.sandbox.requests) - before <= 3
+    assert len(sandbox.sandbox.requests) - before <= 4
     assert report.horizon == NOW + timedelta(hours=1) - MARGIN
     assert len(bench.store.covered()) == 1
 
@@ -286,7 +286,7 @@ def test_a_window_that_an_earlier_release_left_half_read_goes_on(bench, sandbox,
 def left_half_read(bench, sandbox) -> Window:
     """A window of some pages whose run failed."""
     bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1})
-    fail_after(sandbox, 15, lambda: Response("down", 500))
+    fail_after(sandbox, 19, lambda: Response("down", 500))
     with bench.api() as api, pytest.raises(ServiceFailed):
         bench.reading(api).sync()
     sandbox.sandbox.intercept = None

@@ -14,7 +14,8 @@ ApiError
 │   ├── AccessDenied     2, -32002: wrong username or key
 │   └── SessionExpired   -32005: log in again
 └── ProtocolError        an answer that violates the interface: not JSON, no list, no count
-    └── PagingBroken     ids out of order, a page cursor that repeats or is absent
+    ├── PagingBroken     ids out of order, a page cursor that repeats or is absent
+    └── FilterIgnored    records that the filter of the request excludes
 
 Messages never contain a token or a body; of an error body they show only the service's ``message`` and ``details``.
 """
@@ -130,3 +131,7 @@ class ProtocolError(ApiError):
 
 class PagingBroken(ProtocolError):
     """The listing cannot be followed further; its page cursors cannot be trusted."""
+
+
+class FilterIgnored(ProtocolError):
+    """The service sent records that the filter of the request excludes, so its answer proves nothing."""

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 TICK = timedelta(seconds=1)
+UNDATED = "updated_at{null:true}"
+"""The filter for records whose ``updated_at`` is null: no range of times matches them."""
 
 
 def updated_within(start: datetime | None, end: datetime | None) -> str:

@@ -17,15 +17,14 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
-from msgspec import Struct
-
-from wms_sync.api.body import Body
 from wms_sync.api.client import ROOT, Answer, GlobalApi
 from wms_sync.api.connection import Params
 from wms_sync.api.envelope import Envelope, read_envelope
-from wms_sync.api.errors import PagingBroken, ProtocolError, Rejected
-from wms_sync.api.filters import ids_among, ids_between, updated_within
+from wms_sync.api.errors import ProtocolError, Rejected
+from wms_sync.api.filters import UNDATED, ids_among, ids_between, updated_within
 from wms_sync.api.page_size import PageSize
+from wms_sync.api.query import Page, Query
+from wms_sync.api.record_dates import change_times
 from wms_sync.api.selection import Selection
 
 logger = logging.getLogger(__name__)
@@ -33,18 +32,8 @@ logger = logging.getLogger(__name__)
 PATH = f"{ROOT}/v1/shipping/shipments"
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC), datetime(2000, 1, 2, tzinfo=UTC)
 """A day on which no shipment of any instance was last changed."""
-MOST_EMPTY = 1000
-"""The most empty pages in a row that are followed, each with a page cursor; more would never end."""
 IDS_PER_REQUEST = 200
 """With ids of ten digits, the encoded URL has about 3 KB; no limit is published, and 4 KB is a common one."""
-
-
-class Page(Struct, frozen=True):
-    """One response of list shipments: the body as received, and its envelope."""
-
-    body: Body
-    envelope: Envelope
-    served_at: datetime
 
 
 class ShipmentListing:
@@ -88,26 +77,48 @@ class ShipmentListing:
         envelope, served_at = self._counted(updated_within(start, end), selecting=asked)
         return envelope.count, served_at
 
-    def first(self, start: datetime, end: datetime) -> Page:
-        """Return the first page; its envelope has the ``count`` of the window if the service counts."""
-        return self._page((updated_within(start, end),), None)
+    def changed_within(self, start: datetime, end: datetime) -> Query:
+        """Return the query for shipments whose ``updated_at`` lies in ``[start, end)``."""
+        return self._query(updated_within(start, end))
 
-    def at(self, page_cursor: int, start: datetime, end: datetime, *, counted: bool = True) -> Page:
-        """Return a later page; counting costs the service time, so request it (``counted``) only if needed."""
-        return self._page((updated_within(start, end),), page_cursor, counted=counted)
+    def undated(self) -> Query:
+        """Return the query for shipments whose ``updated_at`` is null."""
+        return self._query(UNDATED)
 
-    def count_ids(self, after_id: int, to_id: int, start: datetime) -> int | None:
-        """Return the number of shipments with ids in ``(after_id, to_id]`` changed since ``start``. One request."""
-        envelope, _ = self._counted(ids_between(after_id, to_id), updated_within(start, None))
+    def between(self, after_id: int, to_id: int | None = None, *, since: datetime | None = None) -> Query:
+        """Return the query for shipments with ids in ``(after_id, to_id]``; with ``since``, for those changed since."""
+        dated = () if since is None else (updated_within(since, None),)
+        return self._query(*dated, after_id=after_id, to_id=to_id)
+
+    def lowest_id(self, start: datetime) -> int | None:
+        """Return the lowest id of a shipment changed since ``start``; None if there is none. One request."""
+        envelope, _ = self._counted(updated_within(start, None))
+        return min(envelope.ids, default=None)
+
+    def count_ids(
+        self, after_id: int, to_id: int | None, start: datetime | None = None, end: datetime | None = None
+    ) -> int | None:
+        """Return the number of shipments with ids in ``(after_id, to_id]``, changed in ``[start, end)`` if given."""
+        dated = () if start is None and end is None else (updated_within(start, end),)
+        envelope, _ = self._counted(ids_between(after_id, to_id), *dated)
         return envelope.count
 
-    def first_after(self, after_id: int, start: datetime) -> Page:
-        """Return the first page of shipments with ids above ``after_id`` changed since ``start``, with ``count``."""
-        return self._page((ids_between(after_id, None), updated_within(start, None)), None)
+    def count_undated(self) -> int | None:
+        """Return the number of shipments whose ``updated_at`` is null, at least 1 where the service does not count.
 
-    def at_after(self, page_cursor: int, after_id: int, start: datetime, *, counted: bool = True) -> Page:
-        """Return a page that follows ``first_after``."""
-        return self._page((ids_between(after_id, None), updated_within(start, None)), page_cursor, counted=counted)
+        Return None if the service refuses the filter, or sends a shipment that has a date. One request.
+        """
+        params = (("filter", UNDATED), ("sort", "id"), ("limit", "1"), ("count", "1"))
+        try:
+            content = self._api.get(PATH, params).body.content
+        except Rejected:
+            return None
+        envelope = read_envelope(content)
+        if any(updated_at is not None for updated_at in change_times(content).values()):
+            return None
+        if not envelope.records and not envelope.has_more:
+            return 0  # whatever is counted: counts may ignore the filter
+        return envelope.count or 1
 
     def which_of(self, ids: Sequence[int]) -> tuple[frozenset[int], datetime]:
         """Return which of at most ``IDS_PER_REQUEST`` shipments the service has, and its clock, without other filters.
@@ -125,21 +136,14 @@ class ShipmentListing:
             )
         return found, answer.served_at
 
-    def within(self, start: datetime, end: datetime) -> IdListing:
-        """Return a listing of the ids of the same shipments."""
-        return self._ids(updated_within(start, end))
-
-    def within_ids(self, after_id: int, to_id: int, start: datetime) -> IdListing:
-        """Return a listing of the ids in ``(after_id, to_id]`` of shipments changed since ``start``."""
-        return self._ids(ids_between(after_id, to_id), updated_within(start, None))
-
     def counts_by_filter(self) -> bool:
         """Return whether counts follow the filter: for a day without shipments the count must be 0. One request."""
         envelope, _ = self._counted(updated_within(*LONG_AGO))
         return bool(envelope.records or envelope.has_more or not envelope.count)
 
-    def _ids(self, *filters: str) -> IdListing:
-        return IdListing(self._page, self._narrow_page, filters, per_request=min(IDS_PER_REQUEST, self._page_size.now))
+    def _query(self, *filters: str, after_id: int | None = None, to_id: int | None = None) -> Query:
+        per_request = min(IDS_PER_REQUEST, self._page_size.now)
+        return Query(self._page, self._narrow_page, *filters, after_id=after_id, to_id=to_id, per_request=per_request)
 
     def _counted(self, *filters: str, selecting: Params = ()) -> tuple[Envelope, datetime]:
         asked = (*_asked(filters, None), ("sort", "id"), ("limit", "1"), ("count", "1"), *selecting)
@@ -150,9 +154,10 @@ class ShipmentListing:
         common = (("count", "1"), *self._common) if counted else self._common
         return self._taken(self._answer(filters, page_cursor, common), watched=self._watched)
 
-    def _narrow_page(self, filters: Sequence[str], page_cursor: int | None) -> Page:
+    def _narrow_page(self, filters: Sequence[str], page_cursor: int | None, *, counted: bool = True) -> Page:
         """Request a page without field selection: the service sends little and has nothing to refuse."""
-        return self._taken(self._answer(filters, page_cursor, (("count", "1"), ("sort", "id"))), watched=False)
+        common = (("count", "1"), ("sort", "id")) if counted else (("sort", "id"),)
+        return self._taken(self._answer(filters, page_cursor, common), watched=False)
 
     def _taken(self, answer: Answer, *, watched: bool) -> Page:
         envelope = read_envelope(answer.body.content, watched=watched)
@@ -182,76 +187,7 @@ class ShipmentListing:
             )
 
 
-class Pager:
-    """The position in a listing; refuses to go on if records could be lost or the listing would never end.
-
-    ``next`` is the page cursor to request (None at the end), ``last_id`` the highest id so far. Both come from the
-    state store when a half-read window is resumed. A page cursor is the id at which the next page starts (facts,
-    paging); the last id of this page is accepted too, since an overlap would be detected.
-    """
-
-    def __init__(self, next_cursor: int | None = None, last_id: int | None = None) -> None:
-        self.next = next_cursor
-        self.last_id = last_id
-        self._empty = 0
-
-    def accept(self, page: Page) -> None:
-        """Advance past a page. Raises ``PagingBroken`` if ids do not rise, or the page cursor is absent or stuck."""
-        last_id = self.last_id
-        for record_id in page.envelope.ids:
-            if last_id is not None and record_id <= last_id:
-                raise PagingBroken(
-                    f"The service sent shipment {record_id} after {last_id} although sort=id was requested: pages "
-                    "overlap or are out of order. The window is not complete."
-                )
-            last_id = record_id
-        following = page.envelope.next if page.envelope.has_more else None
-        if page.envelope.has_more and following is None:
-            raise PagingBroken(
-                "The service says has_more but gives no next page (no cursor_start in next, none in meta): the rest of "
-                "the window is unknown."
-            )
-        if following is not None and following < max((last_id or 0), (self.next or 0) + 1):
-            raise PagingBroken("The service's next page was read already: reading on would never end.")
-        self._empty = 0 if page.envelope.records else self._empty + 1
-        if following is not None and self._empty > MOST_EMPTY:
-            raise PagingBroken(f"{self._empty} pages in a row are empty, and the service says that more follow.")
-        self.next, self.last_id = following, last_id
-
-
-Ask = Callable[[Sequence[str], int | None], Page]
-"""Requests a page by filters and page cursor."""
-
-
-class IdListing:
-    """Lists the ids that a listing has now, and requests single records of it, up to ``per_request`` at a time."""
-
-    def __init__(self, page: Ask, narrow_page: Ask, filters: Sequence[str], *, per_request: int) -> None:
-        self.per_request = per_request
-        self._page = page
-        self._narrow_page = narrow_page
-        self._filters = filters
-
-    def envelopes(self) -> Iterator[Envelope]:
-        """Yield the envelope of each page. Raises ``PagingBroken``."""
-        pager = Pager()
-        while True:
-            page = self._narrow_page(self._filters, pager.next)
-            pager.accept(page)
-            yield page.envelope
-            if pager.next is None:
-                return
-
-    def these(self, ids: Sequence[int]) -> Page:
-        """Return a page with those of these records that the service has."""
-        return self._page((*self._filters, ids_among(ids)), None)
-
-    def which(self, ids: Sequence[int]) -> frozenset[int]:
-        """Return the ids of those that the service has."""
-        return frozenset(self._narrow_page((*self._filters, ids_among(ids)), None).envelope.ids) & frozenset(ids)
-
-
 def _asked(filters: Sequence[str], page_cursor: int | None) -> Iterator[tuple[str, str]]:
-    yield from (("filter", one) for one in filters)
+    yield from (("filter", text) for text in filters)
     if page_cursor is not None:
         yield "cursor_start", str(page_cursor)

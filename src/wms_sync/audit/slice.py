@@ -4,6 +4,9 @@ Slices follow each other by id. After some nights every shipment has been read a
 finds changes that ``updated_at`` does not show. It lands as a window of its own kind, is flattened and merged like any
 other, and covers no time. ``compare`` compares it with the tables before it is merged.
 
+A slice is listed by id alone and leaves out what is dated before the start date. So it also finds what a filter on
+``updated_at`` does not show.
+
 A shipment that the tables have and a complete slice does not is *absent*. It may only have moved: to an ``updated_at``
 before the start date, or while the pages were read. So each absent shipment is requested once more, by its id and no
 other filter; one that still does not come is *missing*. The answer is valid only if it also has a witness, a shipment
@@ -13,7 +16,6 @@ that the slice has just shown.
 from __future__ import annotations
 
 import logging
-import secrets
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
@@ -22,8 +24,11 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 from wms_sync.api.client import GlobalApi
+from wms_sync.api.envelope import Envelope
 from wms_sync.api.errors import ApiError, ProtocolError
-from wms_sync.api.shipments import IDS_PER_REQUEST, IdListing, Page, ShipmentListing
+from wms_sync.api.query import Page
+from wms_sync.api.record_dates import change_times, changed_before
+from wms_sync.api.shipments import IDS_PER_REQUEST, ShipmentListing
 from wms_sync.extract.cleaner import Cleaner
 from wms_sync.extract.clocks import served_later
 from wms_sync.extract.counts import Counts
@@ -32,8 +37,10 @@ from wms_sync.extract.field_selection import FieldSelection
 from wms_sync.extract.listing import listing_of
 from wms_sync.extract.page_size import page_size
 from wms_sync.extract.progress import Tally
+from wms_sync.extract.read import BEFORE_START
 from wms_sync.extract.warnings import Warnings
 from wms_sync.extract.window import WindowReader
+from wms_sync.extract.window_names import new_name_without_time
 from wms_sync.intervals import Interval
 from wms_sync.lately import was_within
 from wms_sync.state.audits import Audit, Audits, MissingShipment
@@ -73,11 +80,11 @@ class SliceReader:
         self._run_id = run.id
         self._stored = stored
         self._landed = landed
-        warned = warnings or Warnings()
-        self._listing = listing_of(settings, api, page_size(settings, store, warned), warned)
+        self._warnings = warnings or Warnings()
+        self._listing = listing_of(settings, api, page_size(settings, store, self._warnings), self._warnings)
         self._listing.selection = FieldSelection(settings, store).remembered()
         served_later(api, store)
-        self._counts = Counts(self._listing, warned)
+        self._counts = Counts(self._listing, self._warnings)
 
     def read(self, horizon: datetime) -> Audit | None:
         """Read the next slice if one is due. An error is reported and affects nothing but the audit.
@@ -89,8 +96,8 @@ class SliceReader:
             settled = horizon - timedelta(seconds=self._settings.overlap_seconds)
             if not self._is_due(last, settled):
                 return None
-            after = last.to_id if last is not None and last.to_id < LARGEST_ID else 0
             try:
+                after = last.to_id if last is not None and last.to_id < LARGEST_ID else self._before_first()
                 audit, missing = self._read(after, settled, audits.missing().keys())
             except (ApiError, WindowIncomplete) as error:
                 logger.warning(
@@ -102,6 +109,14 @@ class SliceReader:
         if self._landed is not None:
             self._landed(audit.window_id)
         return audit
+
+    def _before_first(self) -> int:
+        """Return an id below all that a round reads again: years of older shipments may have lower ones."""
+        older = self._store.observation(BEFORE_START)
+        if older is not None and not older.value:
+            return 0
+        lowest = self._listing.lowest_id(self._settings.start)
+        return 0 if lowest is None else min((lowest, *self._stored(0, lowest - 1))) - 1
 
     def _is_due(self, last: Audit | None, settled: datetime) -> bool:
         """Return whether a slice is due. After a first sync none is: its shipments have just been read."""
@@ -117,15 +132,17 @@ class SliceReader:
                 self._store.abandon(half_read.id)
         highest = self._store.highest_id()
         window = self._begin(after, settled)
-        piece = _SliceListing(self._listing, window.from_at, after, highest, self._settings.audit_pages)
+        piece = _Slice(self._listing, window.from_at, after, highest, self._settings.audit_pages)
         try:
             with ThreadPoolExecutor(1, "ahead") as ahead:
                 cleaned = Cleaner(self._store.forgotten(), include_addresses=self._settings.include_addresses)
                 layout = self._settings.layout
-                WindowReader(piece, self._store, layout, ahead, Tally(), cleaned, self._counts).read(window)
+                reader = WindowReader(self._store, layout, ahead, Tally(), cleaned, self._counts, self._warnings)
+                reader.read(window, piece)
             missing = tuple(self._prove_missing(window.id, piece, known_missing))
             # count last, so that the counts do not include what was just proven missing
-            total_counted = _counted(self._listing.count_ids(0, highest, self._settings.start))
+            everything = _counted(self._listing.count_ids(0, highest))
+            before_start = _counted(self._listing.count_ids(0, highest, None, self._settings.start))
             settled_counted = _counted(self._listing.count(self._settings.start, settled)[0])
         except (ApiError, WindowIncomplete):
             self._store.abandon(window.id)
@@ -139,13 +156,11 @@ class SliceReader:
             settled_at=settled,
             settled_counted=settled_counted,
             total_to_id=highest,
-            total_counted=total_counted,
+            total_counted=everything - before_start,
         )
         return audit, missing
 
-    def _prove_missing(
-        self, window_id: str, piece: _SliceListing, known: AbstractSet[int]
-    ) -> Iterator[MissingShipment]:
+    def _prove_missing(self, window_id: str, piece: _Slice, known: AbstractSet[int]) -> Iterator[MissingShipment]:
         """Request the absent shipments by id, except those known to be missing; yield the ones that do not come."""
         stored = self._stored(piece.after, piece.to_id)
         absent = sorted(stored - piece.ids - known)
@@ -184,7 +199,7 @@ class SliceReader:
 
     def _begin(self, after: int, settled: datetime) -> Window:
         window = Window.begun(
-            f"audit-{settled:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}",
+            new_name_without_time("audit", settled),
             Interval(self._settings.start, settled),
             reason="audit",
             run_id=self._run_id,
@@ -196,42 +211,90 @@ class SliceReader:
         return window
 
 
-class _SliceListing:
-    """A listing of a limited number of pages after an id.
+class _Slice:
+    """At most ``pages`` pages of shipments with ids above ``after``, without those dated before ``start``.
 
+    They are listed without a filter on ``updated_at``, so a filter that hides shipments does not hide them here.
     ``to_id`` is how far the pages reach, ``ids`` are the ids on them. ``highest`` is the highest id that was read
     before: the last slice is verified only up to there, or up to its own highest id.
     """
 
     def __init__(self, listing: ShipmentListing, start: datetime, after: int, highest: int, pages: int) -> None:
         self._listing = listing
+        self._query = listing.between(after)
         self._start = start
         self._highest = highest
         self._left = pages
+        self._reached = after
+        self._has_ended = False
+        self._old: set[int] = set()
+        self._parts: dict[int, Page] = {}
+        self.per_request = self._query.per_request
         self.after = self.to_id = after
         self.ids: set[int] = set()
 
-    def first(self, _: datetime, __: datetime) -> Page:
-        """Return the first page. The request has no upper end of time, so that it includes what changed meanwhile."""
-        return self._taken(self._listing.first_after(self.after, self._start))
+    def first(self) -> Page:
+        """Return the first page."""
+        return self._taken(self._query.first())
 
-    def at(self, page_cursor: int, _: datetime, __: datetime, *, counted: bool) -> Page:
+    def at(self, page_cursor: int, *, counted: bool) -> Page:
         """Return the page at a page cursor."""
-        return self._taken(self._listing.at_after(page_cursor, self.after, self._start, counted=counted))
+        part = self._parts.pop(page_cursor, None)
+        return part or self._taken(self._query.at(page_cursor, counted=counted))
 
-    def within(self, _: datetime, __: datetime) -> IdListing:
-        """Return a listing of the ids that the service has between the ends of the slice."""
+    def rest(self, _: int | None) -> Page | None:
+        """Return the first page after the end of the list, if the slice may have more pages and there is one."""
+        if not self._has_ended or self.to_id == LARGEST_ID:
+            return None
+        page = self._query.rest(self._reached)
+        if page is None:
+            self.to_id = LARGEST_ID
+        return None if page is None or self._left <= 0 else self._taken(page)
+
+    def listed(self) -> Iterator[Page]:
+        """Yield pages with the ids that the service has between the ends of the slice, except old ones."""
         to_id = min(self.to_id, max((self._highest, *self.ids)))
-        return self._listing.within_ids(self.after, to_id, self._start)
+        for page in self._listing.between(self.after, to_id).listed():
+            ids = tuple(shipment for shipment in page.envelope.ids if shipment not in self._old)
+            yield replace(page, envelope=replace(page.envelope, ids=ids))
+
+    def these(self, ids: Sequence[int]) -> Page:
+        """Return a page with those of these records that the service has."""
+        return self._query.these(ids)
+
+    def which(self, ids: Sequence[int]) -> frozenset[int]:
+        """Return the ids of those of these records that the service has."""
+        return self._query.which(ids)
 
     def _taken(self, page: Page) -> Page:
         self._left -= 1
-        self.ids.update(page.envelope.ids)
-        if not page.envelope.has_more:
-            self.to_id = LARGEST_ID
-            return page
-        self.to_id = max((self.to_id, *page.envelope.ids))
-        return page if self._left else replace(page, envelope=replace(page.envelope, has_more=False, next=None))
+        envelope = page.envelope
+        times = change_times(page.body.content)
+        old = {shipment for shipment in envelope.ids if changed_before(times.get(shipment), self._start)}
+        begins, self._reached = self._reached, max((self._reached, *envelope.ids))
+        self._has_ended = not envelope.has_more
+        self.to_id = self._reached if envelope.ids or envelope.has_more else LARGEST_ID
+        self._old |= old
+        if self._left <= 0:
+            envelope = replace(envelope, has_more=False, next=None)
+        kept = [shipment for shipment in envelope.ids if shipment not in old]
+        self.ids.update(kept)
+        return self._without_old(kept, begins, envelope) if old else replace(page, envelope=envelope)
+
+    def _without_old(self, kept: Sequence[int], begins: int, envelope: Envelope) -> Page:
+        """Request what is kept of a page by id, as the first of some pages that end as the page does."""
+        starts = range(0, len(kept), self.per_request)
+        pages = [self.these(kept[start : start + self.per_request]) for start in starts]
+        if not pages:  # an empty page, as received
+            pages = [self._listing.between(begins, self._reached, since=self._start).first()]
+        cursors = [kept[start] for start in starts[1:]]
+        ends = [*((True, cursor) for cursor in cursors), (envelope.has_more, envelope.next)]
+        parts = [
+            replace(page, envelope=replace(page.envelope, count=envelope.count, has_more=has_more, next=following))
+            for page, (has_more, following) in zip(pages, ends, strict=True)
+        ]
+        self._parts |= zip(cursors, parts[1:], strict=True)
+        return parts[0]
 
 
 def _counted(count: int | None) -> int:

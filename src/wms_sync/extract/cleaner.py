@@ -12,7 +12,7 @@ from collections.abc import Collection
 from msgspec.structs import replace
 
 from wms_sync.api.body import packed
-from wms_sync.api.shipments import Page
+from wms_sync.api.query import Page
 from wms_sync.privacy.scrub import without_orders, without_persons
 
 

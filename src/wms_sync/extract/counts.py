@@ -58,7 +58,10 @@ class Counts:
         self._warnings.warn(f"The service gives no counts (meta.count), although count=1 was requested. {INSTEAD}")
 
     def _warn(self) -> None:
-        self._warnings.warn(f"The service's counts (meta.count) do not follow the filter. {INSTEAD}")
+        self._warnings.warn(
+            "The service's counts (meta.count) do not add up: they ignore the filter, or end at a number that its "
+            f"lists pass. {INSTEAD}"
+        )
 
 
 class IntervalCutter:

@@ -86,7 +86,7 @@ def narrower(windows: Iterable[Window], lost: Iterable[str]) -> tuple[Interval, 
     lost_now = expanded(lost)
     found: tuple[Interval, ...] = ()
     for window in windows:
-        if window.reason == "audit" or not (found or window.lost):
+        if not window.covers_time or not (found or window.lost):
             continue
         if expanded(window.lost) - lost_now:
             found = union((*found, window.interval))

@@ -15,10 +15,12 @@ from itertools import chain
 from wms_sync.api.body import unpacked
 from wms_sync.api.envelope import Envelope, read_envelope
 from wms_sync.api.errors import Rejected
-from wms_sync.api.shipments import IDS_PER_REQUEST, IdListing, Page
+from wms_sync.api.query import Page
+from wms_sync.api.shipments import IDS_PER_REQUEST
 from wms_sync.extract.counts import Counts
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.raw import damage, key_of
+from wms_sync.extract.source import Source
 from wms_sync.layout import Layout, suffix_of
 from wms_sync.state.store import LandedPage, Window
 
@@ -32,14 +34,12 @@ def agrees(window: Window, counted_last: int | None) -> bool:
     return window.records == window.count_reported and counted_last in {None, window.records}
 
 
-def not_landed(
-    window: Window, layout: Layout, pages: Iterable[LandedPage], there: IdListing, counts: Counts
-) -> list[int]:
+def not_landed(window: Window, layout: Layout, pages: Iterable[LandedPage], there: Source, counts: Counts) -> list[int]:
     """Return the ids that the service lists but that are on no landed page.
 
     Raises ``WindowIncomplete`` if the listing contradicts the service's counts, or a landed page is damaged.
     """
-    listed = list(_numbered(there.envelopes()))
+    listed = list(_numbered(there.listed()))
     held, counted = sum(records for _, records, _ in listed), [count for _, _, count in listed if count is not None]
     if counted and held < min(counted[0], counted[-1]) and counts.are_reliable():
         raise WindowIncomplete(
@@ -50,7 +50,7 @@ def not_landed(
     return sorted({one for ids, _, _ in listed for one in ids if not _is_among(landed, one)})
 
 
-def fetched(window: Window, unlanded: list[int], there: IdListing) -> Iterator[Page]:
+def fetched(window: Window, unlanded: list[int], there: Source) -> Iterator[Page]:
     """Yield pages with the records that were not landed, except those that left the window meanwhile.
 
     Raises ``WindowIncomplete`` if the service does not send them.
@@ -72,7 +72,7 @@ def fetched(window: Window, unlanded: list[int], there: IdListing) -> Iterator[P
             yield page
 
 
-def _lost(asked: list[int], envelope: Envelope, there: IdListing) -> bool:
+def _lost(asked: list[int], envelope: Envelope, there: Source) -> bool:
     """Return whether an answer leaves off records that the service has, or has records that were not requested."""
     absent = set(asked) - set(envelope.ids)
     if envelope.has_more or not set(envelope.ids) <= set(asked):
@@ -80,10 +80,10 @@ def _lost(asked: list[int], envelope: Envelope, there: IdListing) -> bool:
     return bool(absent and there.which(sorted(absent)))
 
 
-def _numbered(envelopes: Iterable[Envelope]) -> Iterator[tuple[array[int], int, int | None]]:
+def _numbered(pages: Iterable[Page]) -> Iterator[tuple[array[int], int, int | None]]:
     """Yield ids, records and count of each page; ids as an array, so that a large window takes little memory."""
-    for envelope in envelopes:
-        yield array("q", envelope.ids), envelope.records, envelope.count
+    for page in pages:
+        yield array("q", page.envelope.ids), page.envelope.records, page.envelope.count
 
 
 def _landed(window: Window, layout: Layout, pages: Iterable[LandedPage]) -> Iterator[Sequence[int]]:

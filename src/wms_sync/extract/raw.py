@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from wms_sync.api.shipments import Page
+from wms_sync.api.query import Page
 from wms_sync.extract.errors import ManifestDamaged
 from wms_sync.layout import MANIFEST, PAGES_DROPPED, Layout, name_of, page_name, raw_key
 from wms_sync.state.store import COMPLETE_STATES, LandedPage, Window

@@ -27,18 +27,22 @@ from wms_sync.extract.field_selection import FieldSelection
 from wms_sync.extract.listing import listing_of
 from wms_sync.extract.page_size import page_size
 from wms_sync.extract.progress import Progress, Tally, Watcher
+from wms_sync.extract.source import Source
+from wms_sync.extract.undated import Undated
 from wms_sync.extract.unfinished import RESUME_WITHIN, UnfinishedBackfill
 from wms_sync.extract.warnings import Warnings
 from wms_sync.extract.window import WindowReader
-from wms_sync.extract.window_names import new_name
+from wms_sync.extract.window_names import new_name, new_name_without_time
 from wms_sync.intervals import Interval, intersect, interval, subtract, union
 from wms_sync.state.run import Run
-from wms_sync.state.store import COMPLETE_STATES, Reason, Window
+from wms_sync.state.store import COMPLETE_STATES, COVERING, Reason, Window
 
 RECENT = timedelta(days=7)
 ATTEMPTS = 3
 ASKED_AGAIN = 2
 BEFORE_START = "records_before_start"
+UNDATED_BY_ID = "undated_shipments_found_by_id"
+"""Remembered once the filter missed some: from then on a count of zero by it is not believed."""
 
 
 class ReadReport(Struct, frozen=True):
@@ -96,6 +100,7 @@ class Reading:
         )
         self._tally = Tally(watcher)
         self._landed = landed
+        self._undated = Undated(self._listing, self._warnings, page_size=size.now)
         self._field_selection = FieldSelection(settings, store, self._warnings)
         self._back = plan.NO_TIME
         self._notes: list[str] = []
@@ -116,7 +121,8 @@ class Reading:
         needed = plan.sync_intervals(start, clocks.horizon, covered, overlap, self._back)
         needed = union((*needed, *self._narrow(start, clocks.horizon)))
         known = count if needed == interval(since, clocks.horizon) else None
-        report = self._read("sync", needed, known, clocks, started)
+        undated = self._undated_window(clocks.horizon, is_first=not covered)
+        report = self._read("sync", needed, known, clocks, started, undated=undated)
         remember(self._settings.layout, self._store, clocks)
         return report
 
@@ -186,6 +192,23 @@ class Reading:
             if before is not None:
                 self._store.observe(BEFORE_START, before, about)
 
+    def _undated_window(self, horizon: datetime, *, is_first: bool) -> tuple[Window, ...]:
+        """Return the window of the shipments without ``updated_at``: a half-read one, a new one, or none."""
+        known = self._store.observation(UNDATED_BY_ID)
+        count = self._undated.count(in_doubt=is_first or known is not None)
+        if self._undated.is_by_id and known is None:
+            self._store.observe(UNDATED_BY_ID, count, "")
+        for window in self._store.windows("reading"):
+            if window.reason == "undated":
+                if count and self._is_fresh(window) and self._listing.asks_the_same(window.signature):
+                    return (window,)
+                self._store.abandon(window.id)
+        if not count or horizon <= self._settings.start:
+            return ()
+        window = self._begin("undated", Interval(self._settings.start, horizon), count)
+        self._store.begin_windows([window])
+        return (window,)
+
     def _read(
         self,
         reason: Reason,
@@ -194,6 +217,7 @@ class Reading:
         clocks: Clocks,
         started: float,
         before: UnfinishedBackfill | None = None,
+        undated: Sequence[Window] = (),
     ) -> ReadReport:
         since = EARLIEST if reason == "sync" else LATEST if before is None else before.began_at
         resumed = self._resumable(reason, needed, since)
@@ -205,13 +229,14 @@ class Reading:
         refuse_without_room(self._settings.layout, self._store, sum(expected for _, expected in cut) + unread_yet)
         begun = tuple(self._begin(reason, part, expected) for part, expected in cut)
         self._store.begin_windows(begun)
-        left = {window: (window.count_reported or 0) - window.records for window in resumed}
+        half_read = (*resumed, *undated)
+        left = {window: (window.count_reported or 0) - window.records for window in half_read}
         left |= {window: expected for window, (_, expected) in zip(begun, cut, strict=True)}
         windows = sorted(left, key=lambda window: -left[window])  # the longest first, so that all lanes end together
         self._tally.add(
             windows=len(windows),
-            records=sum(window.records for window in resumed),
-            expected=sum(expected for _, expected in cut) + sum(window.count_reported or 0 for window in resumed),
+            records=sum(window.records for window in half_read),
+            expected=sum(expected for _, expected in cut) + sum(window.count_reported or 0 for window in half_read),
         )
         window_ids = self._read_all(windows)
         self._store.record_warnings(self._run_id, self._warnings.kept, anew=reason == "sync")
@@ -230,15 +255,20 @@ class Reading:
         """Return the half-read windows to resume, started at ``since`` or later; abandon stale and useless ones."""
         fresh: list[Window] = []
         for window in self._store.windows("reading"):
+            if window.reason == "undated":
+                continue
             inside = intersect(needed, (window.interval,)) == (window.interval,)
             usable = (
                 window.reason == reason and window.started_at >= since and self._listing.asks_the_same(window.signature)
             )
-            if datetime.now(UTC) - window.started_at > RESUME_WITHIN or (inside and not usable):
+            if not self._is_fresh(window) or (inside and not usable):
                 self._store.abandon(window.id)
             elif inside and not intersect((other.interval for other in fresh), (window.interval,)):
                 fresh.append(window)
         return tuple(fresh)
+
+    def _is_fresh(self, window: Window) -> bool:
+        return datetime.now(UTC) - window.started_at <= RESUME_WITHIN
 
     def _landed_before(self, needed: Sequence[Interval], since: datetime) -> tuple[Window, ...]:
         """Return the windows of these days that backfills started at ``since`` or later landed but nobody loaded."""
@@ -262,7 +292,7 @@ class Reading:
     def _begin(self, reason: Reason, part: Interval, expected: int = UNKNOWN) -> Window:
         """Return a new window, with what is expected in it: a run that goes on with it knows how much is left."""
         return Window.begun(
-            new_name(part),
+            new_name(part) if reason in COVERING else new_name_without_time(reason, part.end),
             part,
             reason=reason,
             run_id=self._run_id,
@@ -278,7 +308,7 @@ class Reading:
         with ThreadPoolExecutor(parallel, "ahead") as ahead, ThreadPoolExecutor(parallel, "window") as pool:
             cleaned = Cleaner(self._store.forgotten(), include_addresses=self._settings.include_addresses)
             layout = self._settings.layout
-            reader = WindowReader(self._listing, self._store, layout, ahead, self._tally, cleaned, self._counts)
+            reader = WindowReader(self._store, layout, ahead, self._tally, cleaned, self._counts, self._warnings)
             futures = [pool.submit(self._read_window, reader, window) for window in windows]
             try:
                 done, _ = wait(futures, return_when=FIRST_EXCEPTION)
@@ -301,7 +331,7 @@ class Reading:
         """
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                reader.read(window)
+                reader.read(window, self._source(window))
                 break
             except WindowIncomplete:
                 if attempt == ATTEMPTS:
@@ -317,6 +347,11 @@ class Reading:
         if self._landed is not None:
             self._landed(window.id)
         return window.id
+
+    def _source(self, window: Window) -> Source:
+        if window.reason == "undated":
+            return self._undated.source()
+        return self._listing.changed_within(window.from_at, window.to_at)
 
 
 def _moment(moment: datetime) -> str:

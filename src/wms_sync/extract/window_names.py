@@ -7,6 +7,7 @@ import secrets
 from datetime import UTC, datetime
 
 from wms_sync.intervals import Interval
+from wms_sync.state.store import Reason
 
 _STAMP = "%Y%m%dT%H%M%SZ"
 _NAME = re.compile(r"(\d{8}T\d{6}Z)-(\d{8}T\d{6}Z)-[0-9a-f]{6}")
@@ -17,8 +18,13 @@ def new_name(part: Interval) -> str:
     return f"{part.start:{_STAMP}}-{part.end:{_STAMP}}-{secrets.token_hex(3)}"
 
 
+def new_name_without_time(reason: Reason, moment: datetime) -> str:
+    """Return a name that no other window has, for one that covers no time."""
+    return f"{reason}-{moment:{_STAMP}}-{secrets.token_hex(3)}"
+
+
 def time_named(window_id: str) -> Interval | None:
-    """Return the time that a window of this name covers; None for an audit, and for what is no name of a window."""
+    """Return the time that a window of this name covers; None if it covers none, or if this is no window's name."""
     match = _NAME.fullmatch(window_id)
     if match is None:
         return None

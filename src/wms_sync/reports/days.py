@@ -62,7 +62,7 @@ def windows_of(store: StateStore, days: Iterable[date]) -> tuple[str, ...]:
     return tuple(
         window.id
         for window in store.windows(*COMPLETE_STATES)
-        if window.reason != "audit" and not wanted.isdisjoint(days_of([window.interval]))
+        if window.covers_time and not wanted.isdisjoint(days_of([window.interval]))
     )
 
 

@@ -15,9 +15,9 @@ from wms_sync.api.answer_json import decoded
 from wms_sync.api.client import STATUS, GlobalApi
 from wms_sync.api.errors import ApiError, Rejected
 from wms_sync.api.page_size import PageSize
+from wms_sync.api.query import Page
 from wms_sync.api.refusals import agree
 from wms_sync.api.selection import PREFIX, Selection
-from wms_sync.api.shipments import Page
 from wms_sync.api.statuses import NO_SUCH_PATH
 from wms_sync.extract.field_selection import taken_again, wanted, what_is_lost
 from wms_sync.extract.listing import listing_of
@@ -66,9 +66,10 @@ def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
     agreement = agree(lambda asked: listing.count(settings.start, None, selecting=asked), wanted(settings))
     total, served_at = agreement.answer
     listing.selection = agreement.selection
-    pages = [listing.first(settings.start, served_at)]
+    query = listing.changed_within(settings.start, served_at)
+    pages = [query.first()]
     while len(pages) < PAGES and pages[-1].envelope.has_more and pages[-1].envelope.next is not None:
-        pages.append(listing.at(pages[-1].envelope.next, settings.start, served_at))
+        pages.append(query.at(pages[-1].envelope.next, counted=True))
     seen = _seen(pages)
     counted = "an unknown number" if total is None else total
     yield Finding(

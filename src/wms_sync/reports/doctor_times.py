@@ -14,7 +14,8 @@ from typing import Any
 import msgspec
 
 from wms_sync.api.answer_json import decoded
-from wms_sync.api.shipments import Page, ShipmentListing
+from wms_sync.api.query import Page
+from wms_sync.api.shipments import ShipmentListing
 from wms_sync.reports.findings import Finding
 from wms_sync.settings import Settings
 from wms_sync.whole_numbers import identity
@@ -37,7 +38,7 @@ def look_at_times(settings: Settings, listing: ShipmentListing, pages: Sequence[
     id_, changed_at = shipment
 
     def is_among(start: datetime, end: datetime) -> bool:
-        return id_ in listing.within(start, end).which([id_])
+        return id_ in listing.changed_within(start, end).which([id_])
 
     if is_among(changed_at, changed_at + SECOND):
         yield Finding(SUBJECT, "ok", f"shipment {id_} is found by its updated_at: filters are read in UTC")

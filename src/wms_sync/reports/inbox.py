@@ -181,10 +181,10 @@ def _newest(connection: duckdb.DuckDBPyConnection) -> str:
 def _read_again(store: StateStore, windows: Collection[str]) -> frozenset[str]:
     """Return the windows all of whose time was read again later, so that a row of a page says nothing any more."""
     known = {window.id: window for window in store.windows()} if windows else {}
-    complete = [one for one in known.values() if one.state in COMPLETE_STATES and one.reason != "audit"]
+    complete = [one for one in known.values() if one.state in COMPLETE_STATES and one.covers_time]
     return frozenset(one for one in windows if one in known and _is_read_again(known[one], complete))
 
 
 def _is_read_again(window: Window, complete: Sequence[Window]) -> bool:
     later = [one.interval for one in complete if window.landed_at is not None and one.started_at > window.landed_at]
-    return window.reason != "audit" and not subtract((window.interval,), later)
+    return window.covers_time and not subtract((window.interval,), later)

@@ -19,8 +19,10 @@ from wms_sync.settings import TOLERANCE
 from wms_sync.state.schema import forgotten_orders, observations, pages, read_warnings, windows
 from wms_sync.state.turns import Guarded
 
-Reason = Literal["sync", "backfill", "audit"]
-"""An audit reads by id, so it covers no time: its ``from_at`` and ``to_at`` say which shipments it compares."""
+Reason = Literal["sync", "backfill", "undated", "audit"]
+"""``undated`` reads the shipments without ``updated_at``, ``audit`` a slice of ids: neither covers time."""
+COVERING: tuple[Reason, ...] = ("sync", "backfill")
+"""The reasons of windows whose ``from_at`` and ``to_at`` are times that they cover."""
 COMPLETE_STATES = ("landed", "loaded")
 """The states of a window of which every page was read."""
 COVERAGE_WITHDRAWN = "coverage_given_back_from"
@@ -89,6 +91,11 @@ class Window(Struct, frozen=True):
     def lost(self) -> tuple[str, ...]:
         """Return what the requests of this window left out."""
         return tuple(self.narrowed.split(",")) if self.narrowed else ()
+
+    @property
+    def covers_time(self) -> bool:
+        """Return whether everything that was changed between ``from_at`` and ``to_at`` is in the window."""
+        return self.reason in COVERING
 
     @property
     def interval(self) -> Interval:
@@ -178,7 +185,7 @@ class StateStore(Guarded):
         withdrawn = self.observation(COVERAGE_WITHDRAWN)
         was_read = and_(windows.c.state == "abandoned", windows.c.landed_at.is_not(None))
         query = select(windows.c.id, windows.c.from_at, windows.c.to_at, windows.c.started_at, windows.c.state)
-        query = query.where(or_(windows.c.state.in_(states), was_read), windows.c.reason != "audit")
+        query = query.where(or_(windows.c.state.in_(states), was_read), windows.c.reason.in_(COVERING))
         covered: list[Interval] = []
         with self._reading() as connection:
             for id_, start, end, begun, state in connection.execute(query.order_by(windows.c.started_at, windows.c.id)):

@@ -264,7 +264,7 @@ def _find_lost_records(layout: Layout, store: StateStore) -> None:
         if layout.pages(window.id):
             flatten_again(store.turn, layout, window.id)
             logger.warning(LOSSY + ": it is merged again from its raw pages", found)
-        elif window.reason != "audit":  # an audit covers no time: the sync has read what it found
+        elif window.covers_time:  # what the others found is read again by a later one of their kind
             give_up_window(layout, store, window.id)
             logger.warning(LOSSY + ", and its raw pages are not kept any more: its time will be read again", found)
 
