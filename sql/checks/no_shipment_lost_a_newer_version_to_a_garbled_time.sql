@@ -4,7 +4,7 @@
 -- asked: the rows of shipments, orders, retailers
 -- from: ops_quarantine
 -- description: No shipment, order or retailer is outdated because a newer version of it had an unreadable updated_at.
--- notes: such a version is ranked by the time it was read, so the stored one has an updated_at after that time; an audit or a backfill repairs it
+-- notes: such a version is ranked ten minutes before it was read, so the stored one has an updated_at after that time; an audit or a backfill repairs it
 with stored as (
     select
         'Shipment' as object,

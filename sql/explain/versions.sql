@@ -45,8 +45,8 @@ judged as (
         stored.window_id is not null as has_stored,
         stored.updated_at as stored_updated_at,
         stored.extracted_at as stored_extracted_at,
-        coalesce(seen.updated_at, seen.extracted_at) as version,
-        coalesce(stored.updated_at, stored.extracted_at) as stored_version,
+        coalesce(seen.updated_at, seen.extracted_at - interval 10 minute) as version,
+        coalesce(stored.updated_at, stored.extracted_at - interval 10 minute) as stored_version,
         loads.window_id is not null as is_merged,
         coalesce(seen.extracted_at < looked.extracted_at, false) as is_void,
         concat('the ', looked.reason, ' ', looked.window_id) as look
@@ -78,7 +78,7 @@ select
         when updated_at is null and version < stored_version and extracted_at > stored_extracted_at
             then 'not in the table, although it was read later: its updated_at could not be read or did not come, and the one in the table is even later'
         when updated_at is null and version < stored_version
-            then 'replaced: a later version came; without updated_at the time of reading counts'
+            then 'replaced: a later version came; without updated_at, ten minutes before the reading counts'
         when version < stored_version and stored_updated_at is null
             then 'replaced: a version without updated_at was read later'
         when version < stored_version

@@ -3,7 +3,7 @@
 -- source: the Parquet files of every root in the batch, the stored tables, and ops.loads for why each window was read
 -- notes: the names in braces are queries for the occurrences in the files (occurrences.sql) and for the stored versions
 --     of these objects (stored.sql); window and page identify a version.
---     A version without updated_at is ranked by the time it was read.
+--     A version without updated_at is ranked by ten minutes before it was read.
 --     Versions read before the latest audit or backfill that read the object are void (sql/explain/versions.sql
 --     explains this in words). outcome is doubtful if earlier versions are needed to decide: the order of reading
 --     differs from the order of updated_at, and either an earlier audit or backfill may have voided the incoming

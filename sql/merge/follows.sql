@@ -17,9 +17,9 @@ compared as (
         latest.version as known_version,
         latest.id is null or row({once_columns}) is distinct from row({latest_columns}) as differs,
         case
-            when latest.id is null then least(once.said_at, once.seen_at)
-            when least(once.said_at, once.seen_at) > latest.said_at
-                then greatest(latest.valid_from, least(once.said_at, once.seen_at))
+            when latest.id is null then once.began_at
+            when once.began_at > latest.said_at
+                then greatest(latest.valid_from, once.began_at)
             else greatest(latest.valid_from, once.seen_at)
         end as begins_at
     from once

@@ -8,6 +8,7 @@ select
     {columns},
     incoming.{updated_at} as updated_at,
     {version} as said_at,
+    least(coalesce(incoming.{updated_at}, incoming._extracted_at), incoming._extracted_at) as began_at,
     incoming._extracted_at as seen_at,
     coalesce(loads.reason in ('audit', 'backfill'), false) as looked,
     incoming._window_id,

@@ -13,6 +13,7 @@ with entries as (
         {columns},
         updated_at,
         said_at,
+        said_at as began_at,
         seen_at,
         last_seen_at,
         null::boolean as looked,
@@ -78,7 +79,7 @@ versions as (
         * exclude (last_seen_at),
         max(last_seen_at) over (partition by id, part) as last_seen_at,
         coalesce(max(known_version) over (partition by id), 1) + part - 1 as version,
-        if(known_version is null, least(said_at, seen_at), said_at) as counts_from
+        began_at as counts_from
     from grouped
     qualify differs
 ),

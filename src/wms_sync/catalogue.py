@@ -32,6 +32,10 @@ _READ_MART = re.compile(r"\b(?:marts|ops)\.(\w+)")
 _COMMENT = re.compile(r"--.*")
 _CREATED = re.compile(r"^create (?:or replace )?(?:table|view) (?:(?P<schema>\w+)\.)?(?P<name>\w+)", re.MULTILINE)
 
+SETTLING = "interval 10 minute"
+"""How long after its ``updated_at`` a change may be committed. A version without one ranks this much before it was
+read, since a first change that was under way then has an earlier time and is newer."""
+
 
 def quote(identifier: str) -> str:
     """Return the identifier in double quotes; names may enter a statement only through this function."""
@@ -99,8 +103,8 @@ class Table(Relation, frozen=True):
 
     @property
     def version(self) -> str:
-        """Return the SQL expression that ranks versions: ``newer``; the time of extraction for a version without it."""
-        return f"coalesce({quote(self.newer)}, _extracted_at)" if self.newer else "_extracted_at"
+        """Return the SQL expression that ranks versions: ``newer``, or ``SETTLING`` before the time of extraction."""
+        return f"coalesce({quote(self.newer)}, _extracted_at - {SETTLING})" if self.newer else "_extracted_at"
 
     @property
     def is_root(self) -> bool:

@@ -76,7 +76,6 @@ def test_they_arrive_cover_no_time_and_their_first_change_arrives_too(bench, san
         (find_no_null, range(10), 1),
         (find_no_null, range(40), 3),
     ],
-    ids=str,
 )
 def test_where_the_filter_does_not_find_them_they_are_named_and_read_by_id(
     bench, sandbox, settings_for, teach, undated, page_size
@@ -200,3 +199,12 @@ def test_what_has_a_date_and_is_found_by_none_is_read_by_id_too(bench, sandbox):
     read, _ = synced(bench)
     assert any("10 shipments match no filter" in warning for warning in read.warnings)
     assert set(landed_ids(bench)) == ids(sandbox)
+
+
+def test_a_first_change_that_was_committed_late_is_newer_than_the_reading_without_a_date(bench, sandbox):
+    """Its time is earlier than that of the reading, which did not show it yet."""
+    synced(bench)
+    changed = sandbox.sandbox.advance(seconds=60, changed=40, late=300).changed
+    assert len(changed) == 40
+    synced(bench)
+    assert_equal(bench, sandbox)

@@ -62,7 +62,8 @@ class Version:
 
     @property
     def rank(self) -> tuple[int, int, bool, str, int]:
-        updated = self.read if self.kind == "warehouses" or self.updated is None else self.updated
+        dated = self.kind != "warehouses"
+        updated = self.updated if dated and self.updated is not None else self.read - 2 * dated  # two are ten minutes
         return (updated, self.read, self.reason != "sync", self.window, self.page)
 
     def row(self) -> dict[str, object]:
@@ -75,8 +76,8 @@ class Version:
         return {"_window_id": self.window, "_page": self.page, "_extracted_at": moment(self.read)}
 
 
-def moment(second: int) -> datetime:
-    return START + timedelta(seconds=second)
+def moment(number: int) -> datetime:
+    return START + timedelta(minutes=5 * number)
 
 
 def by_the_rule(versions: Sequence[Version]) -> dict[tuple[str, int], Version]:

@@ -21,7 +21,7 @@
             version._window_id,
             version._page,
             version._extracted_at,
-            {% if root_table['newer'] %}coalesce(version."{{ root_table['newer'] }}", version._extracted_at)
+            {% if root_table['newer'] %}coalesce(version."{{ root_table['newer'] }}", version._extracted_at - interval '10 minutes')
             {% else %}version._extracted_at{% endif %} as ranks_by,
             listed.reason in ('audit', 'backfill') as looked,
             coalesce(listed.lacks['{{ table }}'], []) as lacks,

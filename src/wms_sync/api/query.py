@@ -108,22 +108,20 @@ class Query:
         """Return a later page; counting costs the service time, so request it (``counted``) only if needed."""
         return self._page(self._filters(self._followed_from), page_cursor, counted=counted)
 
-    def rest(self, last_id: int | None) -> Page | None:
-        """Return the first page of records with ids above the last one; None if there are none. ``at`` then follows it.
-
-        No page had a record if ``last_id`` is None: then there is no rest.
+    def rest(self, last_id: int) -> Page | None:
+        """Return the first page of ids above the last one; None if there are none. ``at`` then follows it.
 
         Raises ``FilterIgnored`` or ``Rejected`` if the service ignores or refuses the filter on ids; nothing is asked a
         second time then.
         """
-        if last_id is None or not self._shows_rest:
+        if not self._shows_rest:
             return None
         self._shows_rest = False
         page = self._page(self._filters(last_id), None, counted=False)
         if page.envelope.ids and min(page.envelope.ids) <= last_id:
             raise FilterIgnored(f"The service was asked for ids above {last_id} and sent {min(page.envelope.ids)}.")
         self._shows_rest = True
-        if not page.envelope.records and not page.envelope.has_more:
+        if not page.envelope.ids:  # what has no usable id was on the pages before, and goes to quarantine
             return None
         self._followed_from = last_id
         return page
@@ -139,7 +137,7 @@ class Query:
             pager.accept(page)
             yield replace(page, envelope=replace(page.envelope, count=None)) if is_rest else page
             if pager.next is None:
-                if pager.last_id is None or not page.envelope.records or not self._shows_rest:
+                if pager.last_id is None or not page.envelope.ids or not self._shows_rest:
                     return
                 filters, is_rest = self._filters(pager.last_id), True
 

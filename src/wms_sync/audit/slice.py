@@ -242,7 +242,7 @@ class _Slice:
         part = self._parts.pop(page_cursor, None)
         return part or self._taken(self._query.at(page_cursor, counted=counted))
 
-    def rest(self, _: int | None) -> Page | None:
+    def rest(self, last_id: int) -> Page | None:
         """Return the first page after the end of the list, if the slice may have more pages and there is one."""
         if not self._has_ended or self.to_id == LARGEST_ID:
             return None

@@ -21,7 +21,7 @@ class Source(Protocol):
     def at(self, page_cursor: int, *, counted: bool) -> Page:
         """Return a later page, with the service's count of the whole window if ``counted``."""
 
-    def rest(self, last_id: int | None) -> Page | None:
+    def rest(self, last_id: int) -> Page | None:
         """Return the first page of what the service has above the last id that landed; None if there is nothing."""
 
     def listed(self) -> Iterator[Page]:

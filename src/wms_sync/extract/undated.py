@@ -110,7 +110,7 @@ class _ByIds:
         """Return the page that starts at an id."""
         return self._from(sum(record_id < page_cursor for record_id in self._ids))
 
-    def rest(self, last_id: int | None) -> Page | None:
+    def rest(self, last_id: int) -> Page | None:
         """Return None: there is nothing but the ids."""
         return None
 

@@ -112,8 +112,9 @@ class WindowReader:
 
     def _read_rest(self, window: Window, source: Source) -> None:
         """Read what lies behind the end of the list, which may have ended early without a word."""
-        while True:
-            last_id = self._highest_id(window)
+        last_id: int | None = None
+        while (reached := self._highest_id(window)) is not None and reached != last_id:
+            last_id = reached
             try:
                 page = source.rest(last_id)
             except (FilterIgnored, Rejected) as error:
