@@ -157,13 +157,13 @@ def _refuse_denial(reply: Reply) -> None:
         denial = decoded(reply.content or b"", object)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return
-    told = denial if isinstance(denial, dict) else {}
-    if told.get("errors") or told.get("error"):
+    fields = denial if isinstance(denial, dict) else {}
+    if fields.get("errors") or fields.get("error"):
         raise InDoubt(
             f"The create was answered {reply.status}, which means done, but with errors instead of the resource: "
             f"{_said(reply)}"
         )
-    if denial and reply.status not in {_CREATED, _ACCEPTED} and told.get("resource") is None and "id" not in told:
+    if denial and reply.status not in {_CREATED, _ACCEPTED} and fields.get("resource") is None and "id" not in fields:
         raise InDoubt(
             f"The create was answered {reply.status}, which can mean done, but with no resource: {_said(reply)} If "
             "this repeats, ask the service how a create is answered."
