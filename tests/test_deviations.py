@@ -326,6 +326,17 @@ DEVIATIONS += [
         lacks=("third_party_billing_groups",),
     ),
     Deviation(
+        "a firewall blocks a name of field selection",
+        answers(
+            lambda request: (
+                Response("<html>Blocked</html>", 403) if "fields:order.tpb_group" in request.query_params else None
+            )
+        ),
+        ends=3,
+        says=("refuses fields:order.tpb_group", "It says: Blocked."),
+        lacks=("third_party_billing_groups",),
+    ),
+    Deviation(
         "field selection is ignored",
         treats(FieldTreatment(ignored=True)),
         ends=3,

@@ -52,6 +52,9 @@ ANEW = "the window is read anew, and the sync ends right"
 GIVEN_UP = {WindowIncomplete, PagingBroken, Rejected}
 """Of a window that ends so nothing counts, since its page cursors are not to be trusted."""
 
+BLOCKED = "<html><head><title>Blocked</title></head><body>Ray 7</body></html>"
+FAILED = {"errors": [{"message": "No database."}]}
+
 Page = dict[str, Any]
 Answer = Callable[[Response], Response | Awaitable[Response]]
 """Is given the right answer to the request for a page, and returns the one to send."""
@@ -152,6 +155,14 @@ def count(page: Page, more: int) -> None:
         page["meta"]["count"] += more
 
 
+def fail(page: Page) -> None:
+    page.update(FAILED, collection=[], has_more=False, next=None)
+
+
+def blocked(_: Response) -> Response:
+    return Response(BLOCKED, 403, headers={"Server": "shield"}, media_type="text/html")
+
+
 def lose(page: Page) -> None:
     page["collection"].pop()
 
@@ -175,6 +186,18 @@ CASES = [
     Case("500 with HTML", AGAIN, instead(500, "<html>oops</html>", Content_Type="text/html")),
     Case("502 with HTML", AGAIN, instead(502, "<html>bad gateway</html>", Content_Type="text/html"), times=3),
     Case("503 with `Retry-After`", AGAIN, instead(503, Retry_After="0.1")),
+    Case("403 of a firewall", AGAIN, instead(403, BLOCKED, Content_Type="text/html"), times=3),
+    Case("403 of a firewall with `Retry-After`", AGAIN, instead(403, BLOCKED, Retry_After="0.1")),
+    Case("200 with HTML", AGAIN, instead(200, "<html>maintenance</html>", Content_Type="text/html"), times=3),
+    Case("200 with `errors` and no `collection`", AGAIN, instead(200, json.dumps(FAILED))),
+    Case("200 with `errors` beside an empty `collection`", AGAIN, edited(lambda page: fail(page))),
+    Case("200 with a status and no `collection`", AGAIN, instead(200, '{"status": "maintenance"}')),
+    Case("200 with an empty body", AGAIN, instead(200)),
+    Case("200 with a list", AGAIN, respelt(lambda page: b"[%s]" % page)),
+    Case("200 with `null`", AGAIN, instead(200, "null")),
+    Case("a page that ends early in a whole body", AGAIN, respelt(lambda page: page[:-1])),
+    Case("more behind the page", AGAIN, respelt(lambda page: page + b" and more")),
+    Case("a second page behind the page", AGAIN, respelt(lambda page: page + page)),
     Case("the connection is reset instead of an answer", AGAIN, lambda _: Disconnect()),
     Case("the body ends before its `Content-Length`", AGAIN, lambda answer: Truncated(content_of(answer))),
     Case("gzip that ends early", AGAIN, cut),
@@ -195,13 +218,21 @@ CASES = [
     stops("the token expires", Unauthorized, "WMS_API_TOKEN", instead(401, "<html>log in</html>")),
     stops("400", Rejected, "400", instead(400, "{}")),
     stops("a redirect", RedirectRefused, "WMS_BASE_URL", instead(302, Location="http://127.0.0.2/")),
-    stops("200 with HTML", ProtocolError, "not a list", instead(200, "<html>maintenance</html>")),
-    stops("200 with an empty body", ProtocolError, "not a list", instead(200)),
-    stops("200 with a list", ProtocolError, "not a list", respelt(lambda page: b"[%s]" % page)),
-    stops("200 with `null`", ProtocolError, "not a list", instead(200, "null")),
-    stops("a page that ends early in a whole body", ProtocolError, "not a list", respelt(lambda page: page[:-1])),
-    stops("more behind the page", ProtocolError, "not a list", respelt(lambda page: page + b" and more")),
-    stops("a second page behind the page", ProtocolError, "not a list", respelt(lambda page: page + page)),
+    stops(
+        "403 in the service's own words",
+        Unauthorized,
+        "It says: Not allowed.",
+        instead(403, '{"errors": [{"type": "acl", "message": "Not allowed."}]}'),
+    ),
+    stops("403 of a firewall for ever", ServiceFailed, "server: shield.*It says: Blocked: Ray 7", blocked),
+    stops("200 with HTML for ever", ServiceFailed, "It says: Back at 6:00", instead(200, "<html>Back at 6:00</html>")),
+    stops("200 with `errors` for ever", ServiceFailed, "It says: No database", instead(200, json.dumps(FAILED))),
+    stops(
+        "a `collection` that is no list",
+        ProtocolError,
+        "cannot be read",
+        edited(lambda page: page.update(collection="none")),
+    ),
     stops("a `Content-Encoding` that was not offered", ProtocolError, "br", instead(200, "x", Content_Encoding="br")),
     Case("`next` leads to another host", GOES_ON, pointing("http://localhost:1"), times=None),
     Case("`next` leads to another scheme", GOES_ON, pointing("https://127.0.0.1"), times=None),

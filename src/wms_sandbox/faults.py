@@ -30,10 +30,35 @@ class AnswerLost(Disconnect):
 
 
 class ProxyAnswer(Response):
-    """Serves the request, but a proxy that waited too long answers in its place, which proves nothing."""
+    """Serves the request, but something else answers in its place, which proves nothing.
 
-    def __init__(self, status_code: int = 504) -> None:
-        super().__init__("<html><h1>Gateway Time-out</h1></html>", status_code, media_type="text/html")
+    Unless a body is given, that is a proxy that waited too long.
+    """
+
+    def __init__(
+        self,
+        status_code: int = 504,
+        content: str = "<html><h1>Gateway Time-out</h1></html>",
+        media_type: str = "text/html",
+    ) -> None:
+        super().__init__(content, status_code, media_type=media_type)
+
+
+IN_ITS_PLACE = {
+    "200 with HTML": (200, "<html><title>Down for maintenance</title></html>", "text/html"),
+    "200 with HTML that is called JSON": (200, "<html><title>In maintenance</title></html>", "application/json"),
+    "200 with errors": (200, '{"errors": [{"type": "maintenance", "message": "In maintenance."}]}', "application/json"),
+    "200 with a status": (200, '{"status": "maintenance"}', "application/json"),
+    "403 of a firewall": (403, "<html><title>Blocked</title></html>", "text/html"),
+    "403 of a bot filter": (403, '{"type": "about:blank", "title": "Blocked"}', "application/problem+json"),
+}
+"""What else than the service answers, and looks like an answer: status, body and its type by name."""
+
+
+def in_its_place(name: str, *, done: bool) -> Response:
+    """Return one of `IN_ITS_PLACE`, for a request that is served all the same if `done`."""
+    status, body, media_type = IN_ITS_PLACE[name]
+    return ProxyAnswer(status, body, media_type) if done else Response(body, status, media_type=media_type)
 
 
 class Truncated(Response):

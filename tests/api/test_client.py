@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tests.conftest import IMPATIENT, NOW
+from wms_sandbox.errors import failed
 from wms_sync.api import connection
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.clock import dated
@@ -35,6 +36,7 @@ from wms_sync.api.errors import (
 from wms_sync.api.query import Pager
 from wms_sync.api.shipments import ShipmentListing
 from wms_sync.errors import SettingsError
+from wms_sync.extract.nights import mends_by_waiting
 from wms_sync.optional import without
 
 TOKEN = "sandbox-token"
@@ -118,7 +120,7 @@ def test_a_wrong_token_is_not_tried_again(sandbox):
 
 def test_a_400_shows_the_parameter_that_the_service_names(api):
     with pytest.raises(Rejected, match=r"fields:nonsense"):
-        api.get("/api/global/v1/shipping/shipments", [("fields:nonsense", "all")])
+        api.get("/api/global/v1/shipping/shipments", [("fields:nonsense", "all")], read=bytes)
 
 
 @pytest.mark.parametrize("status", [304, 408, 409, 429, 500, 502, 503])
@@ -169,13 +171,79 @@ def test_a_truncated_transfer_is_asked_again_and_never_a_short_page(sandbox, api
     assert listing(api).count(START, None)[0] == 600
 
 
-@pytest.mark.parametrize(
-    "body",
-    [b"<html>", b'"text"', b"[]", b"{}", b'{"collection": {}}', b'{"collection": [], "has_more": "yes"}', b""],
-)
-def test_an_answer_that_is_no_list_is_a_protocol_error(sandbox, api, body):
+@pytest.mark.parametrize("body", [b'{"collection": {}}', b'{"collection": [], "has_more": "yes"}'])
+def test_a_list_whose_envelope_cannot_be_read_is_a_protocol_error(sandbox, api, body):
     answer_first(sandbox, 1, lambda: Response(body))
     with pytest.raises(ProtocolError):
+        listing(api).count(START, None)
+
+
+IN_ITS_PLACE = [
+    (b"<html><title>Maintenance</title><h1>Back at 6:00</h1></html>", "Maintenance: Back at 6:00."),
+    (b"Back at 6:00\x1b[31m\r\nsoon", "Back at 6:00 [31m soon."),
+    (b'{"errors": [{"type": "application", "message": "No database."}]}', "No database."),
+    (b'{"errors": ["No database."], "collection": [], "has_more": false}', "No database."),
+    (b'{"status": "maintenance"}', "status: maintenance."),
+    (b'{"data": [{"first_name": "Erika"}], "links": {}}', "JSON with the keys data, links."),
+    (b'<br /><b>Warning</b>: odd<br />{"collection": [{"first_name": "Erika"}]}', "Warning : odd."),
+    (b'[{"first_name": "Erika"}]', ""),
+    (b'{"first_name": "Erika', ""),
+    (b'"text"', ""),
+    (b"", ""),
+]
+
+
+@pytest.mark.parametrize(("body", "said"), IN_ITS_PLACE)
+def test_what_answers_in_the_place_of_a_list_is_shown_and_asked_again(sandbox, api, body, said):
+    """It ended the night, and a page of HTML showed its first 40 bytes."""
+    answer_first(sandbox, 2, lambda: Response(body))
+    assert listing(api).count(START, None)[0] == 600
+    assert len(sandbox.sandbox.requests) == 3
+    answer_first(sandbox, 99, lambda: Response(body, headers={"Retry-After": "3600"}))
+    with pytest.raises(ServiceFailed, match=f"answered 200 with {len(body)} bytes that are not a list") as error:
+        listing(api).count(START, None)
+    assert (f"It says: {said} If this lasts" in str(error.value)) == bool(said)
+    assert "Erika" not in str(error.value)
+    assert (error.value.status, error.value.retry_after) == (200, 3600)
+    assert mends_by_waiting(type(error.value).__name__)
+
+
+FOREIGN_403 = [
+    (b"<html><title>Attention Required!</title></html>", "Attention Required!"),
+    (b'{"type": "about:blank", "title": "Error 1020: Access denied", "status": 403}', "Error 1020: Access denied."),
+    (b'{"message": "Forbidden"}', "Forbidden."),
+    (b"", None),
+]
+
+
+@pytest.mark.parametrize(("body", "said"), FOREIGN_403)
+def test_a_403_of_something_in_front_is_named_and_asked_again(sandbox, api, body, said):
+    """It ended the night, which said that the token is wrong."""
+    answer_first(sandbox, 2, lambda: Response(body, 403))
+    assert listing(api).count(START, None)[0] == 600
+    headers = {"Server": "shield/2\t(edge)", "Retry-After": "3600"}
+    answer_first(sandbox, 99, lambda: Response(body, 403, headers=headers))
+    with pytest.raises(ServiceFailed, match="firewall") as error:
+        listing(api).count(START, None)
+    assert "refused the request (server: shield/2 (edge))." in str(error.value)
+    assert said is None or f"It says: {said} If this lasts" in str(error.value)
+    assert ("WMS_API_TOKEN" in str(error.value)) == (not body.startswith(b"<"))
+    assert (error.value.retry_after, error.value.is_own_word) == (3600, False)
+    assert mends_by_waiting(type(error.value).__name__)
+
+
+def test_a_403_in_the_services_own_words_is_final(sandbox, api):
+    answer_first(sandbox, 99, lambda: failed(403, "This token may not list shipments."))
+    with pytest.raises(Unauthorized, match=r"WMS_API_TOKEN.*It says: This token may not list shipments\."):
+        listing(api).count(START, None)
+    assert len(sandbox.sandbox.requests) == 1
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 422, 429, 500, 502])
+def test_a_refusal_in_another_form_says_what_its_body_says(sandbox, api, status):
+    """It said that no reason was given, or nothing."""
+    answer_first(sandbox, 99, lambda: JSONResponse({"title": "Not today", "detail": "The index is rebuilt"}, status))
+    with pytest.raises(ApiError, match=r"Not today: The index is rebuilt\."):
         listing(api).count(START, None)
 
 

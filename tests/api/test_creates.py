@@ -13,10 +13,20 @@ from starlette.responses import JSONResponse, Response
 from tests.api.test_client import answer_first
 from tests.conftest import IMPATIENT
 from wms_sandbox.errors import failed
-from wms_sandbox.faults import AnswerLost, Disconnect, ProxyAnswer, Truncated
+from wms_sandbox.faults import IN_ITS_PLACE, AnswerLost, Disconnect, ProxyAnswer, Truncated, in_its_place
 from wms_sync.api.client import ROOT, GlobalApi
 from wms_sync.api.creates import Created, Creates, Resource, already_in_use
-from wms_sync.api.errors import Busy, InDoubt, NotSent, Problem, RedirectRefused, Rejected, ServiceFailed, Unauthorized
+from wms_sync.api.errors import (
+    ApiError,
+    Busy,
+    InDoubt,
+    NotSent,
+    Problem,
+    RedirectRefused,
+    Rejected,
+    ServiceFailed,
+    Unauthorized,
+)
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
 from wms_sync.master_data.kinds.products import PRODUCTS
@@ -150,8 +160,9 @@ def test_a_reason_is_read_behind_a_byte_order_mark_and_beside_what_is_nested_dee
     ("body", "told"),
     [
         ({"errors": [{"type": "unable_to_process", "message": "No room."}]}, "No room."),
-        ({"resource": None, "errors": ["odd"]}, "no readable reason"),
-        ({"error": {"code": 6}}, "no readable reason"),
+        ({"resource": None, "errors": ["odd"]}, "odd"),
+        ({"error": {"code": 6}}, "error.code: 6"),
+        ({"errors": [[]]}, "no readable reason"),
     ],
 )
 def test_a_success_that_has_errors_in_place_of_a_resource_is_in_doubt(sandbox, creates, body, told, status):
@@ -167,10 +178,31 @@ def test_a_success_that_breaks_off_is_done_and_not_sent_again(sandbox, creates):
     assert len(sandbox.sandbox.requests) == 1
 
 
-def test_a_page_in_place_of_an_answer_is_in_doubt(sandbox, creates):
-    answer_first(sandbox, 1, lambda: Response("<html>please log in</html>", 200, media_type="text/html"))
-    with pytest.raises(InDoubt, match="WMS_BASE_URL"):
+@pytest.mark.parametrize("media_type", ["text/html", "application/json"])
+def test_a_page_in_place_of_an_answer_is_in_doubt(sandbox, creates, media_type):
+    """A page that was called JSON counted as a create that was done."""
+    answer_first(sandbox, 1, lambda: Response("<html>please log in</html>", 200, media_type=media_type))
+    with pytest.raises(InDoubt, match=r"It says: please log in\..*WMS_BASE_URL"):
         creates.location_tag(TAG)
+    assert statuses(sandbox) == [200]
+
+
+@pytest.mark.parametrize("name", IN_ITS_PLACE)
+@pytest.mark.parametrize("done", [True, False])
+def test_a_create_that_something_else_answers_is_in_doubt_and_sent_once(sandbox, creates, name, done):
+    """A 403 of a firewall counted as a wrong token, so that nothing had been done."""
+    answer_first(sandbox, 1, lambda: in_its_place(name, done=done))
+    with pytest.raises(InDoubt, match=r"maintenance|Blocked"):
+        creates.product({"type": "Product", "sku": "A", "name": "A"})
+    assert len(sandbox.sandbox.requests) == 1
+    assert len(sandbox.sandbox.products()) == done
+
+
+def test_a_403_in_the_services_own_words_means_that_nothing_was_done(sandbox, creates):
+    answer_first(sandbox, 1, lambda: failed(403, "This token may not create tags."))
+    with pytest.raises(Unauthorized, match=r"WMS_API_TOKEN.*This token may not create tags\."):
+        creates.location_tag(TAG)
+    assert statuses(sandbox) == [403]
 
 
 @pytest.mark.parametrize("type_", ["text/html; charset=UTF-8", "application/JSON", None])
@@ -187,6 +219,8 @@ def test_an_answer_that_names_the_id_is_done_whatever_its_type_is_called(sandbox
         (200, {"success": False, "message": "The name is not allowed."}, "200.*The name is not allowed"),
         (200, {"status": "error", "resource": None}, "200.*error"),
         (207, {"results": [{"status": 422}]}, "207.*422"),
+        (200, ["In maintenance"], "200.*In maintenance"),
+        (200, "In maintenance", "200.*In maintenance"),
     ],
 )
 def test_a_success_that_speaks_of_something_else_than_the_resource_is_in_doubt(sandbox, creates, status, body, told):
@@ -344,6 +378,106 @@ def test_a_refusal_without_a_readable_reason_is_a_refusal(sandbox, creates, stat
     assert error.value.problems == ()
     assert ("WMS_BASE_URL" in str(error.value)) == (status in {404, 405})
     assert statuses(sandbox) == [status]
+
+
+@pytest.mark.parametrize(
+    ("body", "keys", "said"),
+    [
+        (
+            {"type": "https://e.org/invalid", "title": "Invalid", "detail": "No room.", "status": 422,
+             "errors": {"name": ["is too long", "is odd"]}},
+            ["", "name", "name"],
+            "Invalid: No room.; name: is too long; name: is odd.",
+        ),
+        ({"title": "Invalid", "invalid-params": [{"name": "name", "reason": "is odd"}]}, ["", "name"],
+         "Invalid; name: is odd."),
+        ({"message": "%fieldName must not be %1.", "parameters": {"fieldName": "name"}, "trace": "#0 /var/www"}, [""],
+         "name must not be %1."),
+        ({"message": "Not %1.", "parameters": ["red", 5]}, [""], "Not red. (2: 5)."),
+        ({"message": "Not valid.", "parameters": {"name": "too long"}}, [""], "Not valid. (name: too long)."),
+        ({"errors": {"name": ["is odd"], "items": [{"color": "is no color"}]}}, ["name", "items.color"],
+         "name: is odd; items.color: is no color."),
+        ({"errors": ["The name is odd.", "So is the color."]}, ["", ""], "The name is odd.; So is the color."),
+        ({"errors": [{"status": "422", "detail": "is odd", "source": {"pointer": "/name"}}]}, [""], "is odd."),
+        ({"errors": [{"field": "name", "message": "is odd"}]}, ["name"], "name: is odd."),
+        ({"messages": {"error": [{"code": 422, "message": "Odd name."}]}}, [""], "Odd name."),
+        ({"error": "The name is odd."}, [""], "The name is odd."),
+        ({"error": {"code": 6}, "success": False}, [], "error.code: 6; success: False."),
+        ("The name is odd", [""], "The name is odd."),
+    ],
+)  # fmt: skip
+def test_a_refusal_in_another_form_says_what_its_body_says(sandbox, creates, body, keys, said):
+    """It said that no reason was given."""
+    answer_first(sandbox, 1, lambda: JSONResponse(body, 422))
+    with pytest.raises(Rejected) as error:
+        creates.location_tag(TAG)
+    assert str(error.value).endswith(f"answered 422: {said}")
+    assert [problem.key for problem in error.value.problems] == keys
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("The name is odd", "The name is odd."),
+        ("<html><head><style>p {}</style></head><body><p>Odd&nbsp;&amp; long</p></body></html>", "Odd & long."),
+        ("<?xml version='1.0'?><Error><Message>Odd name</Message></Error>", "Odd name."),
+        ("Odd\x00\x1b\u202e name\r\nAccess granted", "Odd name Access granted."),
+        ("", "no reason given."),
+    ],
+)
+def test_a_refusal_that_is_a_text_says_it_in_one_clean_line(sandbox, creates, body, said):
+    answer_first(sandbox, 1, lambda: Response(body.encode(), 422))
+    with pytest.raises(Rejected) as error:
+        creates.location_tag(TAG)
+    assert str(error.value).endswith(f"answered 422: {said}")
+    assert error.value.problems == ()
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["x" * 5000, json.dumps({"message": "x" * 5000}), json.dumps({"errors": {f"k{at}": "x" * 50 for at in range(99)}})],
+)
+def test_no_more_than_300_characters_of_another_form_are_shown(sandbox, creates, body):
+    answer_first(sandbox, 1, lambda: Response(body, 422))
+    with pytest.raises(Rejected) as error:
+        creates.location_tag(TAG)
+    assert len(str(error.value).partition("answered 422: ")[2]) == 300
+
+
+def test_the_services_own_form_is_shown_whole_and_clean(sandbox, creates):
+    details = [{"key": f"key{at}", "message": "is <carrier>_<SERVICE>\x07"} for at in range(30)]
+    errors = {"errors": [{"type": "parameters", "message": "No.", "details": details}]}
+    answer_first(sandbox, 1, lambda: JSONResponse(errors, 422))
+    with pytest.raises(Rejected, match="key29: is <carrier>_<SERVICE>") as error:
+        creates.location_tag(TAG)
+    assert str(error.value).isprintable()
+
+
+@pytest.mark.parametrize("status", [200, 403, 422, 500])
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"title": "Bearer sandbox-token was refused."},
+        {"debug": {"headers": ["sandbox-token"]}},
+        {"errors": {"sandbox-token": ["sandbox-token"]}},
+        "<html><p>sandbox-&#116;oken</p></html>",
+        "sandbox-token" * 100,
+    ],
+)
+def test_no_form_of_an_answer_shows_the_token(sandbox, creates, body, status):
+    text = body if isinstance(body, str) else json.dumps(body)
+    answer_first(sandbox, 1, lambda: Response(text, status))
+    with pytest.raises(ApiError, match=r"\(withheld\)") as error:
+        creates.location_tag(TAG)
+    assert "sandbox-token" not in str(error.value)
+
+
+def test_a_name_in_use_is_recognised_in_another_form(sandbox, creates):
+    answer_first(sandbox, 1, lambda: JSONResponse({"errors": {"name": ["has already been taken"]}}, 422))
+    with pytest.raises(Rejected) as error:
+        creates.location_tag(TAG)
+    assert already_in_use(error.value, "name", "Fragile")
+    assert not already_in_use(error.value, "code", "Fragile")
 
 
 def test_a_name_in_use_is_recognised(creates):

@@ -117,19 +117,60 @@ def test_both_ways_to_write_the_envelope_are_understood(options):
         assert len(api.call(*LIST)["results"]) == 3
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"",
-        b"<html>",
-        b"[]",
-        b"{}",
-        b'{"jsonrpc": "1.0", "result": 1}',
-        b'{"jsonrpc": "2.0"}',
-        b'{"jsonrpc": "2.0", "error": 5}',
-    ],
-)
-def test_what_is_no_json_rpc_is_a_protocol_error(sandbox, body):
+@pytest.mark.parametrize("refused_with", [200, 400])
+def test_a_version_that_is_refused_as_text_is_sent_as_a_number(sandbox, sent, refused_with):
+    """Every call was refused: the specification shows a number."""
+    look = sandbox.sandbox.intercept
+    refusal = {"jsonrpc": 2.0, "id": 1, "error": {"code": -32600, "message": "Invalid Request."}}
+
+    async def refuse_text(request: Request) -> Response | None:
+        await look(request)
+        return JSONResponse(refusal, refused_with) if sent[-1][0]["jsonrpc"] == "2.0" else None
+
+    sandbox.sandbox.intercept = refuse_text
+    with client(sandbox) as api:
+        api.call(*LIST)
+        assert len(api.call(*LIST)["results"]) == 3
+    assert [body["jsonrpc"] for body, _ in sent] == ["2.0", 2.0, 2.0]
+
+
+def test_an_envelope_that_is_refused_either_way_is_refused(sandbox, sent):
+    look = sandbox.sandbox.intercept
+    refusal = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32600, "message": "Invalid Request."}}
+
+    async def refuse(request: Request) -> Response:
+        await look(request)
+        return JSONResponse(refusal)
+
+    sandbox.sandbox.intercept = refuse
+    with client(sandbox) as api, pytest.raises(CallFailed, match=r"Invalid Request\. \(code -32600\)"):
+        api.call("product.create", ["sku", {}])
+    assert [body["jsonrpc"] for body, _ in sent] == ["2.0", 2.0]
+
+
+NO_JSON_RPC = [
+    b"",
+    b'{"jsonrpc": "2.0", "error": 5}',
+    b"<html>In maintenance</html>",
+    b"[]",
+    b"{}",
+    b'{"status": "maintenance"}',
+    b'{"errors": ["odd"]}',
+]
+
+
+@pytest.mark.parametrize("body", NO_JSON_RPC)
+def test_what_answers_in_the_place_of_json_rpc_is_asked_again_by_reads_alone(sandbox, body):
+    answer_first(sandbox, 1, lambda: Response(body))
+    with client(sandbox) as api:
+        assert len(api.call(*LIST)["results"]) == 3
+    answer_first(sandbox, 1, lambda: Response(body))
+    with client(sandbox) as api, pytest.raises(InDoubt, match=r"not the JSON-RPC answer to product\.create"):
+        api.call("product.create", ["sku", {}])
+
+
+@pytest.mark.parametrize("body", [b'{"jsonrpc": "1.0", "result": 1}', b'{"jsonrpc": "2.0"}'])
+def test_what_breaks_json_rpc_is_a_protocol_error(sandbox, body):
     answer_first(sandbox, 1, lambda: Response(body))
     with client(sandbox) as api, pytest.raises(ProtocolError):
         api.call(*LIST)

@@ -10,7 +10,9 @@ import os
 import random
 import signal
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 
 from starlette.requests import Request
@@ -19,7 +21,7 @@ from starlette.responses import Response
 from tests.master_data.conftest import MERCHANT, Desk
 from tests.processes import Command
 from wms_sandbox.errors import failed
-from wms_sandbox.faults import AnswerLost, ProxyAnswer
+from wms_sandbox.faults import IN_ITS_PLACE, AnswerLost, ProxyAnswer, in_its_place
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.products import PRODUCTS
@@ -34,6 +36,13 @@ from wms_sync.state.ledger import State
 ROWS = int(os.environ.get("TEST_PUSH_ROWS", "300"))
 KILLS = int(os.environ.get("TEST_PUSH_KILLS", "4"))
 POLICY = RetryPolicy(first_wait=0.01, longest_wait=0.05)
+DONE: dict[str, Callable[[], Response]] = {
+    "no answer": AnswerLost,
+    "504 of a proxy": ProxyAnswer,
+    **{name: partial(in_its_place, name, done=True) for name in IN_ITS_PLACE},
+}
+"""What comes instead of the service's answer after the work was done."""
+PLAYED = {(name, True) for name in DONE} | {(name, False) for name in IN_ITS_PLACE}
 
 
 def push(kind: str, path: Path, run_id: str) -> None:
@@ -43,13 +52,16 @@ def push(kind: str, path: Path, run_id: str) -> None:
 
 
 class Trouble:
-    """One answer in ten lost or given by a proxy after the work was done, one in ten refused without doing it, and
-    kills in between."""
+    """One answer in ten lost or given by something else after the work was done, one in ten refused without doing it,
+    one in twenty given by something else without its being done, and kills in between."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self.process: Command | None = None
         self.left: int | None = None
+        self.played: set[tuple[str, bool]] = set()
+        self._done = cycle(DONE.items())
+        self._undone = cycle(IN_ITS_PLACE)
 
     def __call__(self, _: Request) -> Response | None:
         if self.left is not None:
@@ -58,9 +70,15 @@ class Trouble:
                 self.process.send_signal(signal.SIGKILL)
         chance = self.random.random()
         if chance < 0.1:
-            return self.random.choice((AnswerLost, ProxyAnswer))()
+            name, answer = next(self._done)
+            self.played.add((name, True))
+            return answer()
         if chance < 0.2:
             return failed(self.random.choice((429, 503)), Retry_After="0.01")
+        if chance < 0.25:
+            name = next(self._undone)
+            self.played.add((name, False))
+            return in_its_place(name, done=False)
         return None
 
 
@@ -100,6 +118,7 @@ def test_retailers_are_there_once_and_known_with_their_ids(desk):
         report = desk.push(RETAILERS, path)
         if report.exit_code == 0:
             break
+    assert trouble.played == PLAYED
     made = desk.server.sandbox.retailers()
     assert Counter(one["code"] for one in made) == dict.fromkeys((f"R{at}" for at in range(ROWS)), 1)
     ids = {one["code"]: one["id"] for one in made}
@@ -127,6 +146,7 @@ def test_no_product_is_sent_twice_without_being_asked_and_every_doubt_is_listed(
         report = desk.push(kind, path)
         if Outcome.UNSENT not in report.counts:  # too many in a row without the service's word end a push
             break
+    assert trouble.played == PLAYED
 
     made = Counter(product["sku"] for product in desk.server.sandbox.products())
     assert set(made.values()) == {1}

@@ -320,7 +320,7 @@ def rpc_error(code: int, message: str) -> Response:
         (Response("", 403), "WMS_MERCHANT_API_KEY"),
         (Response("<html>", 404), "answered 404"),
         (Response("<html>", 503), "answered 503"),
-        (Response("<html>"), "not JSON-RPC"),
+        (Response("<html>"), "not the JSON-RPC answer"),
         (rpc_error(2, "Access denied."), "Access denied."),
         (rpc_error(-32601, "Method not found."), "Method not found."),
         (rpc_error(108, "Invalid filters given."), "Invalid filters given."),

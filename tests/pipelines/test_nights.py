@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 import pytest
+from starlette.responses import JSONResponse, Response
 
 from pipelines import definitions, jobs
 from pipelines.nights import nights_are_retried
@@ -20,8 +21,14 @@ from wms_sync.state.runs import RunRecords
 
 HOUR = timedelta(hours=1)
 AT_ONCE = (timedelta(),)
-DOWN = failed(503, **{"retry-after": "86400"})
+LATER = {"retry-after": "86400"}
+DOWN = failed(503, **LATER)
 """The service says when it is back: too late for the client to wait within a run."""
+IN_ITS_PLACE = {
+    "a maintenance page": Response("<html>In maintenance</html>", headers=LATER),
+    "errors": JSONResponse({"errors": [{"message": "In maintenance"}]}, headers=LATER),
+    "a firewall": Response("<html>Blocked</html>", 403, headers=LATER),
+}
 
 
 class Nights:
@@ -96,6 +103,14 @@ def test_a_night_is_tried_again_until_the_service_is_back(nights, service):
         assert [(one.source, one.outcome) for one in records.newest(9)] == [
             ("schedule", "succeeded"), ("schedule", "failed"), ("schedule", "failed")
         ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IN_ITS_PLACE)
+def test_a_night_that_something_else_than_the_service_answers_is_tried_again(nights, service, name):
+    """It ended at once: with a broken protocol, or with a token that was said to be wrong."""
+    service.sandbox.intercept = lambda _: IN_ITS_PLACE[name]
+    assert "attempt 1 of this night; the next begins at" in told_in_ui(nights.run(nights.tick(datetime.now(UTC))))
+    assert nights.look().tags[ATTEMPT] == "2"
 
 
 def test_a_night_that_is_given_up_is_told_once(service, late, instance):

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from functools import partial
+from http import HTTPStatus
 from types import TracebackType
-from typing import Self
+from typing import Generic, Self, TypeVar
 
 import msgspec
 from msgspec import Struct
 from pydantic import SecretStr
 
+from wms_sync.api import statuses
 from wms_sync.api.body import Body, receive
 from wms_sync.api.clock import ServiceClock, dated
 from wms_sync.api.connection import Connection, Params, Request, TimeLimits, always
-from wms_sync.api.errors import ProtocolError, Unauthorized, Unreachable
+from wms_sync.api.errors import NotAList, ProtocolError, Unauthorized, Unreachable
 from wms_sync.api.lean_httpx import httpx
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.api.throttle import Throttle
@@ -30,12 +33,18 @@ CREDENTIALS = (
     "of that instance) and at WMS_BASE_URL."
 )
 
+T = TypeVar("T")
 
-class Answer(Struct, frozen=True):
-    """A 2xx answer to a read. ``served_at`` is its ``Date``, as far as the service's clock is trusted (``clock``)."""
+
+class Answer(Struct, Generic[T], frozen=True):
+    """A 2xx answer to a read, and what was ``read`` from it.
+
+    ``served_at`` is its ``Date``, as far as the service's clock is trusted (``clock``).
+    """
 
     body: Body
     served_at: datetime
+    read: T
 
 
 class Reply(Struct, frozen=True):
@@ -122,11 +131,13 @@ class GlobalApi:
         """Wake sleepers and close the connections."""
         self._connection.close()
 
-    def get(self, path: str, params: Params = ()) -> Answer:
-        """GET a path with retries. Raises a leaf of ``ApiError``."""
-        return self._connection.send(
-            Request("GET", self._connection.url(path), self._headers(), params), self._answered
-        )
+    def get(self, path: str, params: Params = (), *, read: Callable[[bytes], T]) -> Answer[T]:
+        """GET a path with retries. Raises a leaf of ``ApiError``.
+
+        ``read`` makes something of the body. An answer for which it raises ``NotAList`` is asked for again.
+        """
+        request = Request("GET", self._connection.url(path), self._headers(), params)
+        return self._connection.send(request, partial(self._answered, read))
 
     def post(self, path: str, body: object, *, attempts: int | None = None) -> Reply:
         """POST a JSON body. Retries only if the service itself says that nothing was done; else raises ``InDoubt``.
@@ -142,9 +153,15 @@ class GlobalApi:
         """Wait before sending a create in doubt again, which only the caller knows to be harmless."""
         self._connection.rest(attempt, asked)
 
-    def _answered(self, response: httpx.Response, deadline: float) -> Answer:
+    def _answered(self, read: Callable[[bytes], T], response: httpx.Response, deadline: float) -> Answer[T]:
         served_at = self.clock.take(dated(response))  # at the first byte: a page may take minutes to arrive
-        return Answer(receive(response, deadline=deadline), served_at)
+        body = receive(response, deadline=deadline)
+        try:
+            return Answer(body, served_at, read(body.content))
+        except NotAList:
+            if response.status_code == HTTPStatus.NO_CONTENT:
+                raise
+            raise statuses.not_the_answer(response, body.content, self.base_url, wanted="a list (collection)") from None
 
     def _headers(self) -> Mapping[str, str]:
         token = self._token.get_secret_value()
@@ -157,9 +174,10 @@ class GlobalApi:
 
 
 def _replied(response: httpx.Response, deadline: float) -> Reply:
-    is_json = "json" in response.headers.get("content-type", "").lower()
     try:
         content = receive(response, deadline=deadline).content
     except (Unreachable, ProtocolError, httpx.HTTPError):
         content = None
+    is_html = content is not None and content.lstrip().startswith(b"<")
+    is_json = not is_html and "json" in response.headers.get("content-type", "").lower()
     return Reply(response.status_code, is_json, content, response.request)

@@ -22,8 +22,8 @@ from msgspec import Struct
 from wms_sync.api.answer_json import decoded
 from wms_sync.api.client import ROOT, GlobalApi, Reply
 from wms_sync.api.errors import InDoubt, Problem, Rejected
+from wms_sync.api.reasons import as_sentence, words_in
 from wms_sync.api.redaction import without_credentials
-from wms_sync.api.statuses import in_words, problems_in
 from wms_sync.whole_numbers import identity
 
 Resource = Mapping[str, Any]
@@ -42,7 +42,6 @@ _PLAINLY_IN_USE = re.compile(
 _QUOTE = r"""['"`‘’“”]"""  # noqa: RUF001 - quotes as people write them
 _LEVELS = re.compile(r"[./]")
 _CREATED, _ACCEPTED = 201, 202
-_LONGEST_SAID = 500
 
 
 class Created(Struct, frozen=True):
@@ -125,7 +124,7 @@ def _created(reply: Reply) -> Created:
     if id_ is None and not reply.is_json and reply.status != _CREATED:
         raise InDoubt(
             f"The create was answered {reply.status} with something that is not JSON, so the answer may not be the "
-            "service's. Look at WMS_BASE_URL."
+            f"service's. It says: {_said(reply)} If this lasts, check WMS_BASE_URL and what is in front of the service."
         )
     if reply.status == _ACCEPTED and id_ is None:
         raise InDoubt(
@@ -155,20 +154,24 @@ def _refuse_denial(reply: Reply) -> None:
     A 201 alone means that something was created, so only errors contradict it.
     """
     try:
-        denial = decoded(reply.content or b"", dict[str, Any])
+        denial = decoded(reply.content or b"", object)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return
-    if denial.get("errors") or denial.get("error"):
-        said = in_words(problems_in(reply.content or b"", reply.request)) or "no readable reason."
+    fields = denial if isinstance(denial, dict) else {}
+    if fields.get("errors") or fields.get("error"):
         raise InDoubt(
-            f"The create was answered {reply.status}, which means done, but with errors instead of the resource: {said}"
+            f"The create was answered {reply.status}, which means done, but with errors instead of the resource: "
+            f"{_said(reply)}"
         )
-    if denial and reply.status not in {_CREATED, _ACCEPTED} and denial.get("resource") is None and "id" not in denial:
-        said = without_credentials(_in_words(denial)[:_LONGEST_SAID], reply.request)
+    if denial and reply.status not in {_CREATED, _ACCEPTED} and fields.get("resource") is None and "id" not in fields:
         raise InDoubt(
-            f"The create was answered {reply.status}, which can mean done, but with no resource: {said} If this "
-            "repeats, ask the service how a create is answered."
+            f"The create was answered {reply.status}, which can mean done, but with no resource: {_said(reply)} If "
+            "this repeats, ask the service how a create is answered."
         )
+
+
+def _said(reply: Reply) -> str:
+    return as_sentence(words_in(reply.content or b"", reply.request) or "no readable reason")
 
 
 def _in_words(warning: object) -> str:

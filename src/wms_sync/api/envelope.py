@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from wms_sync.api.errors import ProtocolError
+from wms_sync.api.errors import NotAList, ProtocolError
 from wms_sync.api.page_cursor import named_host, page_cursor
 from wms_sync.loose_json import loosely
 from wms_sync.privacy.detection import mentions_no_person, page_decoder
@@ -44,7 +44,7 @@ class Envelope(Struct, frozen=True):
 
 
 _PLAIN, _WATCHING = (
-    page_decoder(watched=watched, has_more=bool, next=Any, meta=_Meta | None) for watched in (False, True)
+    page_decoder(watched=watched, has_more=bool, next=Any, meta=_Meta | None, errors=Any) for watched in (False, True)
 )
 
 
@@ -52,7 +52,8 @@ def read_envelope(content: bytes, *, watched: bool = False) -> Envelope:
     """Decode a page's envelope and, if ``watched``, check the page for personal data at the same time.
 
     Invalid JSON (``NaN``, broken UTF-8) and records without a usable id do not stop the read: such a page is landed as
-    received, and flattening reports what does not fit. Raises ``ProtocolError`` if the envelope cannot be read.
+    received, and flattening reports what does not fit. Raises ``NotAList`` for anything but a JSON object with a
+    collection, and for errors beside an empty one; ``ProtocolError`` if the rest of the envelope cannot be read.
     """
     try:
         page = (_WATCHING if watched else _PLAIN).decode(content)
@@ -64,6 +65,7 @@ def read_envelope(content: bytes, *, watched: bool = False) -> Envelope:
 
 
 def _envelope(page: Any, *, suspect: bool) -> Envelope:  # noqa: ANN401 - a generated struct
+    _refuse_failed(page.collection, page.errors)
     ids = tuple(record.id for record in page.collection)
     if ids and (max(ids) not in INT64 or min(ids) not in INT64):
         ids = tuple(one for one in ids if one in INT64)  # a record with another one goes to quarantine
@@ -87,9 +89,8 @@ def _following(stated: object, cursor_start: object) -> int | None:
 
 
 def _read_leniently(content: bytes) -> Envelope:
-    text = content.decode("utf-8-sig", errors="replace")
+    page = _list_response(content)
     try:
-        page = _loaded(text)
         records = page["collection"]
         if records is None:
             records = []
@@ -102,11 +103,11 @@ def _read_leniently(content: bytes) -> Envelope:
         count, cursor_start = meta.get("count"), meta.get("cursor_start")
         has_more = bool(page["next"]) if page.get("has_more") in {None, ""} else _flag(page["has_more"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        begins = content[: 40 if content.startswith(b"<") else 1]  # only of HTML: JSON could show a person's name
         raise ProtocolError(
-            "The service sent a page that is not a list response (collection, has_more, next): "
-            f"{type(error).__name__} in {len(content):,} bytes that start with {begins!r}."
+            "The service sent a list response whose envelope cannot be read (collection, has_more, next, meta): "
+            f"{type(error).__name__} in {len(content):,} bytes."
         ) from None
+    _refuse_failed(records, page.get("errors"))
     whole_ids = tuple(id_ for one in ids if (id_ := whole(one)) is not None)
     return Envelope(
         records=len(records),
@@ -116,6 +117,22 @@ def _read_leniently(content: bytes) -> Envelope:
         count=whole(count),
         host=named_host(stated),
     )
+
+
+def _list_response(content: bytes) -> dict[str, Any]:
+    try:
+        page = _loaded(content.decode("utf-8-sig", errors="replace"))
+    except ValueError:
+        page = None
+    if not isinstance(page, dict) or "collection" not in page:
+        raise NotAList(f"The service sent a page that is not a list response: {len(content):,} bytes.")
+    return page
+
+
+def _refuse_failed(records: Sequence[object], errors: object) -> None:
+    """Raise ``NotAList`` for an empty list with errors beside it: it does not say that there are no records."""
+    if errors and not records:
+        raise NotAList("The service sent a page without records and with errors.")
 
 
 def _flag(value: object) -> bool:

@@ -5,19 +5,21 @@ ApiError
 │   ├── NotSent          no connection was made: nothing was done; retried
 │   └── InDoubt          a create was sent and the service did not answer: it may or may not have been done
 ├── StatusError          an answer other than success: nothing was done, except perhaps for ServiceFailed
-│   ├── Unauthorized     401, 403: final
+│   ├── Unauthorized     401, and 403 with the service's own error body: final
 │   ├── Rejected         400, 404, 422 and other 4xx: final, the request must change
 │   ├── Busy             409, 429: retried
-│   ├── ServiceFailed    408, 5xx: retried; a create only if the service itself says that nothing was done
+│   ├── ServiceFailed    408, 5xx, and what is not the service's answer (403, or 200 to a read): retried; a create
+│   │                    only if the service itself says that nothing was done
 │   └── RedirectRefused  3xx: credentials go to the configured origin only
 ├── CallFailed           the Merchant API answered with a JSON-RPC error (code, message)
 │   ├── AccessDenied     2, -32002: wrong username or key
 │   └── SessionExpired   -32005: log in again
-└── ProtocolError        an answer that violates the interface: not JSON, no list, no count
+└── ProtocolError        an answer of the service that violates the interface
+    ├── NotAList         an answer without a collection: where it answers a request, it becomes ``ServiceFailed``
     ├── PagingBroken     ids out of order, a page cursor that repeats or is absent
     └── FilterIgnored    records that the filter of the request excludes
 
-Messages never contain a token or a body; of an error body they show only the service's ``message`` and ``details``.
+Messages never contain a token; of a body they show what ``reasons`` makes of it.
 """
 
 from __future__ import annotations
@@ -52,11 +54,15 @@ class InDoubt(Unreachable):
 
 
 class Problem(Struct, frozen=True):
-    """One reason for a refusal (specification 7.1); ``key`` is the path to the offending key, or empty."""
+    """One reason for a refusal (specification 7.1); ``key`` is the path to the offending key, or empty.
+
+    Only a reason in the service's own form has a ``type``; others may have a ``code``, as in JSON-RPC.
+    """
 
     type: str
     key: str
     message: str
+    code: int | None = None
 
 
 class StatusError(ApiError):
@@ -72,7 +78,7 @@ class StatusError(ApiError):
 
 
 class Unauthorized(StatusError):
-    """The token is missing, wrong or expired, or (403) lacks the permission."""
+    """The token is missing, wrong or expired, or (403, in the service's own words) lacks the permission."""
 
     exit_code = 2
 
@@ -86,10 +92,10 @@ class Busy(StatusError):
 
 
 class ServiceFailed(StatusError):
-    """The service, or a proxy in front of it, failed.
+    """The service, or something in front of it, failed, or answered in the service's place.
 
     ``is_own_word``: the answer has the service's own error body (7.1), so the request was rolled back. Otherwise the
-    answer may come from a proxy, which does not know what was done.
+    answer may come from a proxy or a firewall, which does not know what was done.
     """
 
     def __init__(
@@ -127,6 +133,10 @@ class SessionExpired(CallFailed):
 
 class ProtocolError(ApiError):
     """The answer violates the interface; reading on could lose records."""
+
+
+class NotAList(ProtocolError):
+    """The answer has no collection, so it is probably not the service's: a login page, a maintenance page."""
 
 
 class PagingBroken(ProtocolError):

@@ -25,10 +25,11 @@ from pydantic import SecretStr
 from wms_sync.api.answer_json import decoded
 from wms_sync.api.body import receive
 from wms_sync.api.connection import Connection, Request
-from wms_sync.api.errors import AccessDenied, CallFailed, ProtocolError, SessionExpired
+from wms_sync.api.errors import AccessDenied, CallFailed, ProtocolError, Rejected, SessionExpired
 from wms_sync.api.lean_httpx import httpx
 from wms_sync.api.redaction import without_credentials
 from wms_sync.api.retrying import RetryPolicy
+from wms_sync.api.statuses import not_the_answer
 from wms_sync.settings import Settings
 
 PATH = "/api/jsonrpc"
@@ -38,6 +39,9 @@ READS = frozenset({"search", "info", "list"})
 PARALLEL = 5
 """The number of simultaneous calls that the service accepts (facts)."""
 ACCESS_DENIED, SESSION_EXPIRED = 2, 5
+INVALID_REQUEST = -32600
+"""The envelope is refused, so nothing was called."""
+AS_TEXT, AS_NUMBER = "2.0", 2.0
 
 _VERSIONS = (2, 2.0, "2.0", "2")
 
@@ -72,6 +76,7 @@ class MerchantApi:
         self._session: str | None = None
         self._logging_in = threading.Lock()
         self._numbers = itertools.count(1)
+        self._version: str | float = AS_TEXT
         self._connection = Connection(
             base_url, parallel=min(parallel, PARALLEL), credentials=CREDENTIALS, policy=policy
         )
@@ -133,15 +138,28 @@ class MerchantApi:
             return self._session
 
     def _send(self, method: str, params: list[object], *, repeatable: bool, basic: bool = False) -> Any:  # noqa: ANN401
+        """Send a request. If the version is refused as text, send it as a number, as specification 4.7 shows it."""
+        try:
+            return self._sent(self._version, method, params, repeatable=repeatable, basic=basic)
+        except (CallFailed, Rejected) as refusal:
+            if self._version != AS_TEXT or not _is_of_envelope(refusal):
+                raise
+        result = self._sent(AS_NUMBER, method, params, repeatable=repeatable, basic=basic)
+        self._version = AS_NUMBER
+        return result
+
+    def _sent(self, version: str | float, method: str, params: list[object], *, repeatable: bool, basic: bool) -> Any:  # noqa: ANN401
         headers = {"Content-Type": "application/json"}
         if basic:
             pair = f"{self._username}:{self._api_key.get_secret_value()}"
             headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
-        envelope = {"jsonrpc": "2.0", "id": next(self._numbers), "method": method, "params": params}
+        envelope = {"jsonrpc": version, "id": next(self._numbers), "method": method, "params": params}
         url = self._connection.url(PATH)
         content = msgspec.json.encode(envelope)
         request = Request("POST", url, headers, content=content, repeatable=repeatable)
-        return self._connection.send(request, lambda response, deadline: _result(response, deadline, _called(params)))
+        return self._connection.send(
+            request, lambda response, deadline: _result(response, deadline, self._connection.base_url, _called(params))
+        )
 
 
 def _called(params: Sequence[object]) -> str:
@@ -149,14 +167,18 @@ def _called(params: Sequence[object]) -> str:
     return str(params[1]) if len(params) == 3 else "login"
 
 
-def _result(response: httpx.Response, deadline: float, called: str) -> Any:  # noqa: ANN401
+def _is_of_envelope(refusal: CallFailed | Rejected) -> bool:
+    if isinstance(refusal, CallFailed):
+        return refusal.code == INVALID_REQUEST
+    return any(problem.code == INVALID_REQUEST for problem in refusal.problems)
+
+
+def _result(response: httpx.Response, deadline: float, base_url: str, called: str) -> Any:  # noqa: ANN401
     content = receive(response, deadline=deadline).content
     try:
         envelope = decoded(content, _Envelope)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ProtocolError(
-            f"The Merchant API answered {called} with something that is not JSON-RPC ({error})."
-        ) from None
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise not_the_answer(response, content, base_url, wanted=f"the JSON-RPC answer to {called}") from None
     if envelope.jsonrpc not in _VERSIONS:
         raise ProtocolError(f"The Merchant API answered {called} in version {envelope.jsonrpc!r} of JSON-RPC, not 2.0.")
     if envelope.error is not None:

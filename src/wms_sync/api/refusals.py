@@ -16,8 +16,8 @@ from urllib.parse import urlencode
 from msgspec import Struct, field
 
 from wms_sync.api.errors import Problem, StatusError, Unauthorized
+from wms_sync.api.reasons import in_words
 from wms_sync.api.selection import ALL, SHIPMENT, Selection, parameter
-from wms_sync.api.statuses import in_words
 
 ABOUT_WHAT_WAS_SENT = frozenset({400, 403, 404, 413, 414, 422, 431})
 """Statuses of refusals that field selection may cause; a missing permission and a URL that is too long are included."""

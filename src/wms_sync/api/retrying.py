@@ -1,9 +1,9 @@
 """Decide whether to retry a request, and when: the only module that does so.
 
 409 and 429, and a 5xx or 408 with the service's own error body, mean that nothing was done: any request may be retried.
-The same holds if no connection was made. After no answer at all, and after a 5xx or 408 with another body (a proxy may
-send it for work that was done), a request is retried only if that is harmless (a read). Retries are limited in number
-and in time.
+The same holds if no connection was made. After no answer at all, and after one that may not be the service's (a 5xx,
+408 or 403 with another body, a 200 that is not what was asked for: work may have been done all the same), a request is
+retried only if that is harmless (a read). Retries are limited in number and in time.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from urllib.parse import urlsplit
 
 from wms_sync.api.client import ROOT, Answer, GlobalApi
@@ -110,11 +111,11 @@ class ShipmentListing:
         """
         params = (("filter", UNDATED), ("sort", "id"), ("limit", "1"), ("count", "1"))
         try:
-            content = self._api.get(PATH, params).body.content
+            answer = self._api.get(PATH, params, read=read_envelope)
         except Rejected:
             return None
-        envelope = read_envelope(content)
-        if any(updated_at is not None for updated_at in change_times(content).values()):
+        envelope = answer.read
+        if any(updated_at is not None for updated_at in change_times(answer.body.content).values()):
             return None
         if not envelope.records and not envelope.has_more:
             return 0  # whatever is counted: counts may ignore the filter
@@ -126,8 +127,8 @@ class ShipmentListing:
         Raises ``ProtocolError`` if the answer is no proof, because it is not a complete list of what was requested.
         """
         params = (("filter", ids_among(ids)), ("sort", "id"), ("limit", str(len(ids))), ("count", "1"))
-        answer = self._api.get(PATH, params)
-        envelope = read_envelope(answer.body.content)
+        answer = self._api.get(PATH, params, read=read_envelope)
+        envelope = answer.read
         found = frozenset(envelope.ids)
         if envelope.has_more or not found <= set(ids) or not len(found) == envelope.records == envelope.count:
             raise ProtocolError(
@@ -147,30 +148,32 @@ class ShipmentListing:
 
     def _counted(self, *filters: str, selecting: Params = ()) -> tuple[Envelope, datetime]:
         asked = (*_asked(filters, None), ("sort", "id"), ("limit", "1"), ("count", "1"), *selecting)
-        answer = self._api.get(PATH, asked)
-        return read_envelope(answer.body.content), answer.served_at
+        answer = self._api.get(PATH, asked, read=read_envelope)
+        return answer.read, answer.served_at
 
     def _page(self, filters: Sequence[str], page_cursor: int | None, *, counted: bool = True) -> Page:
         common = (("count", "1"), *self._common) if counted else self._common
-        return self._taken(self._answer(filters, page_cursor, common), watched=self._watched)
+        return self._taken(filters, page_cursor, common, watched=self._watched)
 
     def _narrow_page(self, filters: Sequence[str], page_cursor: int | None, *, counted: bool = True) -> Page:
         """Request a page without field selection: the service sends little and has nothing to refuse."""
         common = (("count", "1"), ("sort", "id")) if counted else (("sort", "id"),)
-        return self._taken(self._answer(filters, page_cursor, common), watched=False)
+        return self._taken(filters, page_cursor, common, watched=False)
 
-    def _taken(self, answer: Answer, *, watched: bool) -> Page:
-        envelope = read_envelope(answer.body.content, watched=watched)
-        self._look_at_host(envelope.host)
-        return Page(answer.body, envelope, answer.served_at)
+    def _taken(self, filters: Sequence[str], page_cursor: int | None, common: Params, *, watched: bool) -> Page:
+        answer = self._answer(filters, page_cursor, common, partial(read_envelope, watched=watched))
+        self._look_at_host(answer.read.host)
+        return Page(answer.body, answer.read, answer.served_at)
 
-    def _answer(self, filters: Sequence[str], page_cursor: int | None, common: Params) -> Answer:
+    def _answer(
+        self, filters: Sequence[str], page_cursor: int | None, common: Params, read: Callable[[bytes], Envelope]
+    ) -> Answer[Envelope]:
         """Request a page, as large as the service accepts."""
         asked = tuple(_asked(filters, page_cursor))
         while True:
             size = self._page_size.now
             try:
-                answer = self._api.get(PATH, (*asked, ("limit", str(size)), *common))
+                answer = self._api.get(PATH, (*asked, ("limit", str(size)), *common), read=read)
             except Rejected as refusal:
                 if not self._page_size.refused(size, refusal):
                     raise

@@ -51,7 +51,7 @@ class _Seen(Struct):
 def look_at_status(api: GlobalApi) -> Finding:
     """Request the status page. It is not in the specification, so a failure is only a warning."""
     try:
-        api.get(STATUS)
+        api.get(STATUS, read=bytes)
     except ApiError as error:
         if isinstance(error, Rejected) and error.status in NO_SUCH_PATH:
             return Finding("connection", "ok", f"{api.base_url} answers (it has no status page)")

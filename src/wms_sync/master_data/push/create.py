@@ -21,7 +21,8 @@ from wms_sync.api.errors import (
     Rejected,
     ServiceFailed,
 )
-from wms_sync.api.statuses import NO_SUCH_PATH, in_words
+from wms_sync.api.reasons import in_words
+from wms_sync.api.statuses import NO_SUCH_PATH
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.plan.existing import Found, Lookup, made_since
 from wms_sync.master_data.plan.steps import WITH_RESEND, what_to_do
