@@ -5,7 +5,8 @@ The token is sent to the configured origin only and never appears in a message.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
 from http import HTTPStatus
@@ -126,6 +127,17 @@ class GlobalApi:
     def throttle(self) -> Throttle:
         """Return the limit on parallel requests, with the pauses that they share."""
         return self._connection.throttle
+
+    @contextmanager
+    def cut_by_interrupts(self) -> Iterator[None]:
+        """End the requests of other threads at once if an interrupt ends the block."""
+        try:
+            yield
+        except Exception:
+            raise
+        except BaseException:
+            self._connection.abort()
+            raise
 
     def close(self) -> None:
         """Wake sleepers and close the connections."""

@@ -1,8 +1,8 @@
 """Send HTTP requests to one origin of the service, with retries; both interfaces use it.
 
-Uses keep-alive connections, gzip or zstd, and time limits for connecting, for each read and for a whole answer.
-Redirects are refused. The callers (``client``, ``merchant``) pass credentials with each request, so that these cannot
-reach another origin.
+Uses keep-alive connections, gzip or zstd, and time limits for connecting, for each read and for a whole request
+(``lane``). Redirects are refused, and no cookie is kept. The callers (``client``, ``merchant``) pass credentials with
+each request, so that these cannot reach another origin.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from queue import LifoQueue
 from time import monotonic
 from typing import TypeVar
 
@@ -21,6 +23,7 @@ from msgspec.structs import replace
 from wms_sync.api import statuses
 from wms_sync.api.body import ACCEPT_ENCODING
 from wms_sync.api.errors import ApiError, Busy, InDoubt, NotSent, RedirectRefused, ServiceFailed, Unreachable
+from wms_sync.api.lane import Lane
 from wms_sync.api.lean_httpx import httpx
 from wms_sync.api.retrying import RetryPolicy, backoff, wait_before_retry
 from wms_sync.api.throttle import Throttle
@@ -35,7 +38,7 @@ Take = Callable[[httpx.Response, float], T]
 
 
 class TimeLimits(Struct, frozen=True):
-    """Time limits in seconds: for connecting, between two pieces of an answer, for a whole answer."""
+    """Time limits in seconds: for connecting, between two pieces of an answer, from connecting to the last byte."""
 
     connect: float = 10.0
     read: float = 120.0
@@ -124,24 +127,22 @@ class Connection:
         self._credentials = credentials
         self._policy = policy or RetryPolicy()
         with _refusing_environment():
-            self._http = httpx.Client(
-                headers={
-                    "Accept": "application/json",
-                    "Accept-Encoding": ACCEPT_ENCODING,
-                    "User-Agent": "wms-sync",
-                    **(headers or {}),
-                },
-                timeout=httpx.Timeout(self._limits.read, connect=self._limits.connect),
-                limits=httpx.Limits(max_connections=parallel, max_keepalive_connections=parallel),
-                follow_redirects=False,
-                trust_env=not base_url.startswith("http:"),
-                verify=_trusted(base_url),
-            )
+            self._lanes = tuple(Lane(self._client(headers or {})) for _ in range(parallel))
+        self._free: LifoQueue[Lane] = LifoQueue()
+        for lane in self._lanes:
+            self._free.put(lane)
 
     def close(self) -> None:
         """Wake sleepers and close the connections."""
         self.throttle.close()
-        self._http.close()
+        for lane in self._lanes:
+            lane.close()
+
+    def abort(self) -> None:
+        """Start no further request, and end those under way."""
+        self.throttle.close()
+        for lane in self._lanes:
+            lane.cut()
 
     def send(self, request: Request, take: Take[T]) -> T:
         """Send a request, retry it if the error allows, and read the answer. Raises a leaf of ``ApiError``."""
@@ -181,29 +182,63 @@ class Connection:
         """Return the URL of one of our paths; no path ever comes from the service."""
         return self.base_url + path
 
+    def _client(self, headers: Mapping[str, str]) -> httpx.Client:
+        return httpx.Client(
+            headers={
+                "Accept": "application/json",
+                "Accept-Encoding": ACCEPT_ENCODING,
+                "User-Agent": "wms-sync",
+                **headers,
+            },
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # none is kept: neither interface needs one
+            timeout=httpx.Timeout(self._limits.read, connect=self._limits.connect),
+            limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
+            follow_redirects=False,
+            trust_env=not self.base_url.startswith("http:"),
+            verify=_trusted(self.base_url),
+        )
+
     def _once(self, request: Request, take: Take[T]) -> T:
         self.requests += 1
+        lane = self._free.get()
+        try:
+            with lane.within(self._limits.answer):
+                return self._answered(lane, request, take)
+        finally:
+            self._free.put(lane)
+
+    def _answered(self, lane: Lane, request: Request, take: Take[T]) -> T:
         deadline = monotonic() + self._limits.answer
         try:
-            response = self._http.send(self._built(request), stream=True)
+            response = lane.send(_built(lane.http, request))
             try:
                 statuses.raise_for(response, self.base_url, self._credentials)
-                return take(response, deadline)
+                taken = take(response, deadline)
             finally:
                 response.close()
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise NotSent(_no_answer(self.base_url, error)) from None
         except httpx.HTTPError as error:
-            raise Unreachable(_no_answer(self.base_url, error)) from None
+            raise Unreachable(self._too_slow() if lane.is_cut else _no_answer(self.base_url, error)) from None
+        if lane.is_cut:  # an answer that ends with its connection looks complete
+            raise Unreachable(self._too_slow())
+        return taken
 
-    def _built(self, request: Request) -> httpx.Request:
-        return self._http.build_request(
-            request.method,
-            request.url,
-            params=list(request.params) or None,
-            content=request.content,
-            headers=dict(request.headers),
+    def _too_slow(self) -> str:
+        return (
+            f"The answer of {self.base_url} had not ended after {self._limits.answer:.0f} s, or the run was "
+            "interrupted: the connection was cut."
         )
+
+
+def _built(http: httpx.Client, request: Request) -> httpx.Request:
+    return http.build_request(
+        request.method,
+        request.url,
+        params=list(request.params) or None,
+        content=request.content,
+        headers=dict(request.headers),
+    )
 
 
 def _or_in_doubt(error: ApiError, request: Request) -> ApiError:
@@ -224,6 +259,18 @@ def _or_in_doubt(error: ApiError, request: Request) -> ApiError:
 
 def _no_answer(base_url: str, error: httpx.HTTPError) -> str:
     reason = str(error) or type(error).__name__
-    if isinstance(error.__cause__, ssl.SSLError) or isinstance(error.__context__, ssl.SSLError):
-        reason = f"TLS: {reason}"
+    if (refused := _untrusted(error)) is not None:
+        return (
+            f"This machine does not trust the certificate of {base_url} ({refused.verify_message}). If it is from a "
+            "private certificate authority, set SSL_CERT_FILE to a file with the certificate of that authority."
+        )
     return f"No answer from {base_url} ({type(error).__name__}: {reason}). Check WMS_BASE_URL and the network."
+
+
+def _untrusted(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
+    """Return the refusal of the service's certificate that caused an error, if one did."""
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return error
+        error = error.__cause__ or error.__context__
+    return None

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from functools import partial
 from urllib.parse import urlsplit
@@ -53,6 +54,10 @@ class ShipmentListing:
         self._remark = remark
         self._page_size = page_size if isinstance(page_size, PageSize) else PageSize(page_size)
         self._watched = not include_addresses
+
+    def cut_by_interrupts(self) -> AbstractContextManager[None]:
+        """End the requests of other threads at once if an interrupt ends the block."""
+        return self._api.cut_by_interrupts()
 
     @property
     def _common(self) -> tuple[tuple[str, str], ...]:

@@ -134,7 +134,7 @@ class SliceReader:
         window = self._begin(after, settled)
         piece = _Slice(self._listing, window.from_at, after, highest, self._settings.audit_pages)
         try:
-            with ThreadPoolExecutor(1, "ahead") as ahead:
+            with ThreadPoolExecutor(1, "ahead") as ahead, self._listing.cut_by_interrupts():
                 cleaned = Cleaner(self._store.forgotten(), include_addresses=self._settings.include_addresses)
                 layout = self._settings.layout
                 reader = WindowReader(self._store, layout, ahead, Tally(), cleaned, self._counts, self._warnings)

@@ -94,7 +94,7 @@ class IntervalCutter:
     def _counted(self, whole: Interval, count: int) -> list[Slice] | None:
         """Return slices with few records each, or None if the counts contradict each other or stop coming."""
         counted, most = [(whole, count)], 0  # at least one part has to be counted
-        with ThreadPoolExecutor(self._lanes, "count") as pool:
+        with ThreadPoolExecutor(self._lanes, "count") as pool, self._listing.cut_by_interrupts():
             while large := {one: parts for one in counted if one[1] > most and len(parts := self._parts(*one)) > 1}:
                 asked = [part for parts in large.values() for part in parts[:-1]]
                 answers = pool.map(lambda part: self._listing.count(part.start, part.end)[0], asked)

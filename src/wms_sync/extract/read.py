@@ -305,7 +305,11 @@ class Reading:
     def _read_all(self, windows: Sequence[Window]) -> tuple[str, ...]:
         """Read all windows. Return the ids of those that landed."""
         parallel = self._settings.max_parallel_requests
-        with ThreadPoolExecutor(parallel, "ahead") as ahead, ThreadPoolExecutor(parallel, "window") as pool:
+        with (
+            ThreadPoolExecutor(parallel, "ahead") as ahead,
+            ThreadPoolExecutor(parallel, "window") as pool,
+            self._api.cut_by_interrupts(),
+        ):
             cleaned = Cleaner(self._store.forgotten(), include_addresses=self._settings.include_addresses)
             layout = self._settings.layout
             reader = WindowReader(self._store, layout, ahead, self._tally, cleaned, self._counts, self._warnings)
@@ -316,7 +320,7 @@ class Reading:
                 if failures:
                     raise failures[0]
                 return tuple(future.result() for future in futures)
-            except BaseException:  # also an interrupt: pages in flight are finished, no new request starts
+            except BaseException:  # pages in flight are finished, except in an interrupt; no new request starts
                 reader.stop()
                 self._api.throttle.close()
                 for future in futures:

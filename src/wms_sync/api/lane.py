@@ -1,0 +1,85 @@
+"""One connection of a client, which is cut when a request takes too long or the run is interrupted.
+
+The time limits of httpx are for single reads: an answer of which a byte comes each second never reaches one, be it a
+header, an interim answer (1xx), the size of a chunk or a trailer. So each request has a deadline of its own, and what
+enforces it stands outside the parser: another thread shuts the socket down. httpx hands over the socket of each new
+connection by its request extension ``trace``. A lane has one connection at a time, so that is the one in use.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from wms_sync.api.lean_httpx import httpx
+
+
+class Lane:
+    """A client of httpx with at most one connection. One request at a time uses it."""
+
+    def __init__(self, http: httpx.Client) -> None:
+        self.http = http
+        self.is_cut = False
+        self._socket: socket.socket | None = None
+        self._lock = threading.Lock()
+        self._request: object = None
+
+    def send(self, request: httpx.Request) -> httpx.Response:
+        """Send a request; the answer is streamed. Raises ``httpx.HTTPError``."""
+        request.extensions["trace"] = self._traced
+        return self.http.send(request, stream=True)
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Cut the connection if the block takes longer; ``is_cut`` then says so."""
+        request = object()
+        with self._lock:
+            self._request, self.is_cut = request, False
+        timer = threading.Timer(seconds, self._cut_if, [request])
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            with self._lock:
+                self._request = None
+
+    def cut(self) -> None:
+        """End the request under way, if there is one, from another thread."""
+        with self._lock:
+            if self._request is not None:
+                self._shut_down()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.http.close()
+        self._forget()
+
+    def _cut_if(self, request: object) -> None:
+        with self._lock:
+            if self._request is request:
+                self._shut_down()
+
+    def _shut_down(self) -> None:
+        self.is_cut = True
+        if self._socket is not None:
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
+
+    def _traced(self, event: str, info: Mapping[str, Any]) -> None:
+        if not event.endswith("connect_tcp.complete"):
+            return
+        with self._lock:
+            self._forget()
+            self._socket = info["return_value"].get_extra_info("socket").dup()  # TLS takes the socket itself over
+            if self.is_cut:
+                self._shut_down()
+
+    def _forget(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+        self._socket = None
