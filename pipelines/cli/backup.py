@@ -40,7 +40,7 @@ def put_back(settings: Settings, source: Path | None, *, over: Path | None, crea
 
 def show_verified(settings: Settings, folder: Path | None) -> int:
     """Print what is damaged; return 1 if anything is."""
-    found = verify(settings) if folder is None else verify_backups(folder)
+    found = verify(settings) if folder is None else verify_backups(folder, settings.layout)
     say_lines(_verified_lines(found))
     return 1 if found.damaged else 0
 

@@ -35,6 +35,7 @@ TELL_SECONDS = 5.0
 """The longest that a command waits for receivers of alerts; what is not sent by then is sent later."""
 FILE = click.Path(path_type=Path)
 DAY = click.DateTime(formats=["%Y-%m-%d"])
+FORCE = click.option("--force", is_flag=True, help="Replace a file that this command has not written.")
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
 
 
@@ -336,12 +337,13 @@ def reader() -> None:
 
 @main.command()
 @click.option("--to", type=FILE, help="The file to write; default: report.html in the data folder.")
+@FORCE
 @exits_with_code
-def report(to: Path | None) -> None:
+def report(to: Path | None, force: bool) -> None:
     """Write the report on how shipping goes: one HTML page. WMS_REPORT makes it after each load."""
     from wms_sync.reports.report import make_report
 
-    path, _ = make_report(Settings.load(), to)
+    path, _ = make_report(Settings.load(), to, force=force)
     say(f"wrote {path}")
 
 
@@ -349,23 +351,25 @@ def report(to: Path | None) -> None:
 @click.argument("relation", metavar="MART")
 @click.option("--to", type=FILE, required=True, help="The file to write: .xlsx, .csv or .parquet.")
 @click.option("--timezone", help="Zone of the times in .xlsx and .csv; default: the one for all other warehouses.")
+@FORCE
 @exits_with_code
-def export(relation: str, to: Path, timezone: str | None) -> None:
+def export(relation: str, to: Path, timezone: str | None, force: bool) -> None:
     """Write a mart or table to a file for a spreadsheet or another program."""
     from pipelines.cli.views import export_lines
     from wms_sync.reports.export import export as written
 
-    say_lines(export_lines(written(Settings.load(), relation, to, timezone=timezone)))
+    say_lines(export_lines(written(Settings.load(), relation, to, timezone=timezone, force=force)))
 
 
 @main.command()
 @click.option("--to", type=click.Path(file_okay=False, path_type=Path), required=True, help="The folder to write to.")
+@FORCE
 @exits_with_code
-def dictionary(to: Path) -> None:
+def dictionary(to: Path, force: bool) -> None:
     """Write the data dictionary: dictionary.html, and sources.yml for a dbt project."""
     from wms_sync.reports.dictionary import write_dictionary
 
-    say_lines(f"wrote {path}" for path in write_dictionary(to))
+    say_lines(f"wrote {path}" for path in write_dictionary(Settings.load(), to, force=force))
 
 
 @main.command()

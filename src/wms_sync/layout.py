@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,6 +26,14 @@ PAGES_DROPPED = "pages-dropped.json"
 """In a window's folder: its raw pages were deleted on purpose, and when."""
 SET_ASIDE = ".of-an-earlier-file"
 """The end of the name of a log that was found beside the published file."""
+_WINDOW, _MARK = r"[A-Za-z0-9][\w.-]*", "(-[0-9a-f]{8})?"
+_RESTORABLE = re.compile(
+    rf"""analytics\.duckdb | {re.escape(FORGOTTEN)} | clocks\.json | rejects/(?!\.{{1,2}}\Z)[^/\0]+
+    | {RAW}/{_WINDOW}/ ( {re.escape(MANIFEST)} | {re.escape(PAGES_DROPPED)} | page-\d{{5,}}{_MARK}\.json\.(gz|zst) )
+    | {PARQUET}/[a-z][a-z_]*/{_WINDOW}-\d{{5,}}{_MARK}\.parquet | {FLATTENED}/{_WINDOW}\.json""",
+    re.ASCII | re.VERBOSE,
+)
+"""The places of what a backup keeps of a data folder."""
 
 
 class Layout(Struct, frozen=True):
@@ -124,6 +133,11 @@ class Layout(Struct, frozen=True):
         return self.work / "copies"
 
     @property
+    def staged(self) -> Layout:
+        """What a restore makes ready before it changes anything: a data folder of its own."""
+        return Layout(self.work / "restored")
+
+    @property
     def turns(self) -> Path:
         """A folder for each turn that goes on: what is made in it is put in place by a rename."""
         return self.work / "turns"
@@ -169,7 +183,7 @@ class Layout(Struct, frozen=True):
 
     @property
     def restoring(self) -> Path:
-        """Where a restore comes from, as long as it is not finished: until then nothing is read or written."""
+        """Where a restore comes from while it replaces what is here: until it ends nothing is read or written."""
         return self.root / "restoring.json"
 
     @property
@@ -227,6 +241,11 @@ class BackupLayout(Struct, frozen=True):
     def forgotten_orders(self) -> Path:
         """Ids of all orders that were forgotten at any of the backups."""
         return self.root / FORGOTTEN
+
+
+def is_restorable(place: str) -> bool:
+    """Return whether a backup may have a file of this name, by which a restore puts it below the data folder."""
+    return _RESTORABLE.fullmatch(place) is not None
 
 
 def window_key(window_id: str) -> str:

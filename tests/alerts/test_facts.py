@@ -12,6 +12,8 @@ from msgspec.structs import replace
 from tests.conftest import opened_store, turn_at
 from wms_sync.alerts.facts import SOURCES, Now
 from wms_sync.analytics.database import create_empty
+from wms_sync.analytics.file_target import FileTarget
+from wms_sync.analytics.seal import note_published
 from wms_sync.state.audits import Audit, AuditResult, Audits
 from wms_sync.state.ledger import Entry, PushLedger, State
 from wms_sync.state.push_files import PushedFile, PushFiles
@@ -84,6 +86,23 @@ def test_what_cannot_be_looked_at_has_not_ended(hooked, receiver, empty):
     with_rows(hooked, empty, unknown("Order.gift_wrap"))
     hooked.tell()
     assert receiver.events == ["drift"]
+
+
+def test_a_published_file_that_is_gone_is_told_once_and_so_is_its_return(hooked, receiver, empty):
+    with_rows(hooked, empty, unknown("Order.gift_wrap"))
+    with opened_store(hooked.settings) as store:
+        note_published(store, FileTarget(hooked.settings), 1)
+    hooked.tell()
+    hooked.settings.layout.published.unlink()
+    for hours in (1, 2):
+        hooked.tell(hours * HOUR)
+    assert receiver.events == ["drift", "tables_gone"]
+    assert "analytics.duckdb" in receiver.taken[1]["text"]
+    assert "wms-sync sync" in receiver.taken[1]["what_to_do"]
+    with_rows(hooked, empty, unknown("Order.gift_wrap"))
+    hooked.tell()
+    assert receiver.events == ["drift", "tables_gone", "recovered"], "what was told of its rows had not ended"
+    assert "The published tables are there again" in receiver.taken[2]["text"]
 
 
 def test_old_data_is_told_once_and_so_is_its_end(hooked, receiver):

@@ -105,6 +105,21 @@ def test_a_failed_night_is_told_until_it_is_acknowledged_or_made_good(type_in, m
     assert type_in("status", "--check").exit_code == 0
 
 
+def test_a_published_file_that_is_gone_is_a_failure_until_it_is_back(type_in, make_settings):
+    settings = make_settings(start_date=LATE_START)
+    assert type_in("sync").exit_code == 0
+    settings.layout.published.unlink()
+    failed = type_in("status", "--check")
+    assert (failed.exit_code, failed.output.split(":")[0]) == (1, "failed")
+    assert "analytics.duckdb was published and is gone" in failed.output
+    examined = type_in("doctor")
+    assert examined.exit_code == 1
+    assert re.search(r"fail  published    analytics.duckdb was published and is gone.*`wms-sync sync`", examined.output)
+    assert type_in("sync").exit_code == 0
+    assert type_in("status", "--check").exit_code == 0
+    assert metrics(settings)["wms_sync_table_rows", "shipments"] == 300
+
+
 def test_stale_data_cannot_be_acknowledged_away(settings, monkeypatch):
     run_sync(settings)
     monkeypatch.setenv("WMS_DATA_DIR", str(settings.data_dir))

@@ -1,8 +1,8 @@
 """``wms-sync backup`` and ``wms-sync restore`` killed anywhere: nothing half done looks whole, and the next one is.
 
 After a killed backup every backup that has a record is whole, and another one deletes what was left. After a killed
-restore either nothing has begun, or no command reads or writes and there is no published file, until the restore is
-repeated; then every row is there.
+restore either the folder is as it was, or the restore has ended, or no command reads or writes until it is repeated;
+analysts have a published file at every moment.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Install = Callable[..., Installation]
 FAILED = 1
 SHARE = {
     "backup": (Moment("backup > write_whole > put_in_place: before replace", 2),),
-    "restore": (Moment("restore > publish > copy_file: before sendfile"),),
+    "restore": (Moment("restore > _swap > _replace_files: before rename", 2),),
 }
 
 
@@ -54,18 +54,22 @@ def test_a_restore_killed_at_each_moment_by_name(install: Install, tmp_path, req
     kept = str(tmp_path / "kept")
     assert whole.run("backup", kept).exitcode == 0, whole.log.read_text()
     command = ("restore", kept)
-    kills = chosen("restore", command, install("listed", synced=False), request.config.getoption("--soak"))
+    listed = install("listed")
+    kills = chosen("restore", (*command, "--over", str(listed.data)), listed, request.config.getoption("--soak"))
 
     def survive(number: int, kill: Moment) -> bool:
-        installation: Installation = install(f"data{number}", synced=False)
-        process = installation.run(*command, kill=kill)
+        installation: Installation = install(f"data{number}")
+        over = (*command, "--over", str(installation.data))
+        process = installation.run(*over, kill=kill)
         assert process.exitcode in {*ENDED, KILLED}, installation.log.read_text()
+        assert rows(installation.layout) == before
         if installation.layout.restoring.exists():
             assert installation.run("rebuild").exitcode == FAILED, installation.log.read_text()
             assert installation.run("backup", str(tmp_path / "never")).exitcode == FAILED
-        elif process.exitcode == KILLED and installation.layout.published.exists():
-            assert rows(installation.layout) == before, "it had ended"
-        assert installation.run(*command, "--over", str(installation.data)).exitcode in ENDED
+        else:
+            assert installation.run("verify").exitcode == 0, installation.log.read_text()
+        assert installation.run(*over).exitcode in ENDED
+        assert not installation.layout.staged.root.exists()
         assert rows(installation.layout) == before
         installation.assert_coverage_is_true()
         shutil.rmtree(installation.data)

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from msgspec.structs import asdict
 from pydantic import SecretStr
 
-from tests.conftest import CONFIG, NOW, Bench, logged, opened_store, turn_at
+from tests.conftest import CONFIG, NOW, Bench, logged, no_file_larger_than, opened_store, turn_at
+from tests.lakes import Lakes
 from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK, marked, orders_with_addresses, settings_in, sync
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.errors import AnotherServiceError
+from wms_sync.analytics.target import target_of
 from wms_sync.durable import Inaccessible
 from wms_sync.settings import Settings
 from wms_sync.state.errors import RestoreUnfinished
 from wms_sync.state.ledger import LEDGER_LACKS, Entry, PushLedger, State
 from wms_sync.state.portable import decoded, put_back, read_snapshot
 from wms_sync.upkeep.backup import BackupReport, backup
-from wms_sync.upkeep.backups import BackupError, Backups
+from wms_sync.upkeep.backups import BackupError, Backups, FoldersOverlap, read_backup
 from wms_sync.upkeep.forgotten_orders import add_to_list
 from wms_sync.upkeep.recovery import begin
 from wms_sync.upkeep.restore import DataFolderInUse, restore, trust_ledger
@@ -146,7 +151,7 @@ def test_old_backups_go_with_what_only_they_have(settings, backups):
     layout = Backups.at(backups).layout
     assert layout.backups() == [last.path]
     assert {path.name for path in layout.kept()} == {kept.sha256 for _, kept in last.backup.kept()}
-    assert verify_backups(backups).damaged == ()
+    assert verify_backups(backups, settings.layout).damaged == ()
 
 
 def test_it_is_consistent_while_a_sync_runs(settings, backups, service, tmp_path):
@@ -219,7 +224,7 @@ def test_without_data_or_backups_it_says_so(settings, tmp_path):
     with pytest.raises(BackupError, match="no backup in"):
         restore(settings.model_copy(update={"data_dir": tmp_path / "new"}), tmp_path)
     with pytest.raises(BackupError, match="nothing to back up"):
-        backup(settings.model_copy(update={"data_dir": tmp_path / "new"}), tmp_path)
+        backup(settings.model_copy(update={"data_dir": tmp_path / "new"}), tmp_path / "kept")
 
 
 def first(settings: Settings, pattern: str) -> Path:
@@ -264,7 +269,7 @@ def test_what_is_damaged_in_a_backup_is_named_and_left_out_and_comes_again(setti
     copy.unlink()
     copy.write_bytes(content)  # no link any more
     DAMAGE[how](copy)
-    assert place in {one.place.split(" of ")[0] for one in verify_backups(backups).damaged}
+    assert place in {one.place.split(" of ")[0] for one in verify_backups(backups, settings.layout).damaged}
     lose(settings)
     assert list(restore(settings, made.path).left_out) == [place]
     night(settings)
@@ -281,11 +286,11 @@ def test_a_damaged_record_of_a_backup_stops_no_later_one(settings, backups):
         made = backup(settings, backups)
     assert (made.new_files, made.backup.files.keys()) == (0, first.backup.files.keys())
     assert "no file is deleted" in said[-1]
-    assert [one.place for one in verify_backups(backups).damaged] == [damaged.name]
+    assert [one.place for one in verify_backups(backups, settings.layout).damaged] == [damaged.name]
     damaged.unlink()
     with logged() as said:
         backup(settings, backups, most=1)
-    assert verify_backups(backups).damaged == ()
+    assert verify_backups(backups, settings.layout).damaged == ()
     assert not said
 
 
@@ -318,6 +323,212 @@ def test_a_damaged_state_store_in_a_backup_stops_the_restore_before_anything_cha
     with pytest.raises(BackupError, match="state store"):
         restore(settings, made.path, over=settings.data_dir)
     assert tables(settings) == before
+
+
+def contents(settings: Settings) -> dict[str, object]:
+    """Everything in the data folder but the writer's private files."""
+    files = [path for path in settings.data_dir.rglob("*") if path.is_file() and not path.name.startswith("state.db")]
+    private = settings.layout.work
+    held = {str(path): path.read_bytes() for path in files if not path.is_relative_to(private)}
+    return held | {"state": rows(settings), "private": sorted(path.name for path in private.rglob("*.duckdb"))}
+
+
+def changed_record(made: BackupReport, state: bytes | None = None, /, **changes: object) -> None:
+    """Write other things into the record of a backup, with a state that has the hash that it names."""
+    record = json.loads(made.path.read_bytes())
+    if state is not None:
+        sha256 = hashlib.sha256(state).hexdigest()
+        path = Backups.at(made.path.parent).layout.file(sha256)
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(state)
+        record["state"] |= {"sha256": sha256, "size": len(state)}
+    made.path.write_bytes(json.dumps(record | changes).encode())
+
+
+def test_a_folder_of_backups_and_the_data_folder_are_apart(settings, backups, folder, tmp_path):
+    (tmp_path / "link").symlink_to(settings.data_dir)
+    inside = Path(shutil.copytree(backups, settings.data_dir / "backups"))
+    shutil.copytree(backups, folder, dirs_exist_ok=True)
+    before = contents(settings)
+    for wrong in (inside, folder, settings.data_dir, tmp_path / "link" / "backups", inside / ".." / "other"):
+        with pytest.raises(FoldersOverlap, match="must be apart"):
+            backup(settings, wrong)
+        with pytest.raises(FoldersOverlap, match="must be apart"):
+            verify_backups(wrong, settings.layout)
+        if (wrong / "files").exists():
+            record = Backups.at(wrong).layout.backups()[-1]
+            for source in (wrong, record):
+                with pytest.raises(FoldersOverlap, match="must be apart"):
+                    restore(settings, source, over=settings.data_dir)
+    assert contents(settings) == before
+
+
+def without_room_for_a_copy(settings: Settings, _: BackupReport) -> AbstractContextManager[None]:
+    return no_file_larger_than(settings.layout.published.stat().st_size // 2)
+
+
+def without_room_for_the_state(_: Settings, __: BackupReport) -> AbstractContextManager[None]:
+    return no_file_larger_than(20_000)
+
+
+def with_a_page_of_no_window(_: Settings, made: BackupReport) -> AbstractContextManager[None]:
+    state = json.loads(Backups.at(made.path.parent).layout.file(made.backup.state.sha256).read_bytes())
+    state["tables"]["windows"] = []
+    changed_record(made, json.dumps(state).encode())
+    return nullcontext()
+
+
+def with_a_name_that_is_too_long(_: Settings, made: BackupReport) -> AbstractContextManager[None]:
+    record = json.loads(made.path.read_bytes())
+    changed_record(made, files=record["files"] | {"rejects/" + "x" * 300: record["files"]["clocks.json"]})
+    return nullcontext()
+
+
+def with_a_present_state_that_refuses(settings: Settings, _: BackupReport) -> AbstractContextManager[None]:
+    with closing(sqlite3.connect(settings.layout.state)) as connection:
+        connection.execute("create trigger no before delete on windows begin select raise(abort, 'not now'); end")
+    return nullcontext()
+
+
+WRONG = (
+    without_room_for_a_copy,
+    without_room_for_the_state,
+    with_a_page_of_no_window,
+    with_a_name_that_is_too_long,
+    with_a_present_state_that_refuses,
+)
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
+def test_a_restore_that_fails_leaves_the_folder_as_it_was(settings, backups, wrong):
+    [earlier] = Backups.at(backups).layout.backups()
+    made = BackupReport(earlier, read_backup(earlier), 0, 0, 0)
+    remember(settings, 4711)
+    failing = wrong(settings, made)
+    before = contents(settings)
+    with failing, pytest.raises(BackupError, match=r"was not restored, and .* is as it was"):
+        restore(settings, made.path, over=settings.data_dir)
+    assert contents(settings) == before
+    with begin(settings, "sync"):
+        pass
+
+
+def test_a_damaged_present_state_store_comes_back_if_the_restore_fails(settings, backups):
+    damaged = b"SQLite format 3\0" + b"no database" * 1000
+    for path in settings.data_dir.glob("state.db*"):
+        path.unlink()
+    settings.layout.state.write_bytes(damaged)
+    size = settings.layout.published.stat().st_size
+    with no_file_larger_than(size // 2), pytest.raises(BackupError, match="is as it was"):
+        restore(settings, backups, over=settings.data_dir)
+    assert settings.layout.state.read_bytes() == damaged
+    assert restore(settings, backups, over=settings.data_dir).creates_unknown_since is not None
+    assert sorted(path.name for path in settings.data_dir.glob("*damaged*")) == []
+    assert verify(settings).damaged == ()
+
+
+NAMES = (
+    "../x",
+    "/tmp/x",
+    "",
+    ".",
+    "state.db",
+    "restoring.json",
+    "work/x",
+    "raw/shipments/../../state.db",
+    "raw/shipments/20260301T000000Z-20260302T000000Z-000000/x",
+    "rejects/..",
+    "rejects/a/b.csv",
+    "analytics.duckdb\0",
+    "parquet/../x/20260301T000000Z-20260302T000000Z-000000-00001.parquet",
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("where", ["files", "damaged"])
+def test_no_name_in_a_record_leads_out_of_what_a_data_folder_has(settings, backups, name, where):
+    made = backup(settings, backups)
+    [kept, *_] = made.backup.files.values()
+    changed_record(made, **{where: {name: asdict(kept) if where == "files" else "it is missing"}})
+    before = contents(settings)
+    with pytest.raises(BackupError, match="cannot be in a data folder"):
+        restore(settings, backups, over=settings.data_dir)
+    assert contents(settings) == before
+    [found] = verify_backups(backups, settings.layout).damaged
+    assert (found.place, "cannot be in a data folder" in found.reason) == (made.path.name, True)
+
+
+@pytest.mark.parametrize("sha256", ["../../data/state.db", "", "a" * 63, "A" * 64, "/etc/passwd", "a" * 64 + "\n"])
+def test_no_hash_in_a_record_is_a_path(settings, backups, sha256):
+    made = backup(settings, backups)
+    wrong = {"sha256": sha256, "size": 1, "changed": 1}
+    for changes in ({"state": wrong}, {"files": {"clocks.json": wrong}}):
+        changed_record(made, **changes)
+        with pytest.raises(BackupError, match="is not the record of a backup"):
+            restore(settings, backups, over=settings.data_dir)
+        assert [one.place for one in verify_backups(backups, settings.layout).damaged] == [made.path.name]
+
+
+def state_with(made: BackupReport, table: str, **values: object) -> bytes:
+    state = json.loads(Backups.at(made.path.parent).layout.file(made.backup.state.sha256).read_bytes())
+    state["tables"][table][0] |= values
+    return json.dumps(state).encode()
+
+
+NO_STATES: dict[str, Callable[[BackupReport], bytes]] = {
+    "no JSON": lambda _: b"PAR1",
+    "a list": lambda _: b"[]",
+    "an empty object": lambda _: b"{}",
+    "rows of another kind": lambda _: b'{"migrations": [], "tables": {"windows": [[1]]}}',
+    "a row without its columns": lambda _: b'{"migrations": [], "tables": {"windows": [{"id": "w"}]}}',
+    "a text for a time": lambda made: state_with(made, "windows", from_at="yesterday"),
+    "a time out of range": lambda made: state_with(made, "windows", from_at="0001-01-01T00:00:00+14:00"),
+    "null for a name": lambda made: state_with(made, "windows", id=None),
+    "a text for a number": lambda made: state_with(made, "pages", number="one"),
+    "a number out of range": lambda made: state_with(made, "pages", bytes=2**63),
+    "one column more": lambda made: state_with(made, "pages", more=1),
+    "a path for a page": lambda made: state_with(made, "pages", file="../../../state.db"),
+    "a path for a window": lambda made: state_with(made, "windows", id="../../state"),
+}
+
+
+@pytest.mark.parametrize("what", NO_STATES)
+def test_a_state_that_is_no_copy_of_a_state_store_is_refused(settings, backups, what):
+    made = backup(settings, backups)
+    changed_record(made, NO_STATES[what](made))
+    before = contents(settings)
+    with pytest.raises(BackupError, match=r"cannot be restored: of the state store, it .*Nothing was changed"):
+        restore(settings, backups, over=settings.data_dir)
+    assert contents(settings) == before
+    [found] = verify_backups(backups, settings.layout).damaged
+    assert found.place == f"the state store of {made.path.name}"
+
+
+def test_a_copy_that_is_a_link_is_damaged(settings, backups, tmp_path):
+    made = backup(settings, backups)
+    copy = Backups.at(backups).layout.file(made.backup.files["clocks.json"].sha256)
+    copy.rename(tmp_path / "elsewhere")
+    copy.symlink_to(tmp_path / "elsewhere")
+    assert [one.reason for one in verify_backups(backups, settings.layout).damaged] == ["its copy is no file"]
+    assert list(restore(settings, backups, over=settings.data_dir).left_out) == ["clocks.json"]
+
+
+def test_a_file_moves_into_a_lake_in_a_data_folder_that_does_not_exist(settings, backups, tmp_path, postgres_url):
+    before = shipments(settings)
+    backup(settings, backups)
+    moved = settings.model_copy(
+        update={
+            "analytics": "ducklake",
+            "data_dir": tmp_path / "not" / "there",
+            "state_url": SecretStr(Lakes(postgres_url).new()),
+        }
+    )
+    restore(moved, backups, creates_are_known=True)
+    night(moved)
+    with target_of(moved).published() as connection:
+        query = "select * exclude (_window_id, _page, _extracted_at) from shipments order by id"
+        assert connection.execute(query).fetchall() == before
+    assert verify(moved).damaged == ()
 
 
 def test_nothing_runs_while_a_restore_is_unfinished(settings, backups):

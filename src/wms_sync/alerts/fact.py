@@ -15,6 +15,7 @@ class Event(StrEnum):
     RUN_FAILED = "run_failed"
     RECOVERED = "recovered"
     STALE_DATA = "stale_data"
+    TABLES_GONE = "tables_gone"
     QUARANTINE = "quarantine"
     DRIFT = "drift"
     REJECTS = "rejects"
@@ -32,7 +33,7 @@ class Event(StrEnum):
     @property
     def recovers(self) -> bool:
         """Return whether its end is told too."""
-        return self in {Event.RUN_FAILED, Event.STALE_DATA}
+        return self in {Event.RUN_FAILED, Event.STALE_DATA, Event.TABLES_GONE}
 
 
 class Fact(Struct, frozen=True):

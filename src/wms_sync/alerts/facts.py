@@ -16,7 +16,8 @@ from msgspec import Struct
 
 from wms_sync.alerts import runs
 from wms_sync.alerts.fact import Event, Fact, Undecided, digest
-from wms_sync.analytics.target import target_of
+from wms_sync.analytics.seal import is_gone
+from wms_sync.analytics.target import Target, target_of
 from wms_sync.cron import longest_pause
 from wms_sync.extract.nights import is_being_retried
 from wms_sync.extract.plan import data_as_of, late_after
@@ -93,9 +94,12 @@ def of_freshness(now: Now) -> Found:
 
 
 def of_published_file(now: Now) -> Found:
-    """Yield values that did not fit their types, and keys that no type knows: what is open in the inbox."""
+    """Yield that it is gone, or what is open in the inbox: values that did not fit, and keys that no type knows."""
     target = target_of(now.settings)
     if not target.is_published:
+        with StateStore(now.settings.database_url) as store:
+            if is_gone(store, target):
+                yield from _gone(target)
         return
     entries = _inbox(now.settings, target.version)
     if values := [one for one in entries if one.is_value]:
@@ -169,7 +173,7 @@ def of_audits(now: Now) -> Found:
 SOURCES: Mapping[Callable[[Now], Found], frozenset[Event]] = {
     of_runs: frozenset({Event.RUN_FAILED}),
     of_freshness: frozenset({Event.STALE_DATA}),
-    of_published_file: frozenset({Event.QUARANTINE, Event.DRIFT}),
+    of_published_file: frozenset({Event.TABLES_GONE, Event.QUARANTINE, Event.DRIFT}),
     of_pushes: frozenset({Event.REJECTS, Event.DOUBTS, Event.PUSH_NOT_SETTLED}),
     of_audits: frozenset({Event.AUDIT_FINDINGS}),
 }
@@ -181,6 +185,19 @@ def _inbox(settings: Settings, _: int) -> tuple[InboxEntry, ...]:
     """Return what is open. It may take long to find out, so the daemon asks once per published file."""
     with target_of(settings).published() as connection, StateStore(settings.database_url) as store:
         return open_entries(connection, store, {})
+
+
+def _gone(target: Target) -> Found:
+    """Yield that the published tables are gone; nobody can tell now what is open in their inbox."""
+    yield Fact(
+        Event.TABLES_GONE,
+        key=Event.TABLES_GONE,
+        fingerprint="",
+        text=f"{target.name} was published and is gone: analysts have nothing to open.",
+        what_to_do="Run `wms-sync sync`: it loads the tables from what is on disk, and publishes them again.",
+    )
+    yield Undecided(Event.QUARANTINE)
+    yield Undecided(Event.DRIFT)
 
 
 def _rejects(now: Now, kind: Kind, files: Iterable[PushedFile]) -> Found:

@@ -74,7 +74,8 @@ class _Observation(Struct, frozen=True):
 
 
 def _recovery(before: ToldFact) -> Fact:
-    what = "The data is fresh" if before.event == Event.STALE_DATA else f"{before.key.partition(':')[2]} succeeded"
+    ended = {Event.STALE_DATA: "The data is fresh", Event.TABLES_GONE: "The published tables are there"}
+    what = ended.get(Event(before.event)) or f"{before.key.partition(':')[2]} succeeded"
     text = f"{what} again; it was told on {before.told_at:%Y-%m-%d %H:%M} UTC that it was not so."
     return Fact(Event.RECOVERED, before.key, "", text)
 

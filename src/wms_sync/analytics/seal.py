@@ -1,4 +1,4 @@
-"""Tell whether the tables are as the last load left them, without reading them.
+"""Tell whether the tables are as the last load left them, or gone, without reading them.
 
 DuckDB writes a new header with each checkpoint: its number, and where the metadata is. So the header of a file that was
 written to differs, and a copy of a file has the same. The state store keeps the one that the last load left, so a
@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from wms_sync.analytics.target import Target
 from wms_sync.layout import log_of
 from wms_sync.state.store import StateStore
 
@@ -18,6 +19,8 @@ HEADERS = 3 * 4096
 """Bytes of DuckDB's headers: of the file, and of its two latest checkpoints."""
 TABLES = "tables"
 """The name of what the state store keeps: the bytes that were published, and the seal."""
+PUBLISHED = "published"
+"""The name of what the state store keeps of the last load that published: the bytes, and the name of the target."""
 
 
 def seal_of(path: Path) -> str | None:
@@ -38,3 +41,14 @@ def is_sealed(store: StateStore, seal: str | None) -> bool:
     """Return whether nobody has written to the tables with this seal since the last load."""
     kept = store.observation(TABLES)
     return kept is not None and kept.about == seal
+
+
+def note_published(store: StateStore, target: Target, size: int) -> None:
+    """Record that the target has been published."""
+    store.observe(PUBLISHED, size, target.name)
+
+
+def is_gone(store: StateStore, target: Target) -> bool:
+    """Return whether the target was published and has nothing to read now: somebody deleted it."""
+    noted = store.observation(PUBLISHED)
+    return noted is not None and noted.about == target.name and not target.is_published

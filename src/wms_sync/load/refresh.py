@@ -24,7 +24,7 @@ from wms_sync.analytics.errors import REBUILT_IF_LOST, AnalyticsError, RawPagesD
 from wms_sync.analytics.included import absent_kinds
 from wms_sync.analytics.lake_place import may_lack_files
 from wms_sync.analytics.merge import PERSONAL
-from wms_sync.analytics.seal import is_sealed, keep_seal
+from wms_sync.analytics.seal import is_sealed, keep_seal, note_published
 from wms_sync.analytics.target import target_of
 from wms_sync.catalogue import ops_tables, tables
 from wms_sync.errors import TooManyFiles
@@ -254,6 +254,7 @@ class Refresh:
         if accepted or self._loading.keeps_refused:
             self._store.mark_loaded(merged.landed)
         if accepted:
+            note_published(self._store, self._target, size)
             merged.lists.write()
             note_proven(self._store)
             drop_old_pages(self._run)

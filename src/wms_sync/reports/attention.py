@@ -17,7 +17,8 @@ from msgspec.structs import replace
 
 from wms_sync.analytics.errors import AnotherServiceError, ReadersInTheWay
 from wms_sync.analytics.foreign_log import log_notice
-from wms_sync.analytics.target import target_of
+from wms_sync.analytics.seal import is_gone
+from wms_sync.analytics.target import Target, target_of
 from wms_sync.errors import WmsSyncError
 from wms_sync.extract.clocks import what_is_off
 from wms_sync.extract.nights import is_being_retried
@@ -87,6 +88,8 @@ def items_of(found: Status, settings: Settings, store: StateStore, runs: Sequenc
             "`wms-sync sync`: it restores them from what is on disk, and reads only what is not there.",
         )
     else:
+        if is_gone(store, target := target_of(settings)):
+            yield state("tables-gone", tables_gone(target))
         yield from _coverage_items(found)
         for one in folders_set_aside(settings.layout, store):
             yield item("set-aside", str(one), about=one.window_id)
@@ -131,6 +134,14 @@ def items_of(found: Status, settings: Settings, store: StateStore, runs: Sequenc
             f"The service has {found.records_before_start} shipments last changed before {settings.start_date}; they "
             "are not read (WMS_START_DATE).",
         )
+
+
+def tables_gone(target: Target) -> str:
+    """Return what to say of a target that was published and is gone."""
+    return (
+        f"{target.name} was published and is gone: analysts have nothing to open. Run `wms-sync sync`, "
+        "which loads the tables from the Parquet files and raw pages on disk, and publishes them again."
+    )
 
 
 def _forgetting(orders: int, readers: Sequence[int]) -> str:

@@ -21,9 +21,13 @@ from wms_sync.analytics.database import PresentRelation, create_empty, records, 
 from wms_sync.catalogue import Column, Relation, Table, history_tables, marts, ops_tables, tables
 from wms_sync.durable import write_whole
 from wms_sync.reports.diagram import Diagram, diagram
+from wms_sync.reports.output import is_marked, refuse_output
 from wms_sync.reports.pages import rendered
+from wms_sync.settings import Settings
 
 _JOINS = re.compile(r"joins (?P<table>[\w.]+)\.(?P<column>\w+)")
+MARK_OF_PAGE = '<meta name="generator" content="wms-sync dictionary">'
+MARK_OF_SOURCES = "# Made by `wms-sync dictionary`"
 SUBJECTS = (
     ("marts", "Marts", "Views for everyday questions. Begin here."),
     ("shipments", "Shipments", "What leaves the warehouse, with its items and packages."),
@@ -172,7 +176,7 @@ class Dictionary:
             for schema, found in sorted(schemas.items())
         ]
         text = yaml.safe_dump({"version": 2, "sources": sources}, sort_keys=False, allow_unicode=True, width=120)
-        return f"# Made by `wms-sync dictionary`, version {version('wms-sync')}.\n{text}"
+        return f"{MARK_OF_SOURCES}, version {version('wms-sync')}.\n{text}"
 
     def _source_table(self, one: Described) -> dict[str, Any]:
         return {
@@ -201,11 +205,16 @@ class Dictionary:
             yield {"relationships": {"arguments": arguments, "config": {"severity": severity}}}
 
 
-def write_dictionary(folder: Path) -> tuple[Path, Path]:
-    """Write ``dictionary.html`` and ``sources.yml`` into a folder, which is made if it does not exist."""
+def write_dictionary(settings: Settings, folder: Path, *, force: bool = False) -> tuple[Path, Path]:
+    """Write ``dictionary.html`` and ``sources.yml`` into a folder, which is made if it does not exist.
+
+    ``force``: also over other files of these names. Raise ``OutputRefused``.
+    """
+    page, sources = folder / "dictionary.html", folder / "sources.yml"
+    refuse_output(settings, page, lambda there: is_marked(there, MARK_OF_PAGE), force=force)
+    refuse_output(settings, sources, lambda there: is_marked(there, MARK_OF_SOURCES), force=force)
     made = Dictionary()
     folder.mkdir(parents=True, exist_ok=True)
-    page, sources = folder / "dictionary.html", folder / "sources.yml"
     write_whole(page, made.html().encode())
     write_whole(sources, made.sources().encode())
     return page, sources

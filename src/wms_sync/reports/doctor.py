@@ -16,6 +16,7 @@ from wms_sync import sql_files
 from wms_sync.analytics.database import records, row_counts
 from wms_sync.analytics.errors import DatabaseOpenError, ReadersInTheWay
 from wms_sync.analytics.foreign_log import log_notice
+from wms_sync.analytics.seal import is_gone
 from wms_sync.analytics.target import target_of
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.clock import Heard
@@ -31,6 +32,7 @@ from wms_sync.master_data.kinds.table import KINDS, in_shipments
 from wms_sync.master_data.plan.lookup import METHODS, MerchantLookup
 from wms_sync.master_data.push.locks import pusher
 from wms_sync.master_data.push.unfinished import needs, unfinished
+from wms_sync.reports.attention import tables_gone
 from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
 from wms_sync.reports.findings import Finding
 from wms_sync.settings import Settings
@@ -290,7 +292,9 @@ def _lock(settings: Settings) -> Iterator[Finding]:
 def _published(settings: Settings) -> Iterator[Finding]:
     layout, target = settings.layout, target_of(settings)
     if not target.is_published:
-        yield Finding("published", "ok", "nothing yet")
+        with StateStore(settings.database_url) as store:
+            gone = is_gone(store, target)
+        yield Finding("published", "fail", tables_gone(target)) if gone else Finding("published", "ok", "nothing yet")
         return
     with target.published() as connection:
         rows = row_counts(connection)

@@ -7,9 +7,11 @@ are marked as such; in ``.csv`` an apostrophe comes before a text that begins li
 
 from __future__ import annotations
 
+import csv
 import os
 import secrets
 import tempfile
+import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import date, datetime
@@ -20,11 +22,13 @@ from typing import TYPE_CHECKING
 import duckdb
 from msgspec import Struct
 
+from wms_sync import sql_files
 from wms_sync.analytics.database import TableColumns, relations_in
 from wms_sync.analytics.target import target_of
 from wms_sync.catalogue import literal, quote
 from wms_sync.durable import accessing, put_in_place, sync_file
 from wms_sync.errors import WmsSyncError
+from wms_sync.reports.output import refuse_output
 from wms_sync.settings import Settings
 from wms_sync.timezones import checked_zone
 
@@ -34,6 +38,8 @@ if TYPE_CHECKING:
 
 KINDS = (".xlsx", ".csv", ".parquet")
 PERSONAL = "pii"
+MARK_KEY, MARK = "written_by", "wms-sync export"
+"""What the metadata of a workbook and of a Parquet file say."""
 MOST_ROWS = 1_048_575
 """A sheet holds so many rows below its header."""
 MOST_CHARACTERS = 32_767
@@ -84,12 +90,12 @@ class _Exportable(Struct, frozen=True):
         return f"select {', '.join(expressions)} from {self.qualified}"
 
 
-def export(settings: Settings, name: str, to: Path, *, timezone: str | None = None) -> Exported:
+def export(settings: Settings, name: str, to: Path, *, timezone: str | None = None, force: bool = False) -> Exported:
     """Write a mart or table, named with or without its schema, to a file; the ending of its name says which kind.
 
     ``timezone`` is that of the times in ``.xlsx`` and ``.csv``; without it, that of warehouses that no other is set
-    for. The file replaces one of the same name when it is whole, and only its owner can read it. Raise
-    ``ExportError``.
+    for. The file replaces an earlier export of the same name when it is whole, with ``force`` any file, and only its
+    owner can read it. Raise ``ExportError`` or ``OutputRefused``.
     """
     kind = to.suffix.lower()
     if kind not in KINDS:
@@ -101,20 +107,44 @@ def export(settings: Settings, name: str, to: Path, *, timezone: str | None = No
         zone = None if kind == ".parquet" else checked_zone(timezone or settings.timezones.default)
     except ValueError as error:
         raise ExportError(f"{timezone} {error}.") from None
-    with target.published() as connection, _replacing(to) as path:
+    with target.published() as connection:
         relation = _named(connection, name)
-        cut = 0
-        if kind == ".parquet":
-            rows = _copied(connection, relation.query(["*"]), path, "format parquet, compression zstd")
-        elif kind == ".csv":
-            expressions = [
-                _without_formula(name, kind, _plain(name, kind, str(zone)))
-                for name, (kind, _) in relation.columns.items()
-            ]
-            rows = _copied(connection, relation.query(expressions), path, "format csv, header")
-        else:
-            rows, cut = _write_workbook(connection, relation, path, str(zone), to)
+        refuse_output(settings, to, lambda there: _is_export(there, kind, relation), force=force)
+        with _replacing(to) as path:
+            rows, cut = _write_file(connection, relation, kind, path, str(zone), to)
     return Exported(relation.full_name, to, rows, zone, cut, relation.schema == PERSONAL)
+
+
+def _is_export(path: Path, kind: str, relation: _Exportable) -> bool:
+    """Return whether an earlier export wrote the file: by its mark, or in ``.csv`` by the header of the same table."""
+    try:
+        if kind == ".csv":
+            with path.open(encoding="utf-8", newline="") as file:
+                return next(csv.reader(file), None) == list(relation.columns)
+        if kind == ".xlsx":
+            with zipfile.ZipFile(path) as book:
+                return MARK.encode() in book.read("docProps/core.xml")
+        with duckdb.connect() as connection:
+            marked = {"file": str(path), "key": MARK_KEY, "value": MARK}
+            row = connection.execute(sql_files.read("queries/parquet_is_marked.sql"), marked).fetchone()
+            return bool(row and row[0])
+    except (ValueError, csv.Error, zipfile.BadZipFile, KeyError, duckdb.Error):  # of another form
+        return False
+
+
+def _write_file(
+    connection: duckdb.DuckDBPyConnection, relation: _Exportable, kind: str, path: Path, zone: str, to: Path
+) -> tuple[int, int]:
+    """Write the rows; return how many, and how many texts were cut."""
+    if kind == ".xlsx":
+        return _write_workbook(connection, relation, path, zone, to)
+    if kind == ".parquet":
+        marked = f"kv_metadata {{{MARK_KEY}: {literal(MARK)}}}"
+        return _copied(connection, relation.query(["*"]), path, f"format parquet, compression zstd, {marked}"), 0
+    expressions = [
+        _without_formula(name, type_, _plain(name, type_, zone)) for name, (type_, _) in relation.columns.items()
+    ]
+    return _copied(connection, relation.query(expressions), path, "format csv, header"), 0
 
 
 @contextmanager
@@ -187,6 +217,7 @@ def _write_workbook(
         )
     rows = connection.execute(relation.query(_plain(name, kind, zone) for name, (kind, _) in relation.columns.items()))
     with _told_of(to), xlsxwriter.Workbook(path, {"constant_memory": True}) as book:
+        book.set_properties({"comments": MARK})
         bold = book.add_format({"bold": True})
         formats = {
             datetime: book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"}),

@@ -20,6 +20,7 @@ from wms_sync.analytics.target import target_of
 from wms_sync.durable import share_with_group, write_whole
 from wms_sync.errors import WmsSyncError
 from wms_sync.reports.attention import RUN
+from wms_sync.reports.output import is_marked, refuse_output
 from wms_sync.reports.pages import rendered
 from wms_sync.reports.status import Status, status
 from wms_sync.settings import Settings
@@ -42,6 +43,7 @@ STEPS_OF_SHIPMENT = {
     "packing": "is being packed: ask the warehouse",
     "picked": "is picked and not packed: ask the warehouse",
 }
+MARK = '<meta name="generator" content="wms-sync report">'
 ASK = "ask the warehouse what it waits for"
 
 
@@ -79,17 +81,21 @@ class Report(Struct, frozen=True):
 
 
 def make_report(
-    settings: Settings, to: Path | None = None, *, checks: Sequence[CheckResult] | None = None
+    settings: Settings, to: Path | None = None, *, force: bool = False, checks: Sequence[CheckResult] | None = None
 ) -> tuple[Path, Report]:
     """Write the report to ``report.html`` in the data folder, or to ``to``. ``checks`` are those of the last load.
 
-    Raise ``ReportError``.
+    ``force``: also over a file that is no report. Raise ``ReportError`` or ``OutputRefused``.
     """
+    path = settings.layout.report
+    is_default = to is None or to.resolve() == path.resolve()
+    if to is not None and not is_default:
+        path = to
+        refuse_output(settings, path, lambda there: is_marked(there, MARK), force=force)
     report = _collected(settings, checks)
-    path = to or settings.layout.report
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, _html(report).encode())
-    if to is None:
+    if is_default:
         share_with_group(settings.layout.root, path)
     return path, report
 

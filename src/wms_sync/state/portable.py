@@ -13,14 +13,15 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import Connection, Table, select
+from sqlalchemy import Column, Connection, Table, select
 from sqlalchemy.exc import DBAPIError
 
 from wms_sync.state.engine import close_engine, open_engine
 from wms_sync.state.errors import MigrationsUnknown, StateError
-from wms_sync.state.schema import METADATA, MIGRATIONS, UtcDateTime, migrate, migrations_table, turns
+from wms_sync.state.schema import METADATA, MIGRATIONS, migrate, migrations_table, turns
 
 ROWS_PER_STATEMENT = 1000
+INTEGER_BITS = 64
 Row = dict[str, Any]
 
 
@@ -59,8 +60,7 @@ def put_back(url: str, snapshot: Snapshot) -> None:
     What the present release adds to the tables of the snapshot's is added by its migrations, as in an upgrade. Raise
     ``StateError``, also for a snapshot of a newer release.
     """
-    if unknown := [name for name in snapshot.migrations if name not in {known for known, _ in MIGRATIONS}]:
-        raise MigrationsUnknown(unknown)
+    _refuse_newer(snapshot)
     engine = open_engine(url, "full")
     try:
         with engine.begin() as connection:
@@ -86,13 +86,48 @@ def encoded(snapshot: Snapshot) -> bytes:
 
 
 def decoded(content: bytes) -> Snapshot:
-    """Read what ``encoded`` of this or an earlier release wrote."""
+    """Read what ``encoded`` of this or an earlier release wrote.
+
+    Raise ``MigrationsUnknown`` for a newer release's, and ``ValueError`` for what no release wrote.
+    """
     snapshot = msgspec.json.decode(content, type=Snapshot)
-    for table in _copied():
-        times = [column.name for column in table.columns if isinstance(column.type, UtcDateTime)]
-        for row in snapshot.rows(table):
-            row.update({name: datetime.fromisoformat(row[name]) for name in times if row.get(name) is not None})
-    return snapshot
+    _refuse_newer(snapshot)
+    return replace(snapshot, tables={table.name: _decoded_rows(table, snapshot.rows(table)) for table in _copied()})
+
+
+def _decoded_rows(table: Table, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+    """Return the rows without columns that the table has no more, and with null in those that it got since."""
+    there = rows[0].keys() if rows else frozenset()
+    if any(row.keys() != there for row in rows):
+        raise ValueError(f"rows of {table.name} differ in their columns")
+    columns = [column for column in table.columns if column.name in there or column.default is None]
+    return tuple({column.name: _value(column, row.get(column.name)) for column in columns} for row in rows)
+
+
+def _value(column: Column[Any], value: object) -> object:
+    """Return the value of a column as it was before it was encoded. Raise ``ValueError`` if it cannot have been."""
+    if value is None and column.nullable:
+        return None
+    kind = column.type.python_type
+    if kind is datetime and isinstance(value, str):
+        return _moment(value)
+    if kind is float and isinstance(value, int | float):
+        return value
+    if isinstance(value, kind) and not (isinstance(value, int) and value.bit_length() >= INTEGER_BITS):
+        return value
+    raise ValueError(f"{value!r:.80} is no {column.name} of {column.table.name}")
+
+
+def _moment(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f"{text} is before or after all times") from None
+
+
+def _refuse_newer(snapshot: Snapshot) -> None:
+    if unknown := [name for name in snapshot.migrations if name not in {known for known, _ in MIGRATIONS}]:
+        raise MigrationsUnknown(unknown)
 
 
 def _copied() -> list[Table]:
@@ -112,8 +147,6 @@ def _rows(connection: Connection, table: Table) -> tuple[Row, ...]:
 
 
 def _insert(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
-    """Insert rows; a column that a copy lacks gets its default, and one that the table lacks is left out."""
-    names = set(table.columns.keys())
-    given = [{name: value for name, value in row.items() if name in names} for row in rows]
+    given = list(rows)
     for start in range(0, len(given), ROWS_PER_STATEMENT):
         connection.execute(table.insert(), given[start : start + ROWS_PER_STATEMENT])

@@ -34,6 +34,11 @@ class UtcDateTime(TypeDecorator[datetime]):
     impl = DateTime
     cache_ok = True
 
+    @property
+    def python_type(self) -> type[datetime]:
+        """Return the type of its values."""
+        return datetime
+
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:  # noqa: ANN401
         """Convert an aware datetime to naive UTC for storage."""
         return None if value is None else value.astimezone(UTC).replace(tzinfo=None)

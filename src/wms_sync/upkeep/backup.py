@@ -52,7 +52,8 @@ class BackupReport(Struct, frozen=True):
 
 def backup(settings: Settings, folder: Path, *, most: int = KEPT_BACKUPS) -> BackupReport:
     """Make a backup in the folder, and delete all but the newest ``most``. It waits for another backup alone."""
-    layout, kept = settings.layout, Backups.at(folder)
+    layout = settings.layout
+    kept = Backups.at(folder).apart_from(layout)
     refuse_unfinished_restore(layout)
     if not (holds_data(layout) or layout.windows()):
         where = layout.root if layout.elsewhere is None else layout.files.where("")

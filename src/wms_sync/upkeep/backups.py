@@ -15,14 +15,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from wms_sync.durable import accessing, make_private, sync, sync_file, write_whole
 from wms_sync.errors import WmsSyncError
-from wms_sync.layout import BackupLayout
+from wms_sync.layout import BackupLayout, Layout, flattened_key, is_restorable, raw_key
 from wms_sync.settings import is_same_service
+from wms_sync.state.portable import Snapshot, decoded
+from wms_sync.state.schema import pages, windows
 
 logger = logging.getLogger(__name__)
 FORMAT = 2
@@ -33,11 +36,23 @@ class BackupError(WmsSyncError):
     """A backup cannot be made, read or restored."""
 
 
+class FoldersOverlap(BackupError):
+    """The folder of backups and the data folder are one, or one is inside the other."""
+
+    exit_code = 2
+
+    def __init__(self, backups: Path, data: Path) -> None:
+        super().__init__(
+            f"The folder of backups {backups} and the data folder {data} must be apart: what deletes or replaces one "
+            "would destroy the other. Nothing was changed. Name a folder outside the data folder, best on another disk."
+        )
+
+
 class Kept(Struct, frozen=True):
     """A file of the data folder in a backup. ``changed`` is its time of change in nanoseconds, to know it again."""
 
-    sha256: str
-    size: int
+    sha256: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
+    size: Annotated[int, Meta(ge=0)]
     changed: int
 
 
@@ -72,6 +87,14 @@ class RecordDamaged(BackupError):
     """The record of a backup cannot be read."""
 
 
+class StateCopyDamaged(BackupError):
+    """The copy of the state store in a backup is damaged, or no state store."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"{reason} ({path})")
+
+
 class Backups(Struct, frozen=True):
     """A folder of backups."""
 
@@ -81,6 +104,13 @@ class Backups(Struct, frozen=True):
     def at(cls, folder: Path) -> Backups:
         """Return the folder of backups at this path."""
         return cls(BackupLayout(folder.expanduser().absolute()))
+
+    def apart_from(self, data: Layout) -> Backups:
+        """Return these backups. Raise ``FoldersOverlap`` unless they are apart from the data folder, links resolved."""
+        backups, here = self.layout.root.resolve(), data.root.resolve()
+        if backups.is_relative_to(here) or here.is_relative_to(backups):
+            raise FoldersOverlap(self.layout.root, data.root)
+        return self
 
     def newest(self) -> tuple[Path, Backup]:
         """Return the newest backup and the path of its record. Raise ``BackupError`` if there is none."""
@@ -144,11 +174,28 @@ class Backups(Struct, frozen=True):
         """Describe how a kept file differs from what was kept; return None if it does not."""
         path = self.layout.file(kept.sha256)
         try:
+            if path.is_symlink() or not path.is_file():
+                return "its copy is no file" if os.path.lexists(path) else "its copy is missing"
             if path.stat().st_size != kept.size:
                 return f"its copy has {path.stat().st_size} bytes instead of {kept.size}"
             return None if sha256_of(path) == kept.sha256 else "its copy is altered: its SHA-256 differs"
-        except FileNotFoundError:
-            return "its copy is missing"
+        except OSError as error:
+            return f"its copy cannot be read ({error.strerror})"
+
+    def state(self, backup: Backup) -> Snapshot:
+        """Return the state store of a backup. Raise ``StateCopyDamaged``, or ``MigrationsUnknown``."""
+        path = self.layout.file(backup.state.sha256)
+        if (reason := self.damage(backup.state)) is not None:
+            raise StateCopyDamaged(path, reason)
+        try:
+            snapshot = decoded(path.read_bytes())
+        except ValueError as error:
+            raise StateCopyDamaged(path, f"it is no copy of a state store: {error}") from None
+        keys = [flattened_key(row["id"]) for row in snapshot.rows(windows)]
+        keys += [raw_key(row["window_id"], row["file"]) for row in snapshot.rows(pages)]
+        if wrong := [key for key in keys if not is_restorable(key)]:
+            raise StateCopyDamaged(path, f"it names {wrong[0]!r}, which cannot be in a data folder")
+        return snapshot
 
     def prune(self, most: int) -> tuple[int, int]:
         """Delete all backups but the newest ``most``, and what none of these has; return how many of each."""
@@ -181,9 +228,14 @@ class Backups(Struct, frozen=True):
 
 
 def read_backup(path: Path) -> Backup:
-    """Read the record of a backup. Raise ``RecordDamaged``, or ``BackupError`` if it is of a newer release."""
+    """Read the record of a backup. Raise ``RecordDamaged``, or ``BackupError`` if it is of a newer release.
+
+    Whatever a record says, each of its names is one that a data folder may have.
+    """
     try:
         backup = msgspec.json.decode(path.read_bytes(), type=Backup)
+        if wrong := [name for name in (*backup.files, *backup.damaged) if not is_restorable(name)]:
+            raise ValueError(f"it names {wrong[0]!r}, which cannot be in a data folder")
     except (ValueError, OSError) as error:
         raise RecordDamaged(
             f"{path} is not the record of a backup ({error}). Name an older backup-*.json of the folder, and delete "

@@ -74,6 +74,7 @@ def begin(settings: Settings, purpose: str, run_id: str | None = None, *, anew: 
 def recover(run: Run, *, anew: bool = False) -> None:
     """Repair the state store from what is on disk. The caller holds the writer's lock."""
     settings, store, layout = run.settings, run.store, run.layout
+    store.turn.take_away(layout.staged.root)  # left by a restore that was killed
     report_foreign_log(layout)
     refuse_another_place(settings, store)
     known = {window.id for window in store.windows()}

@@ -1,8 +1,10 @@
-"""``wms-sync restore``: put a backup back into an empty or lost data folder; a kill leaves nothing that looks whole.
+"""``wms-sync restore``: put a backup into an empty or lost data folder. If anything is wrong, that stays as it was.
 
-``restoring.json`` is written first and removed last; as long as it is there, no run reads or writes, and a repeated
-restore begins anew. The published file comes last, after every remembered ``wms-sync forget`` was applied to what was
-put back: those in the backup, in its folder, in the present state store and in the present ``forgotten-orders.json``.
+First everything is read, checked and staged: in ``work/restored``, a data folder of its own with its own state store,
+every remembered ``wms-sync forget`` is applied: those in the backup, in its folder, in the present state store and in
+the present ``forgotten-orders.json``. Then what is staged takes the place of what is there, by renames, the published
+file last. Only meanwhile ``restoring.json`` is there: nothing else reads or writes until a killed restore is repeated.
+At last a run begins, as every run does, and repairs the state store from what is on disk.
 
 Where raw pages and Parquet files lie in object storage and are no part of the backup, the manifests beside them say
 which windows there are. A backup that has them can be restored into object storage, and into a lake, which the next
@@ -19,26 +21,24 @@ import logging
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from uuid import uuid4
 
 from msgspec import Struct
 from msgspec.structs import asdict
 from sqlalchemy.engine import make_url
 
 from wms_sync.analytics.errors import AnotherServiceError
-from wms_sync.analytics.publish import publish
-from wms_sync.durable import accessing, make_private, sync, write_whole
-from wms_sync.errors import SettingsError
-from wms_sync.layout import PARQUET, RAW, Layout, flattened_key, name_of, spill
+from wms_sync.durable import accessing, make_private, share_with_group, sync, write_whole
+from wms_sync.errors import SettingsError, WmsSyncError
+from wms_sync.layout import PARQUET, RAW, Layout, flattened_key, name_of
 from wms_sync.settings import Settings, is_same_service
-from wms_sync.state.errors import StateError, StateUrlError
-from wms_sync.state.holders import WRITER
+from wms_sync.state.errors import StateDamaged, StateError
+from wms_sync.state.holders import Held
 from wms_sync.state.ledger import LEDGER_LACKS, Entry
 from wms_sync.state.locks import lock_of
-from wms_sync.state.portable import Row, Snapshot, decoded, put_back, read_snapshot
+from wms_sync.state.portable import Row, Snapshot, put_back, read_snapshot
 from wms_sync.state.run import Run
 from wms_sync.state.schema import forgotten_orders, observations, pages, push_ledger, windows
 from wms_sync.state.store import StateStore
@@ -49,12 +49,14 @@ from wms_sync.upkeep.backups import (
     BackupError,
     Backups,
     Kept,
+    StateCopyDamaged,
     put_copy,
     put_link,
     read_backup,
 )
+from wms_sync.upkeep.forget import forget
 from wms_sync.upkeep.forgotten_orders import orders_listed, orders_remembered
-from wms_sync.upkeep.recovery import begin, recover
+from wms_sync.upkeep.recovery import begin
 
 logger = logging.getLogger(__name__)
 
@@ -94,41 +96,28 @@ def restore(
     """
     layout = settings.layout
     kept, path, backup = _named(source)
+    kept.apart_from(layout)
     if backup.service and settings.base_url and not is_same_service(backup.service, settings.base_url):
         raise AnotherServiceError(backup.service, settings.base_url)
     _refuse_data(settings, backup, over)
     snapshot, left_out = _examined(kept, path, backup)
+    make_private(layout.root)
     with ExitStack() as stack:
-        lock = lock_of(settings.database_url, layout)
-        held = stack.enter_context(lock.hold("restore"))
+        held = stack.enter_context(lock_of(settings.database_url, layout).hold("restore"))
         for what in (*locks, LOCK):
-            stack.enter_context(lock.hold("restore", what=what))
+            stack.enter_context(lock_of(settings.database_url, layout).hold("restore", what=what))
         _refuse_data(settings, backup, over)
-        write_whole(layout.restoring, str(path).encode())
         present = _present(settings)
         forgotten = _forgotten(layout, kept, snapshot, present)
-        write_whole(layout.forgotten_orders, _as_json(forgotten))
         merged = _merged(backup, snapshot, present, forgotten, creates_are_known=creates_are_known)
-        put_back(settings.database_url, merged if backup.files_in is None else _without_windows(merged))
-        _remove_files(layout)
-        if settings.analytics == "ducklake" and backup.files_in is None:
-            _drop_lake(settings)
-        _put_files(settings, kept, backup, left_out)
-        turn = Turn.taken(settings.database_url, layout, held, what=WRITER, run_id=str(uuid4()))
-        try:
-            with layout.files.in_turn(turn), StateStore(settings.database_url, turn) as store:
-                _put_objects(turn, layout, kept, backup, left_out)
-                run = Run(settings, store, turn.epoch.row.run_id or "")
-                recover(run)  # also applies each forget: none of them is recorded as done
-                if _lacks(merged) is None:
-                    store.delete_observation(LEDGER_LACKS)
-                if layout.working_database.exists():
-                    publish(turn, layout, layout.working_database)
-        finally:
-            turn.close()
-        layout.restoring.unlink()
-        sync(layout.root)
+        stack.callback(shutil.rmtree, layout.staged.root, ignore_errors=True)
+        with _unchanged(layout, path):
+            ready = _stage(settings, kept, backup, left_out, merged, held)
+        _swap(settings, path, backup, ready, held, is_lost=present is None)
     since = _lacks(merged)
+    with begin(settings, "restore") as run:
+        if since is None:
+            run.store.delete_observation(LEDGER_LACKS)
     return Restored(path, backup, left_out, len(forgotten), None if since is None else _moment(since))
 
 
@@ -179,32 +168,59 @@ def _knows_windows(settings: Settings) -> bool:
 
 def _examined(kept: Backups, path: Path, backup: Backup) -> tuple[Snapshot, dict[str, str]]:
     """Return the state store, and what is damaged of the rest. Raise ``BackupError`` if the state store is."""
-    if (reason := kept.damage(backup.state)) is not None:
+    try:
+        snapshot = kept.state(backup)
+    except StateCopyDamaged as error:
         raise BackupError(
-            f"{path} cannot be restored: of the state store, {reason} ({kept.layout.file(backup.state.sha256)}). "
-            "Nothing was changed. Name an older backup-*.json of the folder."
-        )
+            f"{path} cannot be restored: of the state store, {error}. Nothing was changed. Name an older "
+            "backup-*.json of the folder."
+        ) from None
     damaged = dict(backup.damaged)
     for place, one in sorted(backup.files.items()):
         if (reason := kept.damage(one)) is not None:
             damaged[place] = f"{reason} ({kept.layout.file(one.sha256)})"
-    return decoded(kept.layout.file(backup.state.sha256).read_bytes()), damaged
+    return snapshot, damaged
 
 
 def _present(settings: Settings) -> Snapshot | None:
-    """Return the present state store; None if it cannot be read, and then a damaged SQLite file is deleted."""
+    """Return the present state store; None if it is a damaged SQLite file."""
     try:
         return read_snapshot(settings.database_url)
-    except StateUrlError:
-        raise
-    except StateError as error:
-        url = make_url(settings.database_url)
-        if url.get_backend_name() != "sqlite":
-            raise
+    except StateDamaged as error:
         logger.warning("%(error)s What it knew is lost", {"error": error})
-        for end in ("", "-wal", "-shm"):
-            Path(f"{url.database}{end}").unlink(missing_ok=True)
         return None
+
+
+@contextmanager
+def _unchanged(layout: Layout, path: Path) -> Iterator[None]:
+    """Add to an error that nothing was changed."""
+    try:
+        yield
+    except (WmsSyncError, OSError) as error:
+        raise BackupError(f"{path} was not restored, and {layout.root} is as it was: {error}") from None
+
+
+def _stage(
+    settings: Settings, kept: Backups, backup: Backup, left_out: dict[str, str], merged: Snapshot, held: Held
+) -> Snapshot:
+    """Make the data folder ready as it shall be, without what was forgotten; return its state store."""
+    staged = settings.layout.staged
+    shutil.rmtree(staged.root, ignore_errors=True)
+    here = settings.model_copy(
+        update={"data_dir": staged.root, "state_url": None, "files_url": None, "analytics": "file"}
+    )
+    make_private(staged.root)
+    _put_files(settings, kept, backup, left_out)
+    put_back(here.database_url, merged if backup.files_in is None else _without_windows(merged))
+    with (
+        closing(Turn.taken(here.database_url, staged, held)) as turn,
+        StateStore(here.database_url, turn) as store,
+    ):
+        forget(Run(here, store, "restore"), ())
+    ready = read_snapshot(here.database_url)
+    if backup.files_in is None:
+        return ready
+    return ready.with_rows(forgotten_orders, merged.rows(forgotten_orders))  # not yet in the objects
 
 
 def _forgotten(layout: Layout, kept: Backups, snapshot: Snapshot, present: Snapshot | None) -> frozenset[int]:
@@ -269,16 +285,75 @@ def _moment(seconds: int) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def _as_json(orders: frozenset[int]) -> bytes:
-    return str(sorted(orders)).encode()
+def _swap(settings: Settings, path: Path, backup: Backup, ready: Snapshot, held: Held, *, is_lost: bool) -> None:
+    """Put what is staged in the place of what is there; until this ends, ``restoring.json`` refuses every command."""
+    layout, staged = settings.layout, settings.layout.staged
+    was_interrupted = layout.restoring.exists()
+    with _unchanged(layout, path):
+        write_whole(layout.restoring, str(path).encode())
+        try:
+            with _in_place_of(_state_files(settings) if is_lost else []):
+                put_back(settings.database_url, ready)
+        except (WmsSyncError, OSError):
+            if not was_interrupted:
+                layout.restoring.unlink()
+            raise
+    if layout.elsewhere is not None:
+        _put_objects(settings, held)
+    _replace_files(layout, staged)
+    if settings.analytics == "ducklake" and backup.files_in is None:
+        _drop_lake(settings)
+    layout.restoring.unlink()
+    sync(layout.root)
 
 
-def _remove_files(layout: Layout) -> None:
-    """Delete what the backup replaces; the published file first, so that nobody reads what is half gone."""
-    for path in (layout.published, layout.published_log, layout.working_database, layout.working_log):
-        path.unlink(missing_ok=True)
-    for folder in (layout.raw, layout.parquet, layout.turns, spill(layout.work)):
-        shutil.rmtree(folder, ignore_errors=True)
+def _state_files(settings: Settings) -> list[Path]:
+    """Return the files of a state store in SQLite."""
+    path = Path(str(make_url(settings.database_url).database))
+    files = (path.with_name(f"{path.name}{end}") for end in ("", "-wal", "-shm"))
+    return [file for file in files if file.exists()]
+
+
+@contextmanager
+def _in_place_of(damaged: list[Path]) -> Iterator[None]:
+    """Move files out of the way of the block; delete them after it, or put them back if it failed."""
+    moved = [(path, path.rename(path.with_name(f"{path.name}.damaged"))) for path in damaged]
+    try:
+        yield
+    except BaseException:
+        for path, aside in moved:
+            aside.replace(path)
+        raise
+    for _, aside in moved:
+        aside.unlink()
+
+
+def _replace_files(layout: Layout, staged: Layout) -> None:
+    """Rename what is staged to its place, and what is there away: the published file last, so that there is one."""
+    away = make_private(staged.root / "away")
+    staged.forgotten_orders.replace(layout.forgotten_orders)
+    for old in (layout.working_database, layout.working_log, layout.published_log):
+        old.unlink(missing_ok=True)
+    for old, new in ((layout.raw, staged.raw), (layout.parquet, staged.parquet)):
+        with suppress(FileNotFoundError):
+            old.rename(away / old.name)
+        if layout.elsewhere is None and new.exists():
+            make_private(old.parent)
+            new.rename(old)
+            sync(old.parent)
+    for new in (staged.clocks, *staged.rejects.glob("*")):
+        if new.exists():
+            old = layout.root / new.relative_to(staged.root)
+            make_private(old.parent)
+            new.replace(old)
+    if staged.published.exists():
+        share_with_group(layout.root, staged.published)
+        staged.published.replace(layout.published)
+    else:
+        layout.published.unlink(missing_ok=True)
+    for folder in (layout.rejects, layout.root):
+        if folder.exists():
+            sync(folder)
 
 
 def _drop_lake(settings: Settings) -> None:
@@ -290,38 +365,34 @@ def _drop_lake(settings: Settings) -> None:
 
 
 def _put_files(settings: Settings, kept: Backups, backup: Backup, left_out: dict[str, str]) -> None:
-    """Put into the data folder what belongs there."""
-    layout = settings.layout
+    """Put the files of the backup into the staged folder."""
+    staged = settings.layout.staged
     folders: set[Path] = set()
-    with accessing(layout.root):
-        for place, one in _to_put(layout, backup, left_out):
-            source, path = kept.layout.file(one.sha256), layout.root / place
-            is_written_once = _is_written_once(place)
-            if is_written_once and layout.elsewhere is not None:
+    with accessing(staged.root):
+        for place, one in _to_put(staged, backup, left_out):
+            source, path = kept.layout.file(one.sha256), staged.root / place
+            if path == staged.published and settings.analytics == "ducklake":
                 continue
-            if path == layout.published:
-                if settings.analytics == "ducklake":
-                    continue
-                path = layout.working_database  # where every forget is applied before it is published
             folders.add(make_private(path.parent))
-            path.unlink(missing_ok=True)
-            (put_link if is_written_once else put_copy)(source, path)
+            (put_link if _is_written_once(place) else put_copy)(source, path)
         for folder in folders:
             sync(folder)
 
 
-def _put_objects(turn: Turn, layout: Layout, kept: Backups, backup: Backup, left_out: dict[str, str]) -> None:
-    """Put raw pages and Parquet files where they lie, if not in the data folder, under the names that they have."""
-    if layout.elsewhere is None:
-        return
+def _put_objects(settings: Settings, held: Held) -> None:
+    """Put staged raw pages and Parquet files where they lie, if not in the data folder, under the names they have."""
+    layout, staged = settings.layout, settings.layout.staged
+    files = [path for folder in (staged.raw, staged.parquet) for path in folder.rglob("*") if path.is_file()]
+    with (
+        closing(Turn.taken(settings.database_url, layout, held)) as turn,
+        layout.files.in_turn(turn),
+        ThreadPoolExecutor(AT_ONCE) as pool,
+    ):
 
-    def put(found: tuple[str, Kept]) -> None:
-        place, one = found
-        layout.files.replace(turn, place, kept.layout.file(one.sha256).read_bytes())
+        def put(path: Path) -> None:
+            layout.files.replace(turn, path.relative_to(staged.root).as_posix(), path.read_bytes())
 
-    named = [found for found in _to_put(layout, backup, left_out) if _is_written_once(found[0])]
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        list(pool.map(put, named))
+        list(pool.map(put, files))
 
 
 def _is_written_once(place: str) -> bool:

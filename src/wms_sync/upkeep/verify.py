@@ -22,12 +22,13 @@ from wms_sync.extract.errors import ManifestDamaged
 from wms_sync.extract.raw import damage, is_dropped, key_of, read_manifest
 from wms_sync.flatten.errors import RecordDamagedError
 from wms_sync.flatten.window import FlattenedWindow, flattened_window, is_flattened
-from wms_sync.layout import MANIFEST, flattened_key, raw_key
+from wms_sync.layout import MANIFEST, Layout, flattened_key, raw_key
 from wms_sync.settings import Settings
+from wms_sync.state.errors import StateError
 from wms_sync.state.locks import lock_of
 from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
 from wms_sync.state.turns import refuse_unfinished_restore
-from wms_sync.upkeep.backups import BackupError, Backups, read_backup
+from wms_sync.upkeep.backups import Backup, BackupError, Backups, Kept, StateCopyDamaged, read_backup
 from wms_sync.upkeep.forgotten_orders import refuse_lost
 from wms_sync.upkeep.recovery import is_behind
 from wms_sync.upkeep.set_aside import folders_set_aside
@@ -66,9 +67,12 @@ def verify(settings: Settings) -> Verified:
         return _Examination(settings, store).verified()
 
 
-def verify_backups(folder: Path) -> Verified:
-    """Examine every backup of a folder: each file that a record names, each once."""
-    kept = Backups.at(folder)
+def verify_backups(folder: Path, data: Layout) -> Verified:
+    """Examine every backup of a folder, which must be apart from the data folder: each file that a record names, once.
+
+    Raise ``FoldersOverlap`` or ``BackupError``.
+    """
+    kept = Backups.at(folder).apart_from(data)
     records = kept.layout.backups()
     if not records:
         kept.newest()
@@ -85,7 +89,7 @@ def verify_backups(folder: Path) -> Verified:
                 continue
             looked_at["files"] += 1
             path = kept.layout.file(one.sha256)
-            if (reason := kept.damage(one)) is None:
+            if (reason := _damage(kept, backup, one)) is None:
                 whole.add(one.sha256)
             else:
                 advice = f"delete {path}, if it is there: the next backup brings it again while the data folder has it"
@@ -95,6 +99,18 @@ def verify_backups(folder: Path) -> Verified:
             for place, reason in backup.damaged.items()
         ]
     return Verified(looked_at, tuple(found))
+
+
+def _damage(kept: Backups, backup: Backup, one: Kept) -> str | None:
+    if one is not backup.state:
+        return kept.damage(one)
+    try:
+        kept.state(backup)
+    except StateCopyDamaged as error:
+        return error.reason
+    except StateError as error:  # of a newer release
+        return str(error).rstrip(".")
+    return None
 
 
 class _Examination:

@@ -1,0 +1,60 @@
+"""Where a command writes the file that ``--to`` names: never into the data folder, and never over a foreign file.
+
+Every command with such an option asks here before it writes, and marks what it writes so that it knows it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from sqlalchemy.engine import make_url
+
+from wms_sync.errors import SettingsError
+from wms_sync.settings import Settings
+
+FIRST_BYTES = 4096
+"""Where the mark of a text file stands."""
+
+
+class OutputRefused(SettingsError):
+    """The file may not be written there; nothing was written."""
+
+
+def refuse_output(settings: Settings, path: Path, is_ours: Callable[[Path], bool], *, force: bool) -> None:
+    """Raise ``OutputRefused`` for a path in the data folder, links resolved, and for a file that is not ``is_ours``.
+
+    ``force`` allows any file outside the data folder to be replaced.
+    """
+    there = path.resolve()
+    for kept in _kept(settings):
+        if there.is_relative_to(kept):
+            raise OutputRefused(
+                f"{path} is not written: {kept} holds what wms-sync keeps. Nothing was changed. Name a file elsewhere."
+            )
+    if not path.exists() or (force and path.is_file()):
+        return
+    if not path.is_file():
+        raise OutputRefused(f"{path} is not written: it exists and is no file. Name another one.")
+    if not is_ours(path):
+        raise OutputRefused(
+            f"{path} is not written: it exists, and nothing in it shows that this command wrote it. Nothing was "
+            "changed. Name another file, or replace this one with --force."
+        )
+
+
+def is_marked(path: Path, mark: str) -> bool:
+    """Return whether the mark stands at the beginning of a file."""
+    with path.open("rb") as file:
+        return mark.encode() in file.read(FIRST_BYTES)
+
+
+def _kept(settings: Settings) -> Iterator[Path]:
+    """Yield the resolved paths at and below which nothing may be written."""
+    layout = settings.layout
+    for path in (layout.root, layout.raw, layout.parquet, layout.lake, layout.work, layout.published):
+        yield path.resolve()
+    url = make_url(settings.database_url)
+    if url.get_backend_name() == "sqlite" and url.database:
+        for end in ("", "-wal", "-shm"):
+            yield Path(f"{url.database}{end}").resolve()
