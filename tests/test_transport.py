@@ -164,7 +164,7 @@ def blocked(_: Response) -> Response:
 
 
 def lose(page: Page) -> None:
-    page["collection"].pop()
+    del page["collection"][-1:]
 
 
 def stops(name: str, error: type[WmsSyncError], says: str, answer: Answer) -> Case:
