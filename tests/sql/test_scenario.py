@@ -124,6 +124,20 @@ def test_package_costs(database):
     ]
 
 
+def test_shipped_per_day_sums_what_left_and_not_what_was_planned(database):
+    found = ask(
+        database,
+        "select day, warehouse_name, shipping_carrier_code, shipments, quantity from marts.shipped_per_day order by all",
+    )
+    assert found == [
+        (day(9), "West", "ups", 1, 2),
+        (day(11), "West", "fedex", 1, 1),
+        (day(12), "East", "ups", 3, 13),  # 6 of 3, 4 of 4, 3 of 12, whose other item does not say
+        (day(13), "East", "ups", 1, 3),  # five were planned
+        (day(13), None, None, 1, None),  # no item came
+    ]
+
+
 def test_sku_per_week(database):
     found = ask(
         database,
