@@ -203,6 +203,39 @@ def test_what_the_service_has_no_longer_is_not_open_and_what_it_shipped_stays_co
     ) == [(2, 1, 1, 1)]
 
 
+def test_a_cost_that_packages_cannot_share_has_a_row_of_its_own(database):
+    shipments = [
+        # what the packages weigh, what each then costs of 9, and what none of them does
+        ([], [], 9),
+        ([(None, None)], [9], None),
+        ([(2, "lb"), (1, "lb")], [6, 3], None),
+        ([(2, "lb"), (None, None)], [None, None], 9),
+        ([(2, "lb"), (1, "stone")], [None, None], 9),
+        ([(0, "lb"), (0, "lb")], [None, None], 9),
+    ]
+    for number, (weights, _, _) in enumerate(shipments):
+        insert(database, "shipments", id=number, status="shipped", carrier_shipping_cost=9)
+        for position, (weight, unit) in enumerate(weights, start=1):
+            given = {"billable_weight_value": weight, "billable_weight_unit": unit}
+            insert(database, "packages", shipment_id=number, position=position, **given)
+    insert(database, "shipments", id=98, status="voided", carrier_shipping_cost=5)
+    insert(database, "shipments", id=99, status="shipped", carrier_shipping_cost=None)
+
+    assert ask(
+        database,
+        "select shipment_id, package_position, packages_of_shipment, has_left, cost from marts.package_costs "
+        "order by shipment_id, package_position nulls last",
+    ) == [
+        *(
+            (number, position, len(weights), True, cost)
+            for number, (weights, costs, of_none) in enumerate(shipments)
+            for position, cost in (*enumerate(costs, start=1), *([(None, of_none)] if of_none else []))
+        ),
+        (98, None, 0, False, 5),
+    ]
+    assert ask(database, "select sum(cost) from marts.package_costs") == [(6 * 9 + 5,)]
+
+
 def test_what_was_given_up_is_no_shipment_of_a_retailer(database):
     insert(database, "retailers", id=1, code="ACME")
     day, gone = "2024-01-05", "2024-02-01 00:00:00+00"

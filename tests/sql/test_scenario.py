@@ -121,6 +121,7 @@ def test_package_costs(database):
         (4, 2, True, 6, 2, 0.907185, None, None, None, None, None),
         (5, 1, False, 7, 4, 1.814369, None, None, None, None, None),
         (6, 1, True, 8, 4, 1.814369, None, None, None, None, "BOX"),
+        (12, None, True, 6, None, None, None, None, None, None, None),  # no package to share it
     ]
 
 
@@ -187,7 +188,7 @@ def test_merchant_per_month(database):
         "carrier_shipping_cost, shipments_without_cost from marts.merchant_per_month order by all",
     )
     assert found == [
-        ("maker", MARCH, 4, 5, 5, 6, 16, 1, 39, 2),
+        ("maker", MARCH, 4, 5, 5, 6, 16, 1, 45, 1),
         ("trader", MARCH, 1, 1, 1, 1, 3, 0, 8, 0),  # the voided shipment is not billed
         (None, MARCH, 1, 1, 0, 0, None, 0, None, 1),
     ]
