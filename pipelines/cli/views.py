@@ -43,7 +43,7 @@ def refresh_lines(report: RefreshReport) -> Iterator[str]:
     for outcome in report.checks:
         if not outcome.passed:
             label = "REFUSED" if outcome.blocks_publishing else outcome.check.severity
-            yield f"check     {label}: {outcome.check.description} ({outcome.offending:,} rows: {outcome.check.name})"
+            yield f"check     {label}: {outcome.finding} ({outcome.check.name})"
     passed = sum(outcome.passed for outcome in report.checks)
     yield f"checks    {passed} of {len(report.checks)} passed"
     for warning in report.warnings:

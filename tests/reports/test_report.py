@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from html import unescape
 from datetime import UTC, date, datetime, timedelta
+from html import unescape
 from itertools import groupby
 from operator import itemgetter
 
@@ -148,7 +148,7 @@ def test_a_failed_check_and_a_quarantined_value_change_the_light(loaded):
     failed = replace(next(one for one in refreshed.checks if one.check.severity == "error"), offending=3)
     path, alarmed = make_report(bench.settings, checks=(failed,))
     assert alarmed.light == "act"
-    assert f"1 of 1 failed: {failed.check.name}" in shown(path)
+    assert f"1 of 1 failed: 3 keys of {failed.check.table} are repeated or incomplete." in shown(path)
     assert isinstance(failed, CheckResult)
     assert isinstance(failed.check, Check)
 

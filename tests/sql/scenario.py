@@ -292,7 +292,10 @@ class Scenario:
         self._shipment(13, 11, "new", "03-12 12:00", None, "03-12", warehouse_id=EAST, _missing_since=at("03-14 00:00"))
 
     def _undecidable(self) -> None:
-        """10 has a new status; 11 left nobody knows when; 12 has no target day and no package; 14 came without order and warehouse."""
+        """10 has a new status; 11 left nobody knows when; 12 has no target day and no package.
+
+        14 came without order and warehouse.
+        """
         east = {"warehouse_id": EAST, "shipping_carrier_code": "ups"}
         self._order(8, "03-12 12:00", merchant_id=MAKER)
         self._item(8, "A", 1, 0)

@@ -128,7 +128,8 @@ def test_package_costs(database):
 def test_shipped_per_day_sums_what_left_and_not_what_was_planned(database):
     found = ask(
         database,
-        "select day, warehouse_name, shipping_carrier_code, shipments, quantity from marts.shipped_per_day order by all",
+        "select day, warehouse_name, shipping_carrier_code, shipments, quantity "
+        "from marts.shipped_per_day order by all",
     )
     assert found == [
         (day(9), "West", "ups", 1, 2),

@@ -48,6 +48,7 @@ from wms_sync.analytics.database import (
     transaction,
 )
 from wms_sync.analytics.errors import AnalyticsError
+from wms_sync.analytics.finding import sentence
 from wms_sync.analytics.one_transaction import OneTransaction
 from wms_sync.analytics.tally import Tally, counted
 from wms_sync.catalogue import Table, literal, ops_tables, quote, table, tables
@@ -78,6 +79,11 @@ class Sample(Struct, frozen=True):
         return bool(self.rows)
 
     @property
+    def records(self) -> Iterator[Mapping[str, str]]:
+        """Yield the rows by column."""
+        return (dict(zip(self.columns, row, strict=True)) for row in self.rows)
+
+    @property
     def lines(self) -> Iterator[str]:
         """Yield the lines of a table for a terminal: the names of the columns, then each row."""
         for row in (self.columns, *self.rows) if self.rows else ():
@@ -105,6 +111,13 @@ class CheckResult(Struct, frozen=True):
         return self.offending == 0
 
     @property
+    def finding(self) -> str | None:
+        """Return what is wrong, with a few values; None if the check passed."""
+        if self.passed:
+            return None
+        return sentence(self.check.wrong, self.check.named, self.offending, list(self.sample.records))
+
+    @property
     def blocks_publishing(self) -> bool:
         """Return whether the check failed and is a blocking one."""
         return self.check.blocking and not self.passed
@@ -123,6 +136,7 @@ class _Found(Struct, frozen=True):
     whole_at: datetime
     rows_in_table: int
     release: str
+    finding: str | None
 
 
 class Counting:
@@ -377,6 +391,7 @@ class Checking:
             whole_at=now if result.asked == WHOLE else self._found(check).whole_at,
             rows_in_table=self.rows[check.table],
             release=release(),
+            finding=result.finding,
         )
 
 
@@ -455,4 +470,8 @@ def _sample(connection: duckdb.DuckDBPyConnection, query: str) -> Sample:
     """Return the first rows of a query."""
     relation = connection.execute(query)
     columns = tuple(str(column[0]) for column in relation.description or ())
-    return Sample(columns, tuple(tuple(map(str, row)) for row in relation.fetchmany(SAMPLE_ROWS)))
+    return Sample(columns, tuple(tuple(map(_as_text, row)) for row in relation.fetchmany(SAMPLE_ROWS)))
+
+
+def _as_text(cell: object) -> str:
+    return "null" if cell is None else str(cell)

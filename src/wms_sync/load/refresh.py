@@ -79,10 +79,7 @@ class RefreshReport(Struct, frozen=True):
     @property
     def refusal(self) -> str:
         """Return why nothing was published: a line for each blocking check that failed."""
-        lines = [
-            f"- {result.check.name}: {result.offending} rows offend. {result.check.description}"
-            for result in self.refused_by
-        ]
+        lines = [f"- {result.check.name}: {result.finding}" for result in self.refused_by]
         heading = f"Nothing was published: {self.target} is as it was before. Blocking checks failed:"
         return "\n".join([heading, *lines])
 
