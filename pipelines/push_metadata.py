@@ -13,6 +13,7 @@ import dagster as dg
 
 from pipelines.metadata import Metadata, bulleted, cut
 from wms_sync.analytics.finding import sentence
+from wms_sync.grammar import count_of
 from wms_sync.master_data.plan.steps import Plan
 from wms_sync.master_data.push.file import PushReport
 
@@ -113,7 +114,7 @@ def _table(rows: Sequence[Row]) -> dg.MetadataValue:
         for row in rows[:SHOWN_ROWS]
     ]
     if len(rows) > SHOWN_ROWS:
-        more = f"and {len(rows) - SHOWN_ROWS:,} rows more"
+        more = f"and {count_of(len(rows) - SHOWN_ROWS, 'row')} more"
         records.append(dg.TableRecord({"file": "", "line": 0, "key": "", "what": more, "why": ""}))
     types = {"file": "string", "line": "int", "key": "string", "what": "string", "why": "string"}
     schema = dg.TableSchema(columns=[dg.TableColumn(name, held) for name, held in types.items()])

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+DID_NOT_FIT = ("value did not fit its type and is null", "values did not fit their type and are null")
+UNKNOWN = ("unknown key, or key whose values were cast", "unknown keys, or keys whose values were cast")
+"""What several places say of what ``ops.quarantine`` and ``ops.schema_drift`` list."""
+
 
 def count_of(count: int, one: str, many: str | None = None) -> str:
     """Return a number and what agrees with it: ``count_of(1, "row was", "rows were")`` is ``1 row was``.

@@ -204,7 +204,7 @@ def test_what_the_service_has_no_longer_is_not_open_and_what_it_shipped_stays_co
 
 
 def test_a_cost_that_packages_cannot_share_has_a_row_of_its_own(database):
-    shipments = [
+    shipments: list[tuple[list[tuple[float | None, str | None]], list[float | None], float | None]] = [
         # what the packages weigh, what each then costs of 9, and what none of them does
         ([], [], 9),
         ([(None, None)], [9], None),

@@ -359,7 +359,7 @@ class Checking:
             asked = f"{WHOLE}, at {before.whole_at:%Y-%m-%d %H:%M:%S} UTC"
             return CheckResult(check, 0, NO_ROWS, before.rows_asked, asked)
         offending = counted.get(check.name, 0)
-        sample = _sample(connection, f"{common}\nselect * from (\n{check.limited}\n)") if offending else NO_ROWS
+        sample = _sample(connection, check.limited, common) if offending else NO_ROWS
         if check.scope == "everything":
             return CheckResult(check, offending, sample, self.rows[check.table], WHOLE)
         return CheckResult(check, offending, sample, counted.get(check.table, 0), OF_LOAD)
@@ -455,7 +455,7 @@ def _while_there_is_memory(
 
 def _ask(connection: duckdb.DuckDBPyConnection, check: Check) -> tuple[int, Sample]:
     try:
-        sample = _sample(connection, f"select * from (\n{check.query}\n) limit {SAMPLE_ROWS}")
+        sample = _sample(connection, check.query)
         if len(sample.rows) < SAMPLE_ROWS:
             return len(sample.rows), sample
         counted = connection.execute(f"select count(*) from ({check.query})").fetchone()
@@ -466,11 +466,11 @@ def _ask(connection: duckdb.DuckDBPyConnection, check: Check) -> tuple[int, Samp
     return int(counted[0]) if counted else 0, sample
 
 
-def _sample(connection: duckdb.DuckDBPyConnection, query: str) -> Sample:
-    """Return the first rows of a query."""
-    relation = connection.execute(query)
+def _sample(connection: duckdb.DuckDBPyConnection, query: str, common: str = "") -> Sample:
+    """Return the first rows of a query in their own order: the same rows are always shown in the same way."""
+    relation = connection.execute(f"{common}\nselect * from (\n{query}\n) order by all limit {SAMPLE_ROWS}")
     columns = tuple(str(column[0]) for column in relation.description or ())
-    return Sample(columns, tuple(tuple(map(_as_text, row)) for row in relation.fetchmany(SAMPLE_ROWS)))
+    return Sample(columns, tuple(tuple(map(_as_text, row)) for row in relation.fetchall()))
 
 
 def _as_text(cell: object) -> str:
