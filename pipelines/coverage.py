@@ -13,9 +13,12 @@ import dagster as dg
 
 from pipelines import metadata
 from pipelines.asset_keys import pages
+from pipelines.metadata import markdown, spelled
 from pipelines.operation import Operation
 from wms_sync.extract.clocks import what_is_off
 from wms_sync.extract.plan import gaps_so_far, late_after, sync_cursor
+from wms_sync.grammar import count_of
+from wms_sync.intervals import Interval
 from wms_sync.settings import Settings
 from wms_sync.state.runs import SYNC, RunRecords
 from wms_sync.state.store import StateStore
@@ -25,6 +28,7 @@ FRESH = "sync_cursor_is_fresh"
 CLOCKS = "clocks_agree"
 LAST_SYNC = "last_sync_succeeded"
 HOUR = timedelta(hours=1)
+SHOWN_GAPS = 3
 
 
 def coverage_checks() -> dg.AssetChecksDefinition:
@@ -102,33 +106,44 @@ def results(settings: Settings, store: StateStore, now: datetime | None = None) 
     return (
         _result(
             NO_GAP,
-            passed=not gaps,
+            wrong=_gaps(gaps),
             metadata={"covered_to": _moment(newest), "gaps": metadata.listed(gaps, "none")},
         ),
         _result(
             FRESH,
-            passed=now - cursor <= late,
+            wrong=(
+                f"The sync cursor is {(now - cursor) / HOUR:.1f} hours old, and {late / HOUR:.1f} are allowed."
+                if now - cursor > late
+                else None
+            ),
             metadata={
                 "sync_cursor": _moment(cursor),
                 "hours_behind": round((now - cursor) / HOUR, 1),
                 "hours_allowed": round(late / HOUR, 1),
             },
         ),
-        _result(CLOCKS, passed=off is None, metadata={"clocks": off or "they agree"}),
+        _result(CLOCKS, wrong=off, metadata={"clocks": off or "they agree"}),
         _last_sync(settings),
     )
+
+
+def _gaps(gaps: Sequence[Interval]) -> str | None:
+    if not gaps:
+        return None
+    more = ", …" if gaps[SHOWN_GAPS:] else "."
+    return f"Coverage has {count_of(len(gaps), 'gap')}: {', '.join(map(spelled, gaps[:SHOWN_GAPS]))}{more}"
 
 
 def _last_sync(settings: Settings) -> dg.AssetCheckResult:
     with RunRecords(settings.database_url) as runs:
         ended = (one for one in runs.as_they_are(settings.layout) if one.outcome in {"succeeded", "failed"})
         last = next((one for one in ended if one.purpose == SYNC), None)
-    has_failed = last is not None and last.outcome == "failed"
+    failed = (last.error or "it failed") if last is not None and last.outcome == "failed" else None
     told = "it succeeded" if last is not None else "there was none"
     return _result(
         LAST_SYNC,
-        passed=not has_failed,
-        metadata={"last_sync": (last.error or "it failed") if last is not None and has_failed else told},
+        wrong=None if failed is None else f"The last sync failed: {failed}",
+        metadata={"last_sync": failed or told},
         severity=dg.AssetCheckSeverity.ERROR,
     )
 
@@ -140,6 +155,7 @@ def evaluation(result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
         check_name=str(result.check_name),
         passed=result.passed,
         severity=result.severity,
+        description=result.description,
         metadata=result.metadata,
     )
 
@@ -147,11 +163,18 @@ def evaluation(result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
 def _result(
     name: str,
     *,
-    passed: bool,
+    wrong: str | None,
     metadata: dict[str, dg.MetadataValue | float | str],
     severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.WARN,
 ) -> dg.AssetCheckResult:
-    return dg.AssetCheckResult(check_name=name, asset_key=pages(), passed=passed, severity=severity, metadata=metadata)
+    return dg.AssetCheckResult(
+        check_name=name,
+        asset_key=pages(),
+        passed=wrong is None,
+        severity=severity,
+        description=None if wrong is None else markdown(wrong),
+        metadata=metadata,
+    )
 
 
 def _moment(moment: datetime) -> dg.MetadataValue:

@@ -16,6 +16,7 @@ from pathlib import Path
 import dagster as dg
 
 from pipelines.event_log import FastSqliteEventLogStorage
+from wms_sync.grammar import count_of
 from wms_sync.settings import Settings
 
 PRUNE_SECONDS = 3600
@@ -49,6 +50,6 @@ def history_is_pruned(settings: Settings) -> dg.SensorDefinition:
     )
     def history_is_pruned(context: dg.SensorEvaluationContext) -> dg.SkipReason:
         deleted = prune(context.instance, settings.history_days)
-        return dg.SkipReason(f"deleted {deleted} old runs" if deleted else "no run is old enough")
+        return dg.SkipReason(f"deleted {count_of(deleted, 'old run')}" if deleted else "no run is old enough")
 
     return history_is_pruned

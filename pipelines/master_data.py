@@ -17,6 +17,7 @@ from pydantic import Field
 from pipelines import push_metadata
 from pipelines.asset_keys import asset_key
 from pipelines.logs import logging_to
+from pipelines.metadata import markdown
 from pipelines.operation import Operation
 from pipelines.sources import PLAN, tag_run
 from pipelines.stopping import Stopping
@@ -35,20 +36,23 @@ CHECKS = {
     REJECTED: (
         dg.AssetCheckSeverity.ERROR,
         ("rejected",),
+        "{count} [row is|rows are] rejected",
         "Every row of the files follows the rules and refers to things that exist. Correct the rows in data/rejects.",
     ),
     DOUBTFUL: (
         dg.AssetCheckSeverity.WARN,
         ("in doubt", "waits", "unsent"),
+        "{count} [row is|rows are] in doubt, waiting or unsent",
         "It is known of every row whether the service has it. If not, push the file again; see `wms-sync status`.",
     ),
     CHANGED: (
         dg.AssetCheckSeverity.WARN,
         ("changed",),
+        "{count} [row differs|rows differ] from what was created from [it|them]",
         "No row differs from what was created from it. The interface cannot update: make the change in the service.",
     ),
 }
-"""By name: severity, the actions and outcomes of rows that fail the check, description."""
+"""By name: severity, the actions and outcomes of rows that fail the check, what is wrong then, what is right."""
 
 Event = dg.MaterializeResult[None] | dg.AssetCheckResult
 
@@ -120,7 +124,7 @@ def master_data(settings: Settings, kind: Kind) -> dg.AssetsDefinition:
         owners=settings.owners,
         tags={"wms/layer": GROUP},
         check_specs=[
-            dg.AssetCheckSpec(name, asset=key(kind), description=text) for name, (_, _, text) in CHECKS.items()
+            dg.AssetCheckSpec(name, asset=key(kind), description=text) for name, (_, _, _, text) in CHECKS.items()
         ],
         description=_description(settings, kind),
     )
@@ -241,15 +245,17 @@ def _refuse_another(plan: Plan, file: GivenFile) -> None:
 
 
 def _events(kind: Kind, config: PushConfig, handled: Sequence[Handled]) -> Iterator[Event]:
-    for name, (severity, words, _) in CHECKS.items():
+    for name, (severity, words, wrong, _) in CHECKS.items():
         rows = push_metadata.rows_of(handled, words)
-        unasked = push_metadata.unasked(handled) if name == DOUBTFUL else {}
+        unasked = push_metadata.unasked(handled) if name == DOUBTFUL else ()
+        finding = push_metadata.finding(wrong, rows, unasked)
         yield dg.AssetCheckResult(
             check_name=name,
             asset_key=key(kind),
-            passed=not rows and not unasked,
+            passed=finding is None,
             severity=severity,
-            metadata={**push_metadata.of_rows(rows), **unasked},
+            description=None if finding is None else markdown(finding),
+            metadata=push_metadata.of_rows(rows, unasked),
         )
     plans = [done.fingerprint for done in handled if isinstance(done, Plan) and done.sends]
     approval = run_config(kind, config.files, resend=config.resend, approve=plans) if plans else None

@@ -104,15 +104,18 @@ def of_relation(relation: Relation) -> Metadata:
     )
     return {
         "dagster/column_schema": dg.MetadataValue.table_schema(schema),
-        "dagster/table_name": relation.name if relation.schema == "main" else f"{relation.schema}.{relation.name}",
+        "dagster/table_name": relation.title,
     }
 
 
 def listed(intervals: Iterable[Interval], otherwise: str) -> dg.MetadataValue:
     """Return a list of intervals, or `otherwise` if there is none."""
-    return bulleted(
-        (f"{one.start:%Y-%m-%d %H:%M:%S} to {one.end:%Y-%m-%d %H:%M:%S} UTC" for one in intervals), otherwise
-    )
+    return bulleted(map(spelled, intervals), otherwise)
+
+
+def spelled(interval: Interval) -> str:
+    """Return an interval as people read it."""
+    return f"{interval.start:%Y-%m-%d %H:%M:%S} to {interval.end:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _windows(ids: tuple[str, ...]) -> dg.MetadataValue:

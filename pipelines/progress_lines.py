@@ -6,6 +6,8 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from wms_sync.grammar import count_of
+
 if TYPE_CHECKING:
     from wms_sync.extract.progress import Progress
     from wms_sync.master_data.push.outcomes import PushProgress
@@ -34,8 +36,8 @@ def line(progress: Progress) -> str:
     """Return progress as a line: `52,000 of 100,000 shipments (52 %), 52 pages, 4 of 10 windows`."""
     share = f" ({progress.records * 100 // progress.expected} %)" if progress.expected else ""
     return (
-        f"{progress.records:,} of {progress.expected:,} shipments{share}, {progress.pages:,} pages, "
-        f"{progress.windows_done} of {progress.windows} windows"
+        f"{progress.records:,} of {count_of(progress.expected, 'shipment')}{share}, "
+        f"{count_of(progress.pages, 'page')}, {progress.windows_done:,} of {count_of(progress.windows, 'window')}"
     )
 
 

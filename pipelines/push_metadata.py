@@ -12,6 +12,8 @@ from typing import Any
 import dagster as dg
 
 from pipelines.metadata import Metadata, bulleted, cut
+from wms_sync.analytics.finding import sentence
+from wms_sync.grammar import count_of
 from wms_sync.master_data.plan.steps import Plan
 from wms_sync.master_data.push.file import PushReport
 
@@ -71,16 +73,23 @@ def rows_of(handled: Sequence[Plan | PushReport], words: Collection[str] = ()) -
     return sorted(rows, key=lambda row: row["what"] in QUIET)
 
 
-def unasked(handled: Sequence[Plan | PushReport]) -> Metadata:
-    """Return why the Merchant API could not be called; empty if it could, or was not needed."""
+def unasked(handled: Sequence[Plan | PushReport]) -> Sequence[str]:
+    """Return why the Merchant API could not be called; nothing if it could, or was not needed."""
     plans = [done.plan if isinstance(done, PushReport) else done for done in handled]
-    reasons = dict.fromkeys(reason for plan in plans for reason in plan.unasked)
-    return {"merchant_api": bulleted(reasons)} if reasons else {}
+    return list(dict.fromkeys(reason for plan in plans for reason in plan.unasked))
 
 
-def of_rows(rows: Sequence[Row]) -> Metadata:
-    """Return the metadata of a check of master data."""
-    return {"rows": len(rows), **({"sample": _table(rows)} if rows else {})}
+def finding(wrong: str, rows: Sequence[Row], reasons: Sequence[str] = ()) -> str | None:
+    """Return what a check of master data found, as the checks of tables do; None if nothing is wrong."""
+    texts = [{name: str(value) for name, value in row.items()} for row in rows]
+    found = [sentence(wrong, "{file} line {line}", len(rows), texts)] if rows else []
+    return " ".join([*found, *reasons]) or None
+
+
+def of_rows(rows: Sequence[Row], reasons: Sequence[str] = ()) -> Metadata:
+    """Return the metadata of a check of master data; `reasons` are why the Merchant API could not be called."""
+    sample = {"sample": _table(rows)} if rows else {}
+    return {"rows": len(rows), **sample, **({"merchant_api": bulleted(reasons)} if reasons else {})}
 
 
 def _file(done: Plan | PushReport) -> str:
@@ -105,7 +114,7 @@ def _table(rows: Sequence[Row]) -> dg.MetadataValue:
         for row in rows[:SHOWN_ROWS]
     ]
     if len(rows) > SHOWN_ROWS:
-        more = f"and {len(rows) - SHOWN_ROWS:,} rows more"
+        more = f"and {count_of(len(rows) - SHOWN_ROWS, 'row')} more"
         records.append(dg.TableRecord({"file": "", "line": 0, "key": "", "what": more, "why": ""}))
     types = {"file": "string", "line": "int", "key": "string", "what": "string", "why": "string"}
     schema = dg.TableSchema(columns=[dg.TableColumn(name, held) for name, held in types.items()])

@@ -125,6 +125,7 @@ def _found(result: CheckResult) -> dict[str, Any]:
         "asset_key": key(_named()[result.check.table]),
         "passed": result.passed,
         "severity": dg.AssetCheckSeverity.ERROR if severe else dg.AssetCheckSeverity.WARN,
+        "description": None if result.finding is None else metadata.markdown(result.finding),
         "metadata": metadata.of_check(result),
     }
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pipelines.cli.printing import say, say_lines
 from wms_sync.errors import SettingsError
+from wms_sync.grammar import count_of
 from wms_sync.master_data.kinds.names import NAMES
 from wms_sync.master_data.push.locks import push_lock
 from wms_sync.settings import Settings
@@ -46,17 +47,18 @@ def show_verified(settings: Settings, folder: Path | None) -> int:
 
 
 def _backup_lines(made: BackupReport) -> Iterator[str]:
-    yield f"kept      {len(made.backup.files):,} files, {made.backup.size / 1e6:,.1f} MB, as {made.path}"
-    yield f"new       {made.new_files:,} files, {made.new_bytes / 1e6:,.1f} MB"
+    yield f"kept      {count_of(len(made.backup.files), 'file')}, {made.backup.size / 1e6:,.1f} MB, as {made.path}"
+    yield f"new       {count_of(made.new_files, 'file')}, {made.new_bytes / 1e6:,.1f} MB"
     if made.deleted:
-        yield f"deleted   {made.deleted} older backups"
+        yield f"deleted   {count_of(made.deleted, 'older backup')}"
     for place, reason in made.backup.damaged.items():
         yield f"damaged   {place}: {reason}; it is not in the backup"
 
 
 def _restored_lines(restored: Restored) -> Iterator[str]:
-    yield f"restored  {len(restored.backup.files):,} files, {restored.backup.size / 1e6:,.1f} MB, of {restored.path}"
-    yield f"forgot    {restored.forgotten} orders again, before anything was published"
+    files = count_of(len(restored.backup.files), "file")
+    yield f"restored  {files}, {restored.backup.size / 1e6:,.1f} MB, of {restored.path}"
+    yield f"forgot    {count_of(restored.forgotten, 'order')} again, before anything was published"
     for place, reason in restored.left_out.items():
         yield f"left out  {place}: {reason}"
     if restored.creates_unknown_since is not None:
@@ -69,7 +71,7 @@ def _restored_lines(restored: Restored) -> Iterator[str]:
 
 
 def _verified_lines(found: Verified) -> Iterator[str]:
-    yield "looked at " + ", ".join(f"{count:,} {what}" for what, count in found.looked_at.items())
+    yield "looked at " + ", ".join(count_of(count, what) for what, count in found.looked_at.items())
     for one in found.damaged:
         yield f"damaged   {one}"
     if not found.damaged:

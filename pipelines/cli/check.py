@@ -22,6 +22,6 @@ def show_checks(settings: Settings, *, full: bool) -> int:
 def _lines(found: Sequence[Found], asked: str) -> Iterator[str]:
     for one in found:
         if one.offending:
-            yield f"check     {one.severity}: {one.description} ({one.offending:,} rows: {one.name})"
+            yield f"check     {one.severity}: {one.finding} ({one.name})"
             yield from (f"          {line}" for line in one.sample.lines)
     yield f"checks    {sum(not one.offending for one in found)} of {len(found)} passed ({asked})"

@@ -12,6 +12,7 @@ from pipelines.cli.printing import say, say_lines
 from pipelines.cli.views import moment
 from pipelines.sources import COMMAND_LINE
 from wms_sync.errors import SettingsError
+from wms_sync.grammar import count_of
 from wms_sync.runs.recording import SUCCEEDED, Counts, Recording
 from wms_sync.runs.report_page import remake_report
 from wms_sync.settings import Settings
@@ -46,7 +47,7 @@ def forget_orders(settings: Settings, names: Sequence[str], *, yes: bool, dry_ru
         say("nothing was changed")
         return
     if orders and not yes:
-        _ask(f"Remove the personal data of {len(orders)} orders for good?")
+        _ask(f"Remove the personal data of {count_of(len(orders), 'order')} for good?")
     _forget(settings, [one.id for one in orders])
 
 
@@ -73,7 +74,7 @@ def take_off(settings: Settings, names: Sequence[str], *, yes: bool) -> None:
         "which its shipments changed."
     )
     if not yes:
-        _ask(f"Take {len(orders)} orders off the list?")
+        _ask(f"Take {count_of(len(orders), 'order')} off the list?")
     with begin(settings, FORGET) as run:
         take_off_list(run.layout, run.store, [one.id for one in orders])
     say(f"off the list  {', '.join(str(one.id) for one in orders)}")
@@ -122,13 +123,14 @@ def _order_lines(order: NamedOrder) -> Iterator[str]:
 
 def _plan_lines(plan: ForgetPlan) -> Iterator[str]:
     rows = ", ".join(f"{count:,} of {table}" for table, count in plan.rows.items()) or "none"
-    yield f"personal  rows: {rows}; in {plan.parquet_files:,} Parquet files and {plan.pages:,} raw pages"
+    files, pages = count_of(plan.parquet_files, "Parquet file"), count_of(plan.pages, "raw page")
+    yield f"personal  rows: {rows}; in {files} and {pages}"
 
 
 def _lines(done: Forgotten) -> Iterator[str]:
-    yield f"forgot    {len(done.orders)} orders: {', '.join(map(str, done.orders))}"
+    yield f"forgot    {count_of(len(done.orders), 'order')}: {', '.join(map(str, done.orders))}"
     yield (
-        f"cleaned   {done.rows} rows in {done.databases} databases; rewrote {done.pages} raw pages and "
-        f"{done.parquet_files} Parquet files"
+        f"cleaned   {count_of(done.rows, 'row')} in {count_of(done.databases, 'database')}; rewrote "
+        f"{count_of(done.pages, 'raw page')} and {count_of(done.parquet_files, 'Parquet file')}"
     )
     yield "          later reads and rebuilds do not bring it back; copies elsewhere and open connections still have it"

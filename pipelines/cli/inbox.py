@@ -10,6 +10,7 @@ from pipelines.cli.printing import say, say_lines
 from pipelines.cli.views import moment, refresh_lines
 from pipelines.sources import COMMAND_LINE
 from wms_sync.errors import SettingsError
+from wms_sync.grammar import count_of
 from wms_sync.layout import Layout
 from wms_sync.reports.inbox import Finding, InboxEntry, chosen, findings, known_keys
 from wms_sync.reports.status import Status, status
@@ -96,11 +97,11 @@ def replay_entries(settings: Settings, names: Sequence[str]) -> int:
 
 
 def _replay_lines(done: Replayed) -> Iterator[str]:
-    yield f"replayed  {len(done.windows)} windows from their raw pages"
+    yield f"replayed  {count_of(len(done.windows), 'window')} from raw pages"
     if done.dropped:
         yield (
-            f"kept      {len(done.dropped)} windows as they are: their raw pages were dropped "
-            "(WMS_RAW_RETENTION_DAYS); a backfill of their days reads them again"
+            f"kept      {count_of(len(done.dropped), 'window')} without raw pages, which were dropped "
+            "(WMS_RAW_RETENTION_DAYS); a backfill of the days reads them again"
         )
     yield from refresh_lines(done.refreshed)
 
@@ -111,9 +112,9 @@ def _status(settings: Settings) -> Status:
 
 
 def _entry_lines(one: InboxEntry, *, is_known: bool) -> Iterator[str]:
-    unit = "values" if one.is_value else "times"
+    times = count_of(one.rows, "value" if one.is_value else "time")
     seen = f", acknowledged {moment(one.acknowledged_at)}" if one.acknowledged_at else ""
-    yield f"{one.name}  {one.what}: {one.why} ({one.rows:,} {unit}, last {moment(one.last_at)}{seen})"
+    yield f"{one.name}  {one.what}: {one.why} ({times}, last {moment(one.last_at)}{seen})"
     yield f"    such as {one.example}"
     if is_known:
         yield f"    sql/types knows it now: `wms-sync inbox replay {one.name}` loads its values"
@@ -128,6 +129,6 @@ def _finding_lines(layout: Layout, finding: Finding) -> Iterator[str]:
         if finding.object
         else ""
     )
-    times = f", {finding.rows:,} times" if finding.rows > 1 else ""
+    times = f", {count_of(finding.rows, 'time')}" if finding.rows > 1 else ""
     yield f"  {of}{finding.path} in {where}{times}"
     yield f"    {finding.text}"

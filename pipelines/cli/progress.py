@@ -18,6 +18,7 @@ from msgspec import Struct
 from pipelines.cli.printing import say
 from pipelines.logs import LIBRARY, Lines, stamped
 from pipelines.progress_lines import LINE_SECONDS, PlainLines, line, push_line
+from wms_sync.grammar import count_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -139,7 +140,7 @@ def _step_of(record: logging.LogRecord) -> _Step | None:
 
 def _of_read(now: Progress, elapsed: float) -> _Shown:
     speed = f"{now.records / elapsed:,.0f} shipments/s"
-    return _Shown(now.records, now.expected or None, f"{now.pages} pages  {speed}")
+    return _Shown(now.records, now.expected or None, f"{count_of(now.pages, 'page')}  {speed}")
 
 
 def _of_push(now: PushProgress, _: float) -> _Shown:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from wms_sync.grammar import DID_NOT_FIT, UNKNOWN, count_of
+
 if TYPE_CHECKING:
     from pipelines.home_state import HomeState
     from wms_sync.analytics.target import Maintained
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 SHOWN_DOUBTS = 20
 SHOWN_RUNS = 3
+CUT = ("text was longer than a cell can hold and is cut", "texts were longer than a cell can hold and are cut")
 WELL, FAILED, LOOK = 0, 1, 3
 """Exit codes of ``wms-sync status --check``."""
 
@@ -27,8 +30,8 @@ def read_lines(report: ReadReport) -> Iterator[str]:
     for one in report.intervals:
         yield f"read      {moment(one.start)} to {moment(one.end)} (shipments by updated_at)"
     yield (
-        f"landed    {done.records:,} shipments in {done.pages:,} pages, {done.bytes / 1e6:,.1f} MB compressed, "
-        f"{report.requests:,} requests"
+        f"landed    {count_of(done.records, 'shipment')} in {count_of(done.pages, 'page')}, "
+        f"{done.bytes / 1e6:,.1f} MB compressed, {count_of(report.requests, 'request')}"
     )
     for note in report.notes:
         yield f"note      {note}"
@@ -38,20 +41,21 @@ def read_lines(report: ReadReport) -> Iterator[str]:
 
 def refresh_lines(report: RefreshReport) -> Iterator[str]:
     """Yield what a refresh of the tables did, including its checks."""
-    merged = sum(report.merged.values())
-    yield f"merged    {merged:,} rows of {len(report.windows)} windows into {len(report.rows)} tables"
+    merged = [count for count in report.merged.values() if count]
+    windows = count_of(len(report.windows), "window into", "windows into")
+    yield f"merged    {count_of(sum(merged), 'row')} of {windows} {count_of(len(merged), 'table')}"
     for outcome in report.checks:
         if not outcome.passed:
             label = "REFUSED" if outcome.blocks_publishing else outcome.check.severity
-            yield f"check     {label}: {outcome.check.description} ({outcome.offending:,} rows: {outcome.check.name})"
+            yield f"check     {label}: {outcome.finding} ({outcome.check.name})"
     passed = sum(outcome.passed for outcome in report.checks)
     yield f"checks    {passed} of {len(report.checks)} passed"
     for warning in report.warnings:
         yield f"warning   {warning}"
     if report.quarantined:
-        yield f"doubts    {report.quarantined:,} values did not fit their type and are null: see ops.quarantine"
+        yield f"doubts    {count_of(report.quarantined, *DID_NOT_FIT)}: see ops.quarantine"
     if report.drift:
-        yield f"doubts    {report.drift:,} unknown keys, or keys whose values were cast: see ops.schema_drift"
+        yield f"doubts    {count_of(report.drift, *UNKNOWN)}: see ops.schema_drift"
     if report.published:
         yield f"published {report.bytes / 1e6:,.1f} MB"
     else:
@@ -61,8 +65,8 @@ def refresh_lines(report: RefreshReport) -> Iterator[str]:
 def maintained_lines(done: Maintained) -> Iterator[str]:
     """Yield what maintenance did."""
     yield (
-        f"maintained  {done.tables} tables: {done.files:,} files instead of {done.files_before:,}; deleted "
-        f"{done.deleted:,} that no reader needs"
+        f"maintained  {count_of(done.tables, 'table')}: {count_of(done.files, 'file')} instead of "
+        f"{done.files_before:,}; deleted {done.deleted:,} that no reader needs"
     )
 
 
@@ -99,17 +103,19 @@ def status_lines(found: Status, home: HomeState | None = None) -> Iterator[str]:
     for run in found.last_runs[:SHOWN_RUNS]:
         yield f"last run      {_run_text(run)}"
     yield f"next tick     {_next_text(found, home)}"
-    states = ", ".join(f"{count} {state}" for state, count in sorted(found.windows.items()))
+    states = ", ".join(f"{count:,} {state}" for state, count in sorted(found.windows.items()))
     yield f"windows       {states or 'none'}"
     if "://" in found.files_in:
         yield f"files         raw pages and Parquet in {found.files_in}"
     if found.raw_dropped:
-        yield f"raw pages     of {found.raw_dropped:,} windows were dropped; a rebuild uses their Parquet files"
+        yield f"raw pages     of {count_of(found.raw_dropped, 'window')} were dropped; a rebuild uses the Parquet files"
     yield f"writer        {found.writer or 'nobody'}"
     for load in found.last_loads:
         yield (
-            f"load          {load['loaded_at']:%Y-%m-%d %H:%M:%S}  {load['reason']}, {load['records']:,} shipments, "
-            f"{load['rows_flattened']:,} rows, window {load['window_id']}"
+            f"load          {load['loaded_at']:%Y-%m-%d %H:%M:%S}  {load['reason']}, "
+            f"{count_of(int(str(load['records'])), 'shipment')} as "
+            f"{count_of(int(str(load['rows_flattened'])), 'row')}, "
+            f"window {load['window_id']}"
         )
     if found.last_audit is not None:
         yield from _audit_lines(found.last_audit)
@@ -138,9 +144,9 @@ def status_lines(found: Status, home: HomeState | None = None) -> Iterator[str]:
 def export_lines(done: Exported) -> Iterator[str]:
     """Yield what was exported."""
     times = f"; times are local times of {done.timezone}" if done.timezone else ""
-    yield f"exported  {done.rows:,} rows of {done.relation} to {done.path}{times}"
+    yield f"exported  {count_of(done.rows, 'row')} of {done.relation} to {done.path}{times}"
     if done.cut:
-        yield f"          {done.cut:,} texts were longer than a cell can hold and are cut"
+        yield f"          {count_of(done.cut, *CUT)}"
     if done.is_personal:
         yield "          the file holds personal data: `wms-sync forget` does not reach it"
 
@@ -148,14 +154,14 @@ def export_lines(done: Exported) -> Iterator[str]:
 def _audit_lines(audit: LastAudit) -> Iterator[str]:
     ids = f"ids above {audit.after_id} " + (f"up to {audit.to_id}" if audit.to_id else "to the end")
     yield (
-        f"audit         {audit.read_at:%Y-%m-%d %H:%M:%S}  {ids}: {audit.compared:,} shipments compared, "
-        f"{audit.changed:,} changed without notice, {audit.missed:,} missed, {audit.absent:,} absent, of which "
-        f"{audit.missing:,} are missing from the service"
-        + (f"; the updated_at of {audit.voided:,} objects had moved back" if audit.voided else "")
+        f"audit         {audit.read_at:%Y-%m-%d %H:%M:%S}  {ids}: {count_of(audit.compared, 'shipment')} compared, "
+        f"{audit.changed:,} changed without notice, {audit.missed:,} missed, {audit.absent:,} absent, "
+        f"{audit.missing:,} missing from the service"
+        + (f"; the updated_at of {count_of(audit.voided, 'object')} had moved back" if audit.voided else "")
     )
     yield (
-        f"audit         this round has gone over {audit.round_shipments:,} of {audit.shipments:,} shipments; "
-        f"{audit.missing_in_all:,} are marked missing in all"
+        f"audit         this round has gone over {audit.round_shipments:,} of {count_of(audit.shipments, 'shipment')}; "
+        f"{audit.missing_in_all:,} marked missing in all"
     )
 
 

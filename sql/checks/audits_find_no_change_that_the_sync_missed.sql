@@ -3,6 +3,7 @@
 -- table: ops_audits
 -- asked: everything, because the tables that it reads are small
 -- description: The shipments of the latest audit were in the tables exactly as the service has them. If night after night they are not, `wms-sync doctor` says whether the service reads filters in another time zone.
+-- wrong: The latest audit found what the sync had missed: {changed} [shipment|shipments] and {orders_changed} [order|orders] that changed without a new updated_at, {missed} [shipment that was|shipments that were] not in the tables, and {voided} [object|objects] whose updated_at moved back
 -- notes: changed counts changes without a new updated_at, voided an updated_at that moved back; the merge has repaired everything that was found, and the next slices check the rest
 select
     audits.window_id,
@@ -10,7 +11,7 @@ select
     audits.changed,
     audits.orders_changed,
     audits.missed,
-    audits.voided,
+    coalesce(audits.voided, 0) as voided,
     audits.examples
 from ops.audits
 where

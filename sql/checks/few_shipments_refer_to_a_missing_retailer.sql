@@ -3,6 +3,7 @@
 -- table: shipments
 -- asked: whole tables, because it is a share of all rows; most_of_what_is_referred_to_came_with_the_latest_load watches each load
 -- description: At most 1 % of the shipments refer to a retailer that the service did not send (kind Retailer, requested by fields:retailer).
+-- wrong: The service did not send the retailer of {dangling} of {rows_with_a_reference} [shipment|shipments] (kind Retailer, requested by fields:retailer)
 -- notes: a few dangling references are normal; many mean that field selection no longer includes the kind
 with referring as (
     select

@@ -3,6 +3,8 @@
 -- table: shipments
 -- asked: everything, because it looks at the latest load by itself
 -- description: For each kind that the pages of the latest load refer to, most objects came with them. If not, the service ignores field selection or leaves out included.
+-- wrong: Most objects of {count} [kind|kinds] did not come with the latest load, so the service ignores field selection or leaves out included
+-- named: {kind} ({missing} of {objects} missing, requested by {parameter})
 with latest as (
     select window_id
     from ops.loads

@@ -3,6 +3,8 @@
 -- table: ops_push_ledger
 -- asked: everything, because the tables that it reads are small
 -- description: The outcome of every create that was sent is known.
+-- wrong: It is not known whether {count} [create|creates] took effect
+-- named: {kind} {key}
 -- notes: push the file again; for products that stay in doubt look in the service, then use --resend if they are not there
 select
     push_ledger.kind,

@@ -3,6 +3,8 @@
 -- table: ops_schema_drift
 -- asked: everything, because it looks at the latest load by itself
 -- description: The pages of the latest load contain no key that the types do not know, and no value that had to be cast.
+-- wrong: {count} [key|keys] of the latest load [is|are] unknown to the types, or had values that were cast
+-- named: {path}
 with latest as (
     select window_id
     from ops.loads

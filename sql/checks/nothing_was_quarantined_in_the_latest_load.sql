@@ -3,6 +3,8 @@
 -- table: ops_quarantine
 -- asked: everything, because it looks at the latest load by itself
 -- description: Every value on the pages of the latest load fits its type.
+-- wrong: {count} [value or record|values or records] of the latest load did not fit [its type|their types]
+-- named: {object} {path}
 with latest as (
     select window_id
     from ops.loads

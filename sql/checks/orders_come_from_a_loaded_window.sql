@@ -3,6 +3,8 @@
 -- table: orders
 -- asked: the rows of orders
 -- description: Every row of orders comes from a window that has a receipt.
+-- wrong: Rows of orders come from {count} [window|windows] without a receipt
+-- named: {_window_id}
 with windows as (
     select distinct _window_id
     from orders

@@ -3,6 +3,8 @@
 -- table: products
 -- asked: whole tables, because a product that comes as another kind contradicts references of any age
 -- description: Every reference to a product gives the kind that products has for that id.
+-- wrong: {count} [product is|products are] referred to as another kind than products has
+-- named: {id} ({type}, referred to as {named_as})
 -- notes: the six kinds share one key; if two kinds used the same id, one row would replace the other
 with referring as (
     select

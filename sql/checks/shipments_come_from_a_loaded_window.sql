@@ -3,6 +3,8 @@
 -- table: shipments
 -- asked: the rows of shipments
 -- description: Every row of shipments comes from a window that has a receipt.
+-- wrong: Rows of shipments come from {count} [window|windows] without a receipt
+-- named: {_window_id}
 with windows as (
     select distinct _window_id
     from shipments

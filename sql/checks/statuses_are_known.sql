@@ -3,6 +3,8 @@
 -- table: shipments
 -- asked: the rows of shipments, orders
 -- description: Every status of shipments and orders, and every state of orders, is one whose meaning is known; marts count what has another neither as open nor as late.
+-- wrong: {count} [status is|statuses are] unknown
+-- named: {value} ({column_name})
 with present as (
     select
         'shipments.status' as column_name,

@@ -3,6 +3,7 @@
 -- table: ops_audits
 -- asked: everything, because the tables that it reads are small
 -- description: The service counts as many shipments as the tables hold, and the latest audit found every shipment of its slice.
+-- wrong: The tables differ from the service: the latest audit did not find {absent} [shipment|shipments] and proved {missing} missing; by the service's counts {gone_from_the_service} [is|are] gone and {never_read} [was|were] never read
 -- notes: fewer in the service means that shipments were deleted there: those proven missing are marked now, the others when the audit round reaches them; absent but not missing means that there is no proof; more in the service means that shipments were never read, returned although marked, or are in ops.quarantine
 with newest as (
     select *

@@ -1,8 +1,8 @@
--- grain: one row per package of a shipment, with its part of the carrier's cost, its weights and its box
+-- grain: one row per package of a shipment, with its part of the carrier's cost, its weights and its box; and one per shipment whose cost its packages cannot share
 -- keys: shipment_id, package_position
 -- source: packages, package_items, products, shipments, orders, warehouses, merchants, marts.shipment_timeline
--- notes: the service sends one cost per shipment and no currency. A package's part is by billable weight; null if a shipment has several packages and one
---     has no such weight. Weights are converted from lb, oz, g and kg; null in other units. The weight of a package item is taken as that of one piece
+-- notes: the service sends one cost per shipment and no currency. A package's part is by billable weight. If there is no package, or one of several
+--     has no such weight, the whole cost is in a row without a package: so the sum of cost is that of carrier_shipping_cost. Weights are converted from lb, oz, g and kg; null in other units. The weight of a package item is taken as that of one piece
 create or replace view marts.package_costs as
 with unit (unit, kilograms) as (
     values ('lb', 0.45359237::double), ('oz', 0.028349523125::double), ('g', 0.001::double), ('kg', 1::double)
@@ -49,12 +49,47 @@ totals as (
         case when count(*) = count(billable_kg) then sum(billable_kg) end as billable_kg
     from weighed
     group by shipment_id
+),
+
+divided as (
+    select
+        weighed.*,
+        totals.packages as packages_of_shipment,
+        case
+            when totals.packages = 1 then shipments.carrier_shipping_cost::double
+            else shipments.carrier_shipping_cost * weighed.billable_kg / nullif(totals.billable_kg, 0)
+        end as cost
+    from weighed
+    inner join totals
+        on weighed.shipment_id = totals.shipment_id
+    inner join main.shipments
+        on weighed.shipment_id = shipments.id
+),
+
+undivided as (
+    select
+        shipments.id as shipment_id,
+        coalesce(totals.packages, 0) as packages_of_shipment,
+        shipments.carrier_shipping_cost::double as cost
+    from main.shipments
+    left join totals
+        on shipments.id = totals.shipment_id
+    where
+        shipments.carrier_shipping_cost is not null
+        and coalesce(totals.packages, 0) <> 1
+        and coalesce(totals.billable_kg, 0) = 0
+),
+
+parts as (
+    from divided
+    union all by name
+    from undivided
 )
 
 select
-    weighed.shipment_id, -- The shipment; joins shipments.id
-    weighed.position as package_position, -- The package; joins packages.position
-    weighed.tracking_ref, -- Tracking number
+    parts.shipment_id, -- The shipment; joins shipments.id
+    parts.position as package_position, -- The package; joins packages.position. Null for a cost that cannot be divided among packages
+    parts.tracking_ref, -- Tracking number
     timeline.has_left, -- Whether the shipment left; voided shipments have costs as well
     timeline.left_day, -- Local day on which the shipment left
     timeline.warehouse_id, -- The warehouse; joins warehouses.id
@@ -67,36 +102,31 @@ select
     orders.ship_to_region, -- Region of the order's shipping address
     orders.ship_to_classification, -- Kind of place, such as residential or commercial
     shipments.is_international, -- Whether it crosses a border
-    totals.packages as packages_of_shipment, -- Number of packages of the shipment
+    parts.packages_of_shipment, -- Number of packages of the shipment
+    parts.cost, -- Part of the shipment's carrier_shipping_cost: all parts of a shipment together are its cost. Null if the shipment has none, or the row without a package has it; the service sends no currency
+    parts.billable_kg, -- Weight that the carrier bills, in kg
+    parts.billable_kg / 0.45359237::double as billable_lb, -- Weight that the carrier bills, in lb
+    parts.dimensional_kg, -- Weight computed from the dimensions, in kg
+    parts.dimensional_kg / 0.45359237::double as dimensional_lb, -- Weight computed from the dimensions, in lb
+    parts.item_kg, -- Weight of the items inside, in kg; null if one has no weight or quantity
+    parts.item_kg / 0.45359237::double as item_lb, -- Weight of the items inside, in lb
     case
-        when totals.packages = 1 then shipments.carrier_shipping_cost::double
-        else shipments.carrier_shipping_cost * weighed.billable_kg / nullif(totals.billable_kg, 0)
-    end as cost, -- Part of the shipment's carrier_shipping_cost; the service sends no currency
-    weighed.billable_kg, -- Weight that the carrier bills, in kg
-    weighed.billable_kg / 0.45359237::double as billable_lb, -- Weight that the carrier bills, in lb
-    weighed.dimensional_kg, -- Weight computed from the dimensions, in kg
-    weighed.dimensional_kg / 0.45359237::double as dimensional_lb, -- Weight computed from the dimensions, in lb
-    weighed.item_kg, -- Weight of the items inside, in kg; null if one has no weight or quantity
-    weighed.item_kg / 0.45359237::double as item_lb, -- Weight of the items inside, in lb
-    case
-        when weighed.billable_kg > weighed.item_kg then weighed.billable_kg - weighed.item_kg
-        when weighed.billable_kg <= weighed.item_kg then 0
+        when parts.billable_kg > parts.item_kg then parts.billable_kg - parts.item_kg
+        when parts.billable_kg <= parts.item_kg then 0
     end as excess_kg, -- Billed weight beyond that of the items, in kg; 0 if there is none, null if either is not known
     case
-        when weighed.billable_kg > weighed.item_kg then (weighed.billable_kg - weighed.item_kg) / 0.45359237::double
-        when weighed.billable_kg <= weighed.item_kg then 0
+        when parts.billable_kg > parts.item_kg then (parts.billable_kg - parts.item_kg) / 0.45359237::double
+        when parts.billable_kg <= parts.item_kg then 0
     end as excess_lb, -- The same in lb
-    weighed.total_void_percent as void_percent, -- Empty part of the package, in percent
-    weighed.container_id, -- The box; joins products.id
+    parts.total_void_percent as void_percent, -- Empty part of the package, in percent
+    parts.container_id, -- The box; joins products.id
     box."name" as box_name, -- Name of the box
-    weighed.container_style -- Style of the box
-from weighed
+    parts.container_style -- Style of the box
+from parts
 inner join main.shipments
-    on weighed.shipment_id = shipments.id
+    on parts.shipment_id = shipments.id
 inner join marts.shipment_timeline as timeline
-    on weighed.shipment_id = timeline.shipment_id
-inner join totals
-    on weighed.shipment_id = totals.shipment_id
+    on parts.shipment_id = timeline.shipment_id
 left join main.orders
     on shipments.order_id = orders.id
 left join main.warehouses
@@ -104,4 +134,4 @@ left join main.warehouses
 left join main.merchants
     on orders.merchant_id = merchants.id
 left join main.products as box
-    on weighed.container_id = box.id
+    on parts.container_id = box.id

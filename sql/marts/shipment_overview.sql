@@ -42,6 +42,7 @@ shipment as (
         shipments.*,
         timeline.timezone,
         timeline.is_open,
+        timeline.is_live,
         timeline.left_at,
         timeline.left_at_source,
         timeline.left_day,
@@ -71,6 +72,7 @@ select
     shipment.unique_id, -- Human-readable number of the shipment
     shipment.status, -- Status of the shipment, an open set
     shipment.is_open, -- Whether it is still to leave: its status is known to be open, and the service has it
+    shipment.is_live, -- Whether it left, is open, or its status is not known; not if it was canceled, voided or deleted
     shipment._missing_since as missing_since, -- When an audit proved that the service no longer has it (UTC); null while the service has it
     shipment.created_at, -- Time of creation (UTC)
     shipment.updated_at, -- Time of the last change (UTC)
@@ -113,8 +115,8 @@ select
     ship_to.city as ship_to_city, -- City of the ship-to location
     ship_to.country_id as ship_to_country_id, -- Country of the ship-to location
     coalesce(item_totals.items, 0) as items, -- Number of shipment items
-    item_totals.quantity, -- Quantity over all items, in pieces
-    item_totals.qty_shipped, -- Quantity shipped over all items, in pieces
+    item_totals.quantity, -- Quantity that is planned to leave, over all items, in pieces
+    item_totals.qty_shipped, -- Quantity that left, over all items, in pieces
     goods.goods_types, -- Kinds of goods of its products, such as HAZMAT; ops.code_values says what each means; null if no product says
     coalesce(package_totals.packages, 0) as packages, -- Number of packages
     case when package_totals.weight_units = 1 then package_totals.billable_weight_value end as billable_weight_value, -- Weight that the carrier bills, over all packages, in billable_weight_unit; null if they have different units: marts.package_costs converts them

@@ -133,6 +133,7 @@ select
         when is_open then 'open'
         else 'none'
     end as verdict, -- on_time, late, open (has not left), none (no target day; or canceled, voided or deleted) or unknown (status not known, or not known when it left)
+    today, -- Local day of data_until at the warehouse; null while nothing was read
     target_ship_date, -- Promised day: the local day by which it should leave; null if none was promised
     days_after_target, -- Days from target_ship_date to the local day it left, or to that of data_until while it is open; negative before it; null if there is no verdict
     coalesce(target_ship_date < today, false) as was_due, -- Whether target_ship_date was over at data_until, by the local day

@@ -11,7 +11,7 @@ select
     min(warehouse_name) as warehouse_name, -- Name of the warehouse
     count(*) as shipments, -- Number of shipments that left
     sum(packages)::bigint as packages, -- Number of packages that left
-    sum(quantity) as quantity, -- Quantity that left, in pieces
+    sum(qty_shipped) as quantity, -- Quantity that left, in pieces; items that do not say are left out, and it is null if none says
     sum(carrier_shipping_cost) as carrier_shipping_cost, -- Amount charged by the carrier; the service sends no currency
     count(*) filter (where days_after_target > 0) as shipments_late -- Number of shipments that left after their target day; those without a target day are not late
 from marts.shipment_overview

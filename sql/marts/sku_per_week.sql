@@ -1,8 +1,8 @@
 -- grain: one row per merchant, sku and local week in which something of the sku left, or in which an order that waits for stock was created
 -- keys: merchant_id, sku, week
--- source: marts.shipment_timeline, shipment_items, orders, order_items, merchants
+-- source: marts.shipment_timeline, shipment_items, orders, order_items, merchants, ops.code_values
 -- notes: lines, orders, units and short are of shipments that left in the week. Backordered is what waits for stock now, by the week in which the order was
---     created, in the zone of its first shipment's warehouse. Products of a merchant with the same sku are one row
+--     created, in the zone of its first shipment's warehouse; an order whose state or status is known to be closed waits for nothing. Products of a merchant with the same sku are one row
 create or replace view marts.sku_per_week as
 with left_items as (
     select
@@ -58,7 +58,11 @@ counted as (
         on items.order_id = orders.id
     inner join order_days
         on items.order_id = order_days.order_id
-    where items.qty_backordered > 0
+    left join ops.code_values as state
+        on state.column_name = 'orders.state' and state."value" = lower(orders.state) and state.is_known
+    left join ops.code_values as status
+        on status.column_name = 'orders.status' and status."value" = lower(orders.status) and status.is_known
+    where items.qty_backordered > 0 and coalesce(state.is_open, true) and coalesce(status.is_open, true)
     group by orders.merchant_id, items.sku, date_trunc('week', order_days.day)::date
 ),
 
@@ -85,7 +89,7 @@ select
     summed.orders, -- Number of orders of which something left in the week
     summed.units, -- Quantity that left in the week, in pieces; null if no item says
     summed.units_short, -- Quantity that was to leave with these items, was not canceled and did not leave, in pieces; null if no item says
-    summed.units_backordered -- Quantity of orders created in the week that waits for stock now, in pieces
+    summed.units_backordered -- Quantity of orders created in the week that waits for stock now, in pieces; none of orders that are complete or canceled
 from summed
 left join main.merchants
     on summed.merchant_id = merchants.id

@@ -12,5 +12,6 @@ create table ops.checks (
     asked varchar not null, -- What it was asked about: whole tables, or the rows of the load.
     whole_at timestamptz not null, -- When it was last asked of whole tables (UTC, by this machine's clock).
     rows_in_table bigint not null, -- Number of rows of the table at that load.
-    release varchar not null -- Release of wms-sync and digest of its checks; with another one, whole tables are asked.
+    release varchar not null, -- Release of wms-sync and digest of its checks; with another one, whole tables are asked.
+    finding varchar -- What is wrong, with a few values; null if it found nothing.
 )

@@ -1,25 +1,29 @@
--- grain: one row per warehouse and week of the last eight, with what became of the shipments promised for its days
+-- grain: one row per warehouse and week of the eight whole ones before this week, with what became of the shipments promised for its days
 -- keys: warehouse, week
--- source: marts.due_per_day, ops.latest_load
--- notes: the six warehouses with most shipments, with their ids where names are equal; a week begins on Monday. Days that are not over count only what has left
-with latest as (
-    select data_until::date as today
-    from ops.latest_load
+-- source: marts.due_per_day, marts.shipment_timeline
+-- notes: the six warehouses with most shipments, with their ids where names are equal; a week begins on Monday. Weeks and days are local ones of the warehouse
+with today as (
+    select
+        warehouse_id,
+        any_value(today) as today
+    from marts.shipment_timeline
+    group by warehouse_id
 ),
 
 weeks as (
     select
-        warehouse_id,
-        warehouse_name,
-        date_trunc('week', day)::date as week,
-        sum(on_time)::bigint as on_time,
-        sum(late)::bigint as late,
-        coalesce(sum(still_open) filter (where is_over), 0)::bigint as still_open
-    from marts.due_per_day
-    inner join latest
+        due.warehouse_id,
+        due.warehouse_name,
+        date_trunc('week', due.day)::date as week,
+        sum(due.on_time)::bigint as on_time,
+        sum(due.late)::bigint as late,
+        sum(due.still_open)::bigint as still_open
+    from marts.due_per_day as due
+    inner join today
         on
-            day > date_trunc('week', latest.today)::date - 56
-            and day <= latest.today
+            due.warehouse_id is not distinct from today.warehouse_id
+            and due.day >= date_trunc('week', today.today)::date - 56
+            and due.day < date_trunc('week', today.today)::date
     group by all
 ),
 
@@ -41,7 +45,7 @@ largest as (
         end as named,
         coalesce(named, 'warehouse ' || warehouse_id, 'no warehouse') as warehouse
     from warehouses
-    order by shipments desc, warehouse asc
+    order by shipments desc, warehouse_id asc
     limit 6
 )
 

@@ -1,20 +1,21 @@
 -- grain: one row per retailer with shipments due in the last four weeks, the ten with most late ones
 -- keys: retailer
--- source: marts.retailer_compliance, ops.latest_load
--- notes: late is late of what was due: left after its day, or open past it. before is the share of the four weeks before.
+-- source: marts.retailer_compliance, marts.shipment_timeline
+-- notes: the four weeks end with the local day before today's. late is late of what was due: left after its day, or open past it. before is the share of the four weeks before.
 --     Equal names have the id beside them
 with due as (
     select
         compliance.retailer_id,
         coalesce(compliance.retailer_name, compliance.retailer_code, 'retailer ' || compliance.retailer_id) as named,
-        compliance.target_ship_date > latest_load.data_until::date - 28 as is_recent,
+        compliance.target_ship_date >= timeline.today - 28 as is_recent,
         compliance.is_late
     from marts.retailer_compliance as compliance
-    inner join ops.latest_load
-        on
-            compliance.target_ship_date > latest_load.data_until::date - 56
-            and compliance.target_ship_date < latest_load.data_until::date
-    where compliance.is_late is not null
+    inner join marts.shipment_timeline as timeline
+        on compliance.shipment_id = timeline.shipment_id
+    where
+        compliance.is_late is not null
+        and timeline.was_due
+        and compliance.target_ship_date >= timeline.today - 56
 )
 
 select

@@ -1,6 +1,6 @@
 -- grain: one row per box of the last eight weeks, the ten that were used most
 -- keys: box
--- source: marts.package_costs, ops.latest_load
+-- source: marts.package_costs, marts.shipment_timeline
 -- notes: equal names have the id beside them
 with boxes as (
     select
@@ -9,8 +9,8 @@ with boxes as (
         count(*) as packages,
         avg(costs.void_percent) as void_percent
     from marts.package_costs as costs
-    inner join ops.latest_load
-        on costs.left_day > latest_load.data_until::date - 56
+    inner join marts.shipment_timeline as timeline
+        on costs.shipment_id = timeline.shipment_id and costs.left_day > timeline.today - 56
     where costs.void_percent is not null and coalesce(costs.box_name, costs.container_style) is not null
     group by costs.container_id, named
 )

@@ -82,6 +82,11 @@ class Relation(Struct, frozen=True):
         return self.name if self.schema == "main" else f"{self.schema}_{self.name}"
 
     @property
+    def title(self) -> str:
+        """Return the name as one writes it: with its schema unless that is ``main``."""
+        return self.name if self.schema == "main" else f"{self.schema}.{self.name}"
+
+    @property
     def column_names(self) -> tuple[str, ...]:
         """Return the names of the columns, in order."""
         return tuple(column.name for column in self.columns)

@@ -150,7 +150,7 @@ def test_the_doctor_names_what_waits_and_what_is_not_reached(install):
     ill.tell()
     found = [(one.verdict, one.message) for one in look_at_alerts(ill.settings)]
     assert [verdict for verdict, _ in found] == ["fail", "warn"]
-    assert "1 wait" in found[1][1]
+    assert "1 alert waits for the receiver" in found[1][1]
     assert "a-secret" not in str(found)
     assert "nobody is told" in str(list(look_at_alerts(install().settings)))
 

@@ -141,7 +141,10 @@ def test_a_warning_stays_until_its_rows_are_mended(loaded, sandbox):
         results = {one.check.name: one for one in night(loaded, sandbox).checks}
         assert (results[DATES].offending, results[DATES].asked) == (1, WHOLE)
         assert results[KEYS].asked == OF_LOAD
-    assert {one.name: one.offending for one in found_last(loaded.settings)}[DATES] == 1
+    [last] = [one for one in found_last(loaded.settings) if one.name == DATES]
+    with closing(duckdb.connect(loaded.layout.published, read_only=True)) as connection:
+        ((oldest_id,),) = connection.execute(f"select id from shipments {oldest}").fetchall()
+    assert (last.offending, last.finding) == (1, f"1 shipment was packed before it was created: {oldest_id}.")
 
 
 def test_a_working_file_that_is_made_from_the_published_one_has_what_was_asked_about_it(bench, sandbox):

@@ -150,7 +150,7 @@ def damaged_file(bench: Bench) -> None:
     [
         (lost, []),
         (lost_state, ["restored in the state store what clocks.json says", "restored 2 windows"]),
-        (old_state, ["restored in the state store what clocks.json says", "restored 1 windows"]),
+        (old_state, ["restored in the state store what clocks.json says", "restored 1 window "]),
         (lost_file, []),
         (damaged_file, ["clocks.json is damaged"]),
     ],

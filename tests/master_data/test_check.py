@@ -209,7 +209,7 @@ def test_a_wrong_location_tag(tmp_path, column, cell, says):
         ("default_duties_payor", "me", "Must be one of: shipper, recipient, third_party."),
         ("default_shipping_method", "ups_" + "G" * 252, "at most 255"),
         ("allowed_shipping_methods", "|", "Has an empty entry"),
-        ("routing_guide_notes", "x" * 65_536, "Has 65536 characters; at most 65535 are allowed."),
+        ("routing_guide_notes", "x" * 65_536, "Has 65,536 characters; at most 65,535 are allowed."),
         ("custom_fields.tier", "{1}", "Is not JSON"),
     ],
 )
@@ -321,7 +321,7 @@ def test_the_vendors_own_file(tmp_path):
         (3, "hts_country_code", "US"),
         (3, "unit_qty", "1.5"),
     ]
-    assert "allowed_container_styles (1 cells filled), valid_containers (0 cells filled)" in result.notes[0]
+    assert "allowed_container_styles (1 cell filled), valid_containers (0 cells filled)" in result.notes[0]
 
 
 def test_a_file_of_a_german_spreadsheet_is_read_as_it_was_meant(tmp_path):

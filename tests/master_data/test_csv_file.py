@@ -114,7 +114,7 @@ def test_a_row_of_another_width_is_set_aside_with_its_cells(tmp_path):
     file = read(tmp_path, "code,name\nA\nB,Beta\nC,Gamma, Inc.\n")
     assert rows(file) == {3: ("B", "Beta")}
     assert [(one.line, one.cells) for one in file.malformed] == [(2, ("A",)), (4, ("C", "Gamma", " Inc."))]
-    assert file.malformed[0].rule == "Has 1 cells where the header has 2: a cell is missing."
+    assert file.malformed[0].rule == "Has 1 cell where the header has 2: a cell is missing."
     assert "a delimiter inside a text must stand in quotes" in file.malformed[1].rule
     assert file.cells[4] == ("C", "Gamma", " Inc.")
 

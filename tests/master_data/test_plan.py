@@ -280,7 +280,7 @@ def test_a_product_that_is_there_by_its_sku_alone_is_told_and_created_when_asked
     path = desk.file("sku,name", "100,Ours")
     report = desk.push(PRODUCTS, path)
     assert report.counts == {Outcome.ALREADY_THERE: 1}
-    assert "nothing but their sku (line 2)" in "\n".join(report.lines())
+    assert "1 row is already there by the sku alone (line 2)" in "\n".join(report.lines())
     assert "of merchant m" in report.rows()[0]["why"]
     desk.record(entry(desk, "Q", State.DOUBT, kind="products"))
     both = desk.file("sku,name", "100,Ours", "Q,Q", name="both.csv")

@@ -464,7 +464,7 @@ def test_what_a_push_left_is_remembered_until_a_later_one_has_done_it(desk):
     assert (file.path, file.unsent, file.waits) == (str(path), 1, 1)
     told = needs(desk.settings, file)
     assert "given.csv" in told
-    assert "1 rows were not sent or not settled, 1 wait for what they name" in told
+    assert "1 row was not sent or not settled, 1 waits for what it names" in told
     assert "Please try again later." in told
     assert f"`wms-sync push retailers {path}`" in told
 

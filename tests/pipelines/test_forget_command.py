@@ -55,11 +55,11 @@ def test_it_shows_what_it_would_remove_and_asks(forget, settings, store):
     shown = forget(str(order), "--dry-run")
     assert shown.exit_code == 0, shown.output
     assert f"order     {order} (unique_id {unique_id}," in shown.output
-    assert "personal  rows: 1 of orders; in 1 Parquet files and " in shown.output
+    assert "personal  rows: 1 of orders; in 1 Parquet file and " in shown.output
     for answer in ("n\n", ""):
         refused = forget(str(order), answer=answer)
         assert refused.exit_code == 2
-        assert "Remove the personal data of 1 orders for good?" in refused.output
+        assert "Remove the personal data of 1 order for good?" in refused.output
     assert "add --yes" in refused.output
     assert store.forgotten() == frozenset()
     assert "no order is forgotten" in forget("--list").output

@@ -170,6 +170,8 @@ def test_what_needs_a_hand_fails_a_check_of_its_own_and_not_the_run(run, folder,
     }
     assert checks(doubtful)[DOUBTFUL].severity == dg.AssetCheckSeverity.WARN
     assert checks(doubtful)[DOUBTFUL].metadata["rows"].value == 1
+    assert checks(doubtful)[DOUBTFUL].description == "1 row is in doubt, waiting or unsent: products.csv line 2."
+    assert checks(doubtful)[REJECTED].description is None
 
     assert all(check.passed for check in checks(run(push_enabled=True)).values())
     write(folder, "retailers.csv", "code,name", "a,Other", "b,")
@@ -179,6 +181,7 @@ def test_what_needs_a_hand_fails_a_check_of_its_own_and_not_the_run(run, folder,
     assert {name: check.passed for name, check in found.items()} == {REJECTED: False, DOUBTFUL: True, CHANGED: False}
     assert found[REJECTED].severity == dg.AssetCheckSeverity.ERROR
     assert found[CHANGED].severity == dg.AssetCheckSeverity.WARN
+    assert found[CHANGED].description == "1 row differs from what was created from it: retailers.csv line 2."
     sample = found[CHANGED].metadata["sample"]
     assert isinstance(sample, dg.TableMetadataValue)
     [row] = sample.records

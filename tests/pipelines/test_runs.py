@@ -250,6 +250,7 @@ def test_a_blocking_check_that_fails_publishes_nothing_and_fails_the_run(setting
     evaluation = record.event.dagster_event.asset_check_evaluation_data
     assert evaluation.severity == dg.AssetCheckSeverity.ERROR
     assert evaluation.metadata["offending_rows"].value == 1
+    assert re.fullmatch(r"1 key of shipments is repeated or incomplete: \d+\.", evaluation.description)
     [row] = evaluation.metadata["sample"].records
     assert row.data["occurrences"] == "2"
     # the pages are read all the same

@@ -1,3 +1,4 @@
+import re
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
@@ -81,14 +82,18 @@ def test_a_gap_in_coverage_is_seen_without_a_run(watch, settings, land):
     assert not gap.passed
     assert gap.severity == dg.AssetCheckSeverity.WARN
     assert "2026-02-21 00:00:00 to 2026-02-23 00:00:00" in gap.metadata["gaps"].value
+    assert gap.description == "Coverage has 1 gap: 2026-02-21 00:00:00 to 2026-02-23 00:00:00 UTC."
 
 
 def test_freshness_goes_by_the_sync_cursor_and_not_by_what_ran_last(watch, settings, land):
     yesterday = datetime.now(UTC) - timedelta(hours=20)
     land(yesterday, datetime.now(UTC) - timedelta(hours=1), "backfill_of_the_newest_day")
-    assert not watch()[coverage.FRESH].passed
+    stale = watch()[coverage.FRESH]
+    assert not stale.passed
+    assert re.fullmatch(r"The sync cursor is [\d.]+ hours old, and [\d.]+ are allowed\.", stale.description)
     land(settings.start, yesterday)
     assert watch()[coverage.FRESH].passed
+    assert watch()[coverage.FRESH].description is None
 
 
 @pytest.mark.parametrize(("cron", "is_fresh"), [("0 2 * * *", True), ("0 * * * *", False), ("0 2 * * 0", True)])

@@ -185,7 +185,7 @@ def test_the_inbox_as_it_is_typed(type_in, service_of_today, make_settings):
     assert type_in("status", "--check").exit_code == 0
     replayed = type_in("inbox", "replay", value)
     assert replayed.exit_code == 0, replayed.output
-    assert "replayed  1 windows from their raw pages" in replayed.output
+    assert "replayed  1 window from raw pages" in replayed.output
     assert f"{value}  still open: " in replayed.output
     assert metrics(make_settings(start_date=LATE_START))["wms_sync_last_run_success", "replay"] == 1
     service_of_today.sandbox.rewrite = None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import duckdb
 import pytest
 
-from pipelines.cli.views import check_line
+from pipelines.cli.views import check_line, refresh_lines
 from tests.conftest import FEWER
 from tests.survival.installation import rows
 from tests.test_sync import first_synced, synced
@@ -17,6 +18,7 @@ from wms_sync.extract.raw import drop_pages
 from wms_sync.layout import parquet_name
 from wms_sync.load.replay import replay
 from wms_sync.reports.inbox import InboxEntry, UnknownEntry, chosen, findings, known_keys
+from wms_sync.reports.report import make_report
 from wms_sync.reports.status import Status, status
 from wms_sync.state.acknowledgements import Acknowledgements
 
@@ -81,9 +83,9 @@ def test_what_does_not_fit_is_an_entry_until_somebody_has_seen_it_and_again_with
     assert f"{value.rows} values did not fit their type" in needs(spoiled)
     acknowledge(spoiled, value.name)
     assert "did not fit" not in needs(spoiled)
-    assert "unknown keys" in needs(spoiled)
+    assert "1 unknown key, or key whose values were cast" in needs(spoiled)
     acknowledge(spoiled, key.name)
-    assert "unknown keys" not in needs(spoiled)
+    assert "unknown key" not in needs(spoiled)
     assert entries(spoiled)[True].acknowledged_at is not None
 
     def spoil(page):
@@ -110,6 +112,38 @@ def test_what_is_read_again_without_a_fault_leaves_by_itself_and_stays_for_analy
     with duckdb.connect(spoiled.layout.published, read_only=True) as connection:
         [(kept,)] = connection.execute("select count(*) from ops.quarantine").fetchall()
     assert kept == before.rows
+
+
+def test_keys_and_values_are_counted_alike_wherever_they_are_shown(bench, sandbox):
+    """Three pages have the same unknown key, and each a value that does not fit."""
+
+    def spoil(page):
+        for shipment in page["collection"][:1]:
+            shipment["is_international"] = {"perhaps": 1}
+        for shipment in page["collection"]:
+            shipment["gift_wrap"] = "blue"
+        return page
+
+    bench.settings = bench.settings.model_copy(update={"page_size": FEW.shipments // 3})
+    sandbox.sandbox.rewrite = spoil
+    read, refreshed = synced(bench)
+    sandbox.sandbox.rewrite = None
+    assert read.progress.pages == 3
+    found = now(bench)
+    assert (refreshed.quarantined, refreshed.drift) == (found.quarantined, found.unknown_keys) == (3, 1)
+    lines = list(refresh_lines(refreshed))
+    assert "doubts    3 values did not fit their type and are null: see ops.quarantine" in lines
+    assert "doubts    1 unknown key, or key whose values were cast: see ops.schema_drift" in lines
+    assert re.fullmatch(r"merged    [\d,]+ rows of 1 window into \d+ tables", lines[0])
+    filled = sum(bool(count) for table, count in {**refreshed.rows, **refreshed.merged}.items())
+    assert lines[0].endswith(f"into {filled} tables")
+
+    sandbox.sandbox.advance(seconds=3600, changed=FEW.shipments)
+    sandbox.sandbox.advance(seconds=10)
+    synced(bench)
+    assert now(bench).quarantined == 0
+    _, report = make_report(bench.settings)
+    assert {sign.subject: sign.text for sign in report.signs}["Values that did not fit"] == "0"
 
 
 def test_a_replay_changes_only_what_the_pages_show_otherwise_and_names_windows_without_pages(spoiled, sandbox):

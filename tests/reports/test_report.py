@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, date, datetime, timedelta
 from html import unescape
 from itertools import groupby
 from operator import itemgetter
@@ -13,16 +14,19 @@ from msgspec.structs import replace
 
 from tests.conftest import FEWER, logged
 from tests.reports.test_dictionary import Page
+from tests.sql.scenario import WEST, insert, load
 from tests.test_sync import first_synced
 from wms_sandbox.app import Sandbox
 from wms_sync import sql_files
 from wms_sync.analytics.asking import CheckResult
 from wms_sync.analytics.checks import Check
-from wms_sync.analytics.database import create_empty
+from wms_sync.analytics.database import create_empty, records
 from wms_sync.reports.report import ReportError, make_report
 from wms_sync.runs.report_page import remake_report, report_load
 
 LARGEST = 400_000
+SUNDAY_IN_THE_WEST = datetime(2024, 3, 18, 3, 0, tzinfo=UTC)
+"""A Monday in UTC, and at 20:00 of the Sunday before in Los Angeles."""
 
 
 @pytest.fixture
@@ -57,7 +61,7 @@ def test_the_page_shows_the_numbers_of_the_marts_and_needs_nothing_else(loaded):
         due = connection.execute(
             "select coalesce(warehouse_name, 'no warehouse'), sum(on_time), sum(late), "
             "coalesce(sum(still_open) filter (where is_over), 0) from marts.due_per_day "
-            "where day <= (select data_until::date from ops.latest_load) group by all"
+            "where day < (select date_trunc('week', data_until::date) from ops.latest_load) group by all"
         ).fetchall()
         open_, overdue = connection.execute(
             "select count(*) filter (where is_open), count(*) filter (where verdict = 'open' and was_due) "
@@ -87,6 +91,56 @@ def test_the_page_shows_the_numbers_of_the_marts_and_needs_nothing_else(loaded):
         assert any(re.fullmatch(r"Same \(\d+\)", name) for name in names), names
 
 
+@pytest.fixture
+def western():
+    """A shipment a day is due in the West, for three months before today and a week after, and leaves a day late."""
+    with duckdb.connect() as connection:
+        connection.execute("set timezone = 'UTC'")
+        create_empty(connection)
+        insert(connection, "warehouses", id=WEST, name="West")
+        insert(connection, "retailers", id=1, code="ACME")
+        today = date(2024, 3, 17)
+        days = {number: today + timedelta(days=number - 90) for number in range(98)}
+        for number, day in days.items():
+            left = {"status": "shipped", "packed_at": f"{day + timedelta(days=1)} 19:00:00+00"} if day < today else {}
+            given = {"warehouse_id": WEST, "retailer_id": 1, "status": "new", "carrier_shipping_cost": 1} | left
+            insert(connection, "shipments", id=number, target_ship_date=day, **given)
+            weighed = {"billable_weight_value": 1, "billable_weight_unit": "kg"}
+            boxed = {"container_style": "box", "total_void_percent": 5}
+            insert(connection, "packages", shipment_id=number, position=1, **weighed, **boxed)
+        load(connection, until=SUNDAY_IN_THE_WEST)
+        yield connection, today, set(days.values())
+
+
+def asked(connection, name):
+    return records(connection.execute(sql_files.read(f"report/{name}.sql")))
+
+
+def test_what_was_due_is_shown_in_eight_whole_weeks(western):
+    connection, today, due = western
+    shown_weeks = {row["week"]: row for row in asked(connection, "due_by_week")}
+
+    monday = date(2024, 3, 11)
+    assert monday <= today < monday + timedelta(days=7), "this week is not over"
+    assert sorted(shown_weeks) == [monday - timedelta(weeks=number) for number in range(8, 0, -1)]
+    for week, row in shown_weeks.items():
+        assert {week + timedelta(days=number) for number in range(7)} <= due
+        assert (row["on_time"], row["late"], row["still_open"]) == (0, 7, 0)
+
+
+def test_the_report_goes_by_the_local_days_of_the_warehouse(western):
+    connection, today, _ = western
+    [retailer] = asked(connection, "retailers")
+    assert (retailer["due"], retailer["late"]) == (28, 28), "the four weeks that ended yesterday, in the West"
+
+    # what was due on a day left on the next, so yesterday's left today: 56 days with today
+    eight_weeks = 7 * 8
+    assert today == date(2024, 3, 17)
+    assert [row["packages"] for row in asked(connection, "cost_per_kg")] == [eight_weeks]
+    assert [row["packages"] for row in asked(connection, "void_by_box")] == [eight_weeks]
+    assert sum(row["shipments"] for row in asked(connection, "packed_by_hour")) == eight_weeks
+
+
 def test_a_failed_check_and_a_quarantined_value_change_the_light(loaded):
     bench, refreshed = loaded
     _, calm = make_report(bench.settings, checks=())
@@ -94,7 +148,7 @@ def test_a_failed_check_and_a_quarantined_value_change_the_light(loaded):
     failed = replace(next(one for one in refreshed.checks if one.check.severity == "error"), offending=3)
     path, alarmed = make_report(bench.settings, checks=(failed,))
     assert alarmed.light == "act"
-    assert f"1 of 1 failed: {failed.check.name}" in shown(path)
+    assert f"1 of 1 failed: 3 keys of {failed.check.table} are repeated or incomplete." in shown(path)
     assert isinstance(failed, CheckResult)
     assert isinstance(failed.check, Check)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from datetime import UTC, datetime
 
 import duckdb
 import pytest
 
-from wms_sync.runs.recording import SUCCEEDED, Ended, Recording
-from wms_sync.state.runs import RunRecords
+from wms_sync.runs.recording import SUCCEEDED, Ended, Recording, summary
+from wms_sync.state.runs import RunRecord, RunRecords
 
 
 def test_an_interrupt_while_duckdb_runs_a_query_ends_the_run_as_interrupted(bench):
@@ -29,6 +30,21 @@ def test_an_interrupt_while_duckdb_runs_a_query_ends_the_run_as_interrupted(benc
         signal.signal(signal.SIGINT, before)
     with RunRecords(bench.settings.database_url) as records:
         assert [(one.outcome, one.error_kind) for one in records.newest(1)] == [("interrupted", "KeyboardInterrupt")]
+
+
+def test_the_summary_of_a_run_agrees_with_its_numbers():
+    at = datetime(2026, 3, 1, 2, tzinfo=UTC)
+    for count, shown in (
+        (1, "1 shipment read, 1 row merged, 1 quarantined, 1 unknown key, 1 failed check, 1 file deleted, 1 rejected"),
+        (
+            2345,
+            "2,345 shipments read, 2,345 rows merged, 2,345 quarantined, 2,345 unknown keys, 2,345 failed checks, "
+            "2,345 files deleted, 2,345 rejected",
+        ),
+    ):
+        names = ("records", "merged", "quarantined", "unknown_keys", "failed_checks", "files_deleted", "rejected")
+        record = RunRecord("run", "sync", "test", at, at, "succeeded", counts=dict.fromkeys(names, count))
+        assert summary(record) == f"sync succeeded: {shown}; no data yet"
 
 
 def test_a_file_that_the_system_refuses_is_named_in_the_record_and_any_other_defect_by_its_kind_only(tmp_path):

@@ -292,7 +292,10 @@ class Scenario:
         self._shipment(13, 11, "new", "03-12 12:00", None, "03-12", warehouse_id=EAST, _missing_since=at("03-14 00:00"))
 
     def _undecidable(self) -> None:
-        """10 has a new status; 11 left nobody knows when; 12 has no target day; 14 came without order and warehouse."""
+        """10 has a new status; 11 left nobody knows when; 12 has no target day and no package.
+
+        14 came without order and warehouse.
+        """
         east = {"warehouse_id": EAST, "shipping_carrier_code": "ups"}
         self._order(8, "03-12 12:00", merchant_id=MAKER)
         self._item(8, "A", 1, 0)
@@ -304,7 +307,7 @@ class Scenario:
         self._order(10, "03-11 12:00", merchant_id=MAKER)
         self._item(10, "A", 1, 1)
         self._item(10, "A", 3, 3, number=2)
-        self._shipment(12, 10, "shipped", "03-12 12:00", "03-12 15:00", None, **east)
+        self._shipment(12, 10, "shipped", "03-12 12:00", "03-12 15:00", None, carrier_shipping_cost=6, **east)
         self._part(12, A, "A", None, None)
         self._part(12, A_AGAIN, "A", 3, 3, number=2)
         self._shipment(

@@ -1,11 +1,14 @@
 """The checks run, find what they are for, and find nothing in an empty database."""
 
+import re
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 
 import duckdb
 import pytest
 
 from wms_sync import sql_files
+from wms_sync.analytics.asking import ask_whole_tables
 from wms_sync.analytics.checks import checks
 from wms_sync.analytics.database import create_empty
 from wms_sync.catalogue import quote, table, tables
@@ -32,6 +35,11 @@ def database(empty):
 
 def offenders(database, name):
     return database.execute(CHECKS[name].query).fetchall()
+
+
+def finding(database, name):
+    [result] = ask_whole_tables(lambda: nullcontext(database), [CHECKS[name]], memory_limit="1GB")
+    return result.finding
 
 
 def insert(database, slug, **values):
@@ -64,6 +72,84 @@ def test_a_check_says_what_it_is(check):
     assert check.severity == "error" or not check.blocking
     assert table(check.table)
     assert check.description.endswith(".")
+
+
+PERSONAL = {"text", "example", "examples", "message", "said", "body"}
+"""Columns that may hold what a person wrote, or what the service said of one."""
+
+
+@pytest.mark.parametrize("check", CHECKS.values(), ids=lambda check: check.name)
+def test_what_is_wrong_is_said_with_columns_that_the_check_returns(check, database):
+    columns = {row[0] for row in database.execute(f"describe {check.query}").fetchall()}
+    named = set(re.findall(r"\{(\w+)\}", check.wrong + check.named))
+    assert named
+    assert named - {"count"} <= columns - PERSONAL
+    assert not check.wrong.endswith(".")
+    # a check of a share or a sum has one row, whose numbers it gives; any other counts its rows and names a few
+    assert ("{count}" in check.wrong) == bool(check.named)
+
+
+def test_a_failed_check_says_what_is_wrong_and_shows_a_few_values(database):
+    statuses = "statuses_are_known"
+    assert finding(database, statuses) is None
+    insert(database, "shipments", id=1, status="Teleported")
+    assert finding(database, statuses) == "1 status is unknown: teleported (shipments.status)."
+    insert(database, "orders", id=1, state="limbo", status=f"so {'very ' * 20}odd\n")
+    found = finding(database, statuses)
+    assert found.startswith("3 statuses are unknown: ")
+    assert "limbo (orders.state)" in found
+    assert f"so {'very ' * 11}v… (orders.status)" in found
+    assert found.endswith(".")
+    insert(database, "orders", id=2, state="purgatory")
+    assert finding(database, statuses).startswith(
+        "4 statuses are unknown: limbo (orders.state), purgatory (orders.state), so very "
+    )
+    assert finding(database, statuses).endswith(", …")
+
+
+def test_numbers_and_words_of_a_finding_agree(database):
+    packed = "shipments_are_packed_after_they_are_created"
+    for number in range(1, 1201):
+        insert(database, "shipments", id=number, created_at="2024-01-02", packed_at="2024-01-01", order_id=1)
+        if number == 1:
+            assert finding(database, packed) == "1 shipment was packed before it was created: 1."
+        if number == 2:
+            assert finding(database, packed) == "2 shipments were packed before they were created: 1, 2."
+    assert finding(database, packed) == "1,200 shipments were packed before they were created: 1, 2, 3, …"
+    assert finding(database, "few_shipments_refer_to_a_missing_order") == (
+        "The service did not send the order of 1,200 of 1,200 shipments (kind Order, requested by fields:order)."
+    )
+
+
+def test_a_finding_names_rows_by_their_keys_and_says_null_where_there_is_none(database):
+    insert(database, "package_items", shipment_id=7, package_position=1, position=2)
+    assert finding(database, "package_items_belong_to_packages") == (
+        "1 row of package_items belongs to no row of packages: 7/1/2."
+    )
+    insert(database, "package_items", shipment_id=7, package_position=None, position=2)
+    assert finding(database, "package_items_have_unique_keys") == (
+        "1 key of package_items is repeated or incomplete: 7/null/2."
+    )
+    insert(database, "orders", id=1, status="canceled")
+    assert finding(database, "history_of_orders_ends_in_the_table") == (
+        "1 row of orders differs from its current version in history: 1."
+    )
+
+
+def test_an_audit_says_its_numbers(database):
+    audited(database, 1, LAST_ID, changed=1, orders_changed=2, voided=None, absent=3, missing=1, total_in_tables=104)
+    assert finding(database, "audits_find_no_change_that_the_sync_missed") == (
+        "The latest audit found what the sync had missed: 1 shipment and 2 orders that changed without a new "
+        "updated_at, 0 shipments that were not in the tables, and 0 objects whose updated_at moved back."
+    )
+    assert finding(database, "the_service_has_the_shipments_that_the_tables_have") == (
+        "The tables differ from the service: the latest audit did not find 3 shipments and proved 1 missing; by the "
+        "service's counts 4 are gone and 0 were never read."
+    )
+    assert finding(database, "after_a_whole_round_the_tables_equal_the_service") == (
+        "After the last whole audit round the tables differ from the service: 2 absent shipments are not marked "
+        "missing, 4 are gone from the service and 0 were never read."
+    )
 
 
 @pytest.mark.parametrize("one", tables(), ids=lambda one: one.slug)

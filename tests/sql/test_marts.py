@@ -200,7 +200,88 @@ def test_what_the_service_has_no_longer_is_not_open_and_what_it_shipped_stays_co
     assert ask(database, "select sum(shipments) from marts.shipped_per_day") == [(1,)]
     assert ask(
         database, "select shipments, shipments_open, shipments_shipped, open_late from marts.retailer_performance"
-    ) == [(3, 1, 1, 1)]
+    ) == [(2, 1, 1, 1)]
+
+
+def test_a_cost_that_packages_cannot_share_has_a_row_of_its_own(database):
+    shipments: list[tuple[list[tuple[float | None, str | None]], list[float | None], float | None]] = [
+        # what the packages weigh, what each then costs of 9, and what none of them does
+        ([], [], 9),
+        ([(None, None)], [9], None),
+        ([(2, "lb"), (1, "lb")], [6, 3], None),
+        ([(2, "lb"), (None, None)], [None, None], 9),
+        ([(2, "lb"), (1, "stone")], [None, None], 9),
+        ([(0, "lb"), (0, "lb")], [None, None], 9),
+    ]
+    for number, (weights, _, _) in enumerate(shipments):
+        insert(database, "shipments", id=number, status="shipped", carrier_shipping_cost=9)
+        for position, (weight, unit) in enumerate(weights, start=1):
+            given = {"billable_weight_value": weight, "billable_weight_unit": unit}
+            insert(database, "packages", shipment_id=number, position=position, **given)
+    insert(database, "shipments", id=98, status="voided", carrier_shipping_cost=5)
+    insert(database, "shipments", id=99, status="shipped", carrier_shipping_cost=None)
+
+    assert ask(
+        database,
+        "select shipment_id, package_position, packages_of_shipment, has_left, cost from marts.package_costs "
+        "order by shipment_id, package_position nulls last",
+    ) == [
+        *(
+            (number, position, len(weights), True, cost)
+            for number, (weights, costs, of_none) in enumerate(shipments)
+            for position, cost in (*enumerate(costs, start=1), *([(None, of_none)] if of_none else []))
+        ),
+        (98, None, 0, False, 5),
+    ]
+    assert ask(database, "select sum(cost) from marts.package_costs") == [(6 * 9 + 5,)]
+
+
+def test_what_was_given_up_is_no_shipment_of_a_retailer(database):
+    insert(database, "retailers", id=1, code="ACME")
+    day, gone = "2024-01-05", "2024-02-01 00:00:00+00"
+    shipments = [
+        # status, missing since, whether it counts
+        ("shipped", None, True),
+        ("shipped", gone, True),
+        ("new", None, True),
+        ("never heard of", None, True),
+        ("new", gone, False),
+        ("canceled", None, False),
+        ("Voided", None, False),
+    ]
+    for number, (status, missing, _) in enumerate(shipments, start=1):
+        given = {"status": status, "packed_at": "2024-01-05", "target_ship_date": day, "_missing_since": missing}
+        insert(database, "shipments", id=number, retailer_id=1, **given)
+        insert(database, "packages", shipment_id=number, position=1)
+        # a different power of ten for each, so that the sum shows whose quantities are in it
+        insert(database, "shipment_items", shipment_id=number, id=1, quantity=10**number)
+    insert(database, "shipments", id=8, retailer_id=2, status="canceled")
+
+    counted = [number for number, (_, _, counts) in enumerate(shipments, start=1) if counts]
+    assert ask(
+        database,
+        "select retailer_id, shipments, packages, quantity from marts.retailer_performance order by retailer_id",
+    ) == [(1, len(counted), len(counted), sum(10**number for number in counted)), (2, 0, None, None)]
+
+
+def test_an_order_that_is_closed_waits_for_no_stock(database):
+    orders = [
+        # state, status, whether it waits
+        ("processing", "backordered", True),
+        ("New", None, True),
+        (None, None, True),
+        ("never heard of", "nor of this", True),
+        ("canceled", "canceled", False),
+        ("Complete", "backordered", False),
+        (None, "complete", False),
+    ]
+    for number, (state, status, _) in enumerate(orders):
+        insert(database, "orders", id=number, state=state, status=status, created_at="2024-01-03 12:00:00+00")
+        insert(database, "order_items", order_id=number, id=1, sku="A", qty_backordered=10**number)
+        insert(database, "shipments", id=number, order_id=number, status="new")
+
+    waiting = sum(10**number for number, (_, _, waits) in enumerate(orders) if waits)
+    assert ask(database, "select sku, units_backordered from marts.sku_per_week") == [("A", waiting)]
 
 
 def test_a_status_lasts_until_the_next_one_whatever_else_changes(database):

@@ -44,13 +44,17 @@ ANSWERS: dict[str, list[tuple[object, ...]]] = {
     "04_backorders_by_sku": [("Trader", "B", 2, day(11))],
     # Maker lacks one piece of order 8; Trader two of order 4 and four of order 6, and order 7 says no quantity
     "05_fill_rate_by_merchant": [("Maker", 6, 18, 19, 0.9474), ("Trader", 3, 3, 9, 0.3333)],
-    # 20 for 2 lb; 10 + 3 + 6 + 8 for 5 + 1 + 2 + 4 lb
-    "06_carrier_cost": [("fedex", 1, 20, 20, 22.0462), ("ups", 4, 27, 6.75, 4.9604)],
+    # 20 for 2 lb; 10 + 3 + 6 + 8 for 5 + 1 + 2 + 4 lb; 6 for 12, which has no package
+    "06_carrier_cost": [
+        ("fedex", True, 1, 20, 20, 22.0462),
+        ("ups", True, 4, 27, 6.75, 4.9604),
+        ("ups", False, 0, 6, None, None),
+    ],
     "07_cost_by_destination": [
         ("DE", "Berlin", 1, 0, 20),
         ("US", "California", 1, 0, 10),
         ("US", "New York", 3, 1, 9),
-        (None, None, 1, 0, 8),
+        (None, None, 1, 0, 14),
     ],
     # 5 lb billed for 2 lb of items: three fifths of 10
     "08_dimensional_weight": [("ups", 1, 1, 3, 6)],
@@ -90,7 +94,7 @@ ANSWERS: dict[str, list[tuple[object, ...]]] = {
         ("R-3", "S-4", "shipped", "on_time", day(12), ["T-4-1", "T-4-2"]),
     ],
     "24_method_asked_and_used": [("ups_GROUND", "fedex_2DAY", 1), ("ups_GROUND", "ups_GROUND", 1)],
-    "25_billing": [("maker", 4, 5, 5, 16, 39, 2), ("trader", 1, 1, 1, 3, 8, 0), (None, 1, 1, 0, None, None, 1)],
+    "25_billing": [("maker", 4, 5, 5, 16, 45, 1), ("trader", 1, 1, 1, 3, 8, 0), (None, 1, 1, 0, None, None, 1)],
 }
 
 
@@ -115,6 +119,16 @@ def answer(database: duckdb.DuckDBPyConnection, name: str) -> list[tuple[object,
 @pytest.mark.parametrize("name", ANSWERS)
 def test_a_question_is_answered(name, database):
     assert answer(database, name) == ANSWERS[name]
+
+
+@pytest.mark.parametrize("name", ["06_carrier_cost", "07_cost_by_destination"])
+def test_no_money_is_lost_where_costs_are_divided(name, database):
+    query = sql_files.read(f"{FOLDER}/{name}.sql")
+    ((divided,),) = database.execute(f"select sum(cost) from ({query})").fetchall()
+    ((total,),) = database.execute(
+        "select sum(carrier_shipping_cost) from main.shipments where lower(status) = 'shipped'"
+    ).fetchall()
+    assert divided == total == 53
 
 
 def test_how_fresh_the_data_is(database):

@@ -121,6 +121,22 @@ def test_package_costs(database):
         (4, 2, True, 6, 2, 0.907185, None, None, None, None, None),
         (5, 1, False, 7, 4, 1.814369, None, None, None, None, None),
         (6, 1, True, 8, 4, 1.814369, None, None, None, None, "BOX"),
+        (12, None, True, 6, None, None, None, None, None, None, None),  # no package to share it
+    ]
+
+
+def test_shipped_per_day_sums_what_left_and_not_what_was_planned(database):
+    found = ask(
+        database,
+        "select day, warehouse_name, shipping_carrier_code, shipments, quantity "
+        "from marts.shipped_per_day order by all",
+    )
+    assert found == [
+        (day(9), "West", "ups", 1, 2),
+        (day(11), "West", "fedex", 1, 1),
+        (day(12), "East", "ups", 3, 13),  # 6 of 3, 4 of 4, 3 of 12, whose other item does not say
+        (day(13), "East", "ups", 1, 3),  # five were planned
+        (day(13), None, None, 1, None),  # no item came
     ]
 
 
@@ -173,7 +189,7 @@ def test_merchant_per_month(database):
         "carrier_shipping_cost, shipments_without_cost from marts.merchant_per_month order by all",
     )
     assert found == [
-        ("maker", MARCH, 4, 5, 5, 6, 16, 1, 39, 2),
+        ("maker", MARCH, 4, 5, 5, 6, 16, 1, 45, 1),
         ("trader", MARCH, 1, 1, 1, 1, 3, 0, 8, 0),  # the voided shipment is not billed
         (None, MARCH, 1, 1, 0, 0, None, 0, None, 1),
     ]

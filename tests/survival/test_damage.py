@@ -30,6 +30,7 @@ from wms_sync.analytics.errors import AnotherServiceError, RawPagesDamagedError
 from wms_sync.api.errors import ServiceFailed
 from wms_sync.extract.raw import damage
 from wms_sync.flatten.page import unpacked_page
+from wms_sync.grammar import count_of
 from wms_sync.intervals import intersect
 from wms_sync.load.refresh import rebuild
 from wms_sync.master_data.kinds.products import PRODUCTS
@@ -104,7 +105,7 @@ def test_a_deleted_state_store_is_made_again_without_reading_anything_again(benc
     before = remembered(bench)
     sandbox.sandbox.requests.clear()
     bench = without_state(bench)
-    assert f"restored {len(before)} windows in the state store" in "\n".join(night(bench))
+    assert f"restored {count_of(len(before), 'window')} in the state store" in "\n".join(night(bench))
     assert pages_asked(sandbox) == 0
     assert remembered(bench) == before
     sandbox.sandbox.advance(seconds=7200, changed=60, packages_removed=20)
@@ -307,7 +308,7 @@ def test_a_window_that_only_a_damaged_manifest_knows_is_set_aside_until_somebody
         assert night(bench) == [], "it is told once"
 
     manifest.write_bytes(whole)
-    assert "restored 1 windows" in night(bench)[0]
+    assert "restored 1 window " in night(bench)[0]
     taken = bench.store.window(window.id)
     assert (taken.state, taken.records) == ("loaded", window.records)
     assert not any(one.name.startswith("set-aside") for one in status(bench.settings, bench.store).items)

@@ -11,6 +11,7 @@ from pipelines.cli.views import status_lines
 from tests.conftest import Bench, logged
 from tests.test_sync import begun, first_synced, load
 from wms_sync.analytics.errors import RawPagesDamagedError
+from wms_sync.grammar import count_of
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status
@@ -80,7 +81,7 @@ def test_old_pages_are_dropped_and_a_rebuild_loses_nothing(aged):
     old = {window.id for window in aged.store.windows("loaded")}
     with logged() as said:
         refresh(aged.run)
-    assert any(f"raw pages of {len(old)} windows" in line for line in said)
+    assert any(f"raw pages of {count_of(len(old), 'window')} (" in line for line in said)
     assert pages_on_disk(aged) == {window.id for window in aged.store.windows("loaded")} - old
     assert all((aged.layout.window(window) / "manifest.json").exists() for window in old)
 
@@ -89,7 +90,8 @@ def test_old_pages_are_dropped_and_a_rebuild_loses_nothing(aged):
     with logged() as said:
         report = rebuild(aged.run)
     assert report.published
-    assert f"{len(old)} windows come from their Parquet files: their raw pages were dropped" in said
+    kept = count_of(len(old), "window comes", "windows come")
+    assert f"{kept} from Parquet files: the raw pages were dropped" in said
     assert shipments(aged) == before
 
     found = status(aged.settings, aged.store)

@@ -1,11 +1,11 @@
 -- question: What does shipping cost by country and region?
--- grain: one row per country and region of the shipping address, of packages that left
+-- grain: one row per country and region of the shipping address, of shipments that left; the cost includes what packages cannot share
 -- source: marts.package_costs
 select
     ship_to_country,
     ship_to_region,
-    count(*) as packages,
-    count(*) filter (where cost is null) as packages_without_cost,
+    count(package_position) as packages,
+    count(package_position) filter (where cost is null) as packages_without_cost,
     round(sum(cost), 4) as cost
 from marts.package_costs
 where has_left

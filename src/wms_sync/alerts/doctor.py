@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wms_sync.alerts.channels import NotDelivered, all_channels
+from wms_sync.grammar import count_of
 from wms_sync.reports.findings import Finding
 from wms_sync.settings import Settings
 from wms_sync.state.outbox import Outbox
@@ -27,4 +28,8 @@ def look_at_alerts(settings: Settings) -> Iterator[Finding]:
         refused = [one for one in outbox.waiting() if one.refusal is not None]
     if refused:
         since = f"since {refused[0].created_at:%Y-%m-%d %H:%M} UTC"
-        yield Finding(SUBJECT, "warn", f"{len(refused)} wait for their receiver {since}. {refused[-1].refusal}")
+        yield Finding(
+            SUBJECT,
+            "warn",
+            f"{count_of(len(refused), 'alert waits', 'alerts wait')} for the receiver {since}. {refused[-1].refusal}",
+        )

@@ -21,6 +21,7 @@ from wms_sync.analytics.target import Target, target_of
 from wms_sync.cron import longest_pause
 from wms_sync.extract.nights import is_being_retried
 from wms_sync.extract.plan import data_as_of, late_after
+from wms_sync.grammar import DID_NOT_FIT, UNKNOWN, agreed, count_of
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.master_data.push.locks import pusher
@@ -87,7 +88,7 @@ def of_freshness(now: Now) -> Found:
         Event.STALE_DATA,
         key=Event.STALE_DATA,
         fingerprint="",
-        text=f"The data is {behind / timedelta(hours=1):.0f} hours old.",
+        text=f"The data is {count_of(round(behind / timedelta(hours=1)), 'hour')} old.",
         what_to_do="Look whether the schedule and its daemon run, and at the last runs: `wms-sync status`.",
         counts={"hours": round(behind / timedelta(hours=1))},
     )
@@ -108,7 +109,7 @@ def of_published_file(now: Now) -> Found:
             Event.QUARANTINE,
             key=Event.QUARANTINE,
             fingerprint=digest(sorted(one.name for one in values)),
-            text=f"{found:,} values did not fit their type and are null: {_listed([one.what for one in values])}.",
+            text=f"{count_of(found, *DID_NOT_FIT)}: {_listed([one.what for one in values])}.",
             what_to_do="`wms-sync inbox list` shows them by kind.",
             counts={"values": found, "kinds": len(values)},
         )
@@ -118,7 +119,7 @@ def of_published_file(now: Now) -> Found:
             Event.DRIFT,
             key=Event.DRIFT,
             fingerprint=digest(sorted(one.name for one in keys)),
-            text=f"{len(keys):,} keys came that no type knows, or whose values were cast: {names}.",
+            text=f"{count_of(len(keys), *UNKNOWN)}: {names}.",
             what_to_do="`wms-sync inbox list` shows them. The raw pages keep the values.",
             counts={"keys": len(keys)},
         )
@@ -163,7 +164,10 @@ def of_audits(now: Now) -> Found:
             Event.AUDIT_FINDINGS,
             key=Event.AUDIT_FINDINGS,
             fingerprint=last.window_id,
-            text=f"Of {last.compared:,} old shipments that were read again, the tables had some otherwise: {counted}.",
+            text=(
+                f"The audit compared {count_of(last.compared or 0, 'old shipment')}, and the tables differed: "
+                f"{counted}."
+            ),
             what_to_do="What was read replaces them. `wms-sync status` and ops.audits say more.",
             run_id=last.run_id,
             counts={"compared": last.compared or 0, **found},
@@ -209,7 +213,7 @@ def _rejects(now: Now, kind: Kind, files: Iterable[PushedFile]) -> Found:
         Event.REJECTS,
         key=f"{Event.REJECTS}:{kind.name}",
         fingerprint=digest([rejected, *contents]),
-        text=f"{rejected:,} rows of {kind.many} were rejected.",
+        text=f"{count_of(rejected, 'row')} of {kind.many} {agreed(rejected, 'was', 'were')} rejected.",
         what_to_do="Correct the rows in the newest file of data/rejects, and push that file.",
         run_id=last.run_id,
         purpose=last.purpose,
@@ -224,7 +228,10 @@ def _doubts(kind: Kind, keys: list[str]) -> Found:
             Event.DOUBTS,
             key=f"{Event.DOUBTS}:{kind.name}",
             fingerprint=digest(keys),
-            text=f"{len(keys):,} {kind.many} may or may not exist in the service: their creates were not answered.",
+            text=(
+                f"{count_of(len(keys), kind.one, kind.many)} may or may not exist in the service: "
+                f"{agreed(len(keys), 'its create was', 'their creates were')} not answered."
+            ),
             what_to_do="`wms-sync status` lists them, each with what settles it.",
             counts={"doubts": len(keys)},
         )
@@ -240,7 +247,10 @@ def _unsettled(now: Now, kind: Kind, files: list[PushedFile]) -> Found:
             Event.PUSH_NOT_SETTLED,
             key=f"{Event.PUSH_NOT_SETTLED}:{kind.name}",
             fingerprint=digest(sorted(f"{file.path} {file.sha256}" for file in old)),
-            text=f"The push of {kind.many} is not settled: {unsent:,} rows unsent, {waits:,} waiting ({names}).",
+            text=(
+                f"The push of {kind.many} is not settled: {count_of(unsent, 'row')} unsent, {waits:,} waiting "
+                f"({names})."
+            ),
             what_to_do="`wms-sync status` says of each file why, and what to do.",
             counts={"unsent": unsent, "waits": waits, "files": len(old)},
         )

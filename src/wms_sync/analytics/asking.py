@@ -48,6 +48,7 @@ from wms_sync.analytics.database import (
     transaction,
 )
 from wms_sync.analytics.errors import AnalyticsError
+from wms_sync.analytics.finding import sentence
 from wms_sync.analytics.one_transaction import OneTransaction
 from wms_sync.analytics.tally import Tally, counted
 from wms_sync.catalogue import Table, literal, ops_tables, quote, table, tables
@@ -78,6 +79,11 @@ class Sample(Struct, frozen=True):
         return bool(self.rows)
 
     @property
+    def records(self) -> Iterator[Mapping[str, str]]:
+        """Yield the rows by column."""
+        return (dict(zip(self.columns, row, strict=True)) for row in self.rows)
+
+    @property
     def lines(self) -> Iterator[str]:
         """Yield the lines of a table for a terminal: the names of the columns, then each row."""
         for row in (self.columns, *self.rows) if self.rows else ():
@@ -105,6 +111,13 @@ class CheckResult(Struct, frozen=True):
         return self.offending == 0
 
     @property
+    def finding(self) -> str | None:
+        """Return what is wrong, with a few values; None if the check passed."""
+        if self.passed:
+            return None
+        return sentence(self.check.wrong, self.check.named, self.offending, list(self.sample.records))
+
+    @property
     def blocks_publishing(self) -> bool:
         """Return whether the check failed and is a blocking one."""
         return self.check.blocking and not self.passed
@@ -123,6 +136,7 @@ class _Found(Struct, frozen=True):
     whole_at: datetime
     rows_in_table: int
     release: str
+    finding: str | None
 
 
 class Counting:
@@ -345,7 +359,7 @@ class Checking:
             asked = f"{WHOLE}, at {before.whole_at:%Y-%m-%d %H:%M:%S} UTC"
             return CheckResult(check, 0, NO_ROWS, before.rows_asked, asked)
         offending = counted.get(check.name, 0)
-        sample = _sample(connection, f"{common}\nselect * from (\n{check.limited}\n)") if offending else NO_ROWS
+        sample = _sample(connection, check.limited, common) if offending else NO_ROWS
         if check.scope == "everything":
             return CheckResult(check, offending, sample, self.rows[check.table], WHOLE)
         return CheckResult(check, offending, sample, counted.get(check.table, 0), OF_LOAD)
@@ -377,6 +391,7 @@ class Checking:
             whole_at=now if result.asked == WHOLE else self._found(check).whole_at,
             rows_in_table=self.rows[check.table],
             release=release(),
+            finding=result.finding,
         )
 
 
@@ -440,7 +455,7 @@ def _while_there_is_memory(
 
 def _ask(connection: duckdb.DuckDBPyConnection, check: Check) -> tuple[int, Sample]:
     try:
-        sample = _sample(connection, f"select * from (\n{check.query}\n) limit {SAMPLE_ROWS}")
+        sample = _sample(connection, check.query)
         if len(sample.rows) < SAMPLE_ROWS:
             return len(sample.rows), sample
         counted = connection.execute(f"select count(*) from ({check.query})").fetchone()
@@ -451,8 +466,12 @@ def _ask(connection: duckdb.DuckDBPyConnection, check: Check) -> tuple[int, Samp
     return int(counted[0]) if counted else 0, sample
 
 
-def _sample(connection: duckdb.DuckDBPyConnection, query: str) -> Sample:
-    """Return the first rows of a query."""
-    relation = connection.execute(query)
+def _sample(connection: duckdb.DuckDBPyConnection, query: str, common: str = "") -> Sample:
+    """Return the first rows of a query in their own order: the same rows are always shown in the same way."""
+    relation = connection.execute(f"{common}\nselect * from (\n{query}\n) order by all limit {SAMPLE_ROWS}")
     columns = tuple(str(column[0]) for column in relation.description or ())
-    return Sample(columns, tuple(tuple(map(str, row)) for row in relation.fetchmany(SAMPLE_ROWS)))
+    return Sample(columns, tuple(tuple(map(_as_text, row)) for row in relation.fetchall()))
+
+
+def _as_text(cell: object) -> str:
+    return "null" if cell is None else str(cell)

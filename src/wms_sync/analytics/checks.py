@@ -2,7 +2,8 @@
 
 The checks that keys are unique and that children have parents are derived from the headers ``keys``, ``root`` and
 ``parent`` of ``sql/tables``. Every other check is a file in ``sql/checks``, which declares ``-- severity: error|warn``,
-``-- blocking: yes|no``, ``-- table:``, ``-- description:`` and ``-- asked:``, one of
+``-- blocking: yes|no``, ``-- table:``, ``-- description:`` (what is right), ``-- wrong:`` and ``-- named:`` (see
+``finding``) and ``-- asked:``, one of
 
 - ``the rows of shipments, orders``: asked of a load, the query reads only the rows of these tables that the load may
   have changed. It names them without a schema; ``main.orders`` is always the whole table.
@@ -36,6 +37,7 @@ _OF_LOAD = "_of_load"
 class Check(Struct, frozen=True):
     """A check; ``table`` is the table that it is about.
 
+    ``description`` says what is right; ``wrong`` and ``named`` say what is not, see ``finding``.
     ``query`` asks whole tables. ``limited`` asks the rows of a load; it needs the common table expressions of
     ``expressions``. Both are the same for a check that is not asked of ``rows``. ``reads`` are the tables that the
     load's rows are taken from. Without rows of ``comes_from`` it finds nothing.
@@ -46,6 +48,8 @@ class Check(Struct, frozen=True):
     severity: str
     blocking: bool
     description: str
+    wrong: str
+    named: str
     query: str
     scope: Scope
     limited: str
@@ -176,6 +180,7 @@ def _unique_keys(one: Table) -> Check:
     return _blocking(
         keys_check(one.slug),
         f"No two rows have the same {', '.join(one.keys)}, and none lacks any of them.",
+        f"{{count}} [key|keys] of {one.title} [is|are] repeated or incomplete",
         f"select {keys}, count(*) as occurrences from {{0}} group by all having count(*) > 1 or {_lacking(one)}",
         one,
     )
@@ -192,6 +197,7 @@ def _has_parent(one: Table, parent: Table) -> Check:
     return _blocking(
         f"{one.slug}_belong_to_{parent.slug}",
         f"Every row belongs to a row of {parent.name}, by {', '.join(one.parent_key)}.",
+        f"{{count}} [row|rows] of {one.title} [belongs|belong] to no row of {parent.title}",
         f"select {keys} from {{0}} as child anti join {{1}} as parent on {on}",
         one,
         parent,
@@ -216,6 +222,8 @@ def _ends_in_the_table(history: Table) -> Check:
         severity="warn",
         blocking=False,
         description=f"Every row of {root.name} equals the current version of the {single} in history.",
+        wrong=f"{{count}} [row|rows] of {root.title} [differs|differ] from [its|their] current version in history",
+        named="{id}",
         query=query(root.qualified, history.qualified),
         scope="rows",
         limited=query(quote(root.slug), quote(_history_of_load(root.slug))),
@@ -223,7 +231,7 @@ def _ends_in_the_table(history: Table) -> Check:
     )
 
 
-def _blocking(name: str, description: str, query: str, *reads: Table) -> Check:
+def _blocking(name: str, description: str, wrong: str, query: str, *reads: Table) -> Check:
     """Return a check of the first of these tables; the query has a place for each of them."""
     return Check(
         name=name,
@@ -231,6 +239,8 @@ def _blocking(name: str, description: str, query: str, *reads: Table) -> Check:
         severity="error",
         blocking=True,
         description=description,
+        wrong=wrong,
+        named="/".join(f"{{{key}}}" for key in reads[0].keys),
         query=query.format(*(one.qualified for one in reads)),
         scope="rows",
         limited=query.format(*(quote(one.slug + _OF_LOAD) for one in reads)),
@@ -249,6 +259,8 @@ def _declared(path: str) -> Check:
             severity=headers["severity"],
             blocking=headers["blocking"] == "yes",
             description=headers["description"],
+            wrong=headers["wrong"],
+            named=headers.get("named", ""),
             query=query,
             scope=_scope(path, asked),
             limited=query,

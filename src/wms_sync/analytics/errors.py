@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wms_sync.errors import SettingsError, WmsSyncError
+from wms_sync.grammar import count_of
 
 REBUILT_IF_LOST = " If files of a lake are lost, `wms-sync rebuild` makes it anew."
 STATEMENT = re.compile(r'(Failed to (?:execute query|prepare COPY)) ".*', re.DOTALL)
@@ -38,8 +39,9 @@ class RawPagesDamagedError(AnalyticsError):
         self.reasons = tuple(reasons)
         shown = "\n".join(f"- {reason}" for reason in reasons)
         super().__init__(
-            f"{len(reasons)} windows have a raw page that is damaged; nothing was merged or published. Their time now "
-            f"counts as unread: run `wms-sync sync`, which reads it again, then repeat what you wanted to do.\n{shown}"
+            f"{count_of(len(reasons), 'window has', 'windows have')} a damaged raw page; nothing was merged or "
+            "published. That time now counts as unread: run `wms-sync sync`, which reads it again, then repeat what "
+            f"you wanted to do.\n{shown}"
         )
 
 

@@ -20,6 +20,7 @@ from wms_sync.analytics.narrowing import narrowing
 from wms_sync.analytics.one_transaction import OneTransaction
 from wms_sync.analytics.receipts import merged_windows
 from wms_sync.catalogue import Table, history_tables, quote, table, tracked
+from wms_sync.grammar import count_of
 from wms_sync.layout import Layout
 
 logger = logging.getLogger(__name__)
@@ -54,7 +55,7 @@ def make_missing(connection: duckdb.DuckDBPyConnection, layout: Layout, narrow: 
             if is_filled(connection, memory_limit):
                 return False
     connection.execute("update ops.loads set in_history = true")
-    logger.info("history was made from the Parquet files of %(windows)d windows", {"windows": merged})
+    logger.info("history was made from the Parquet files of %(windows)s", {"windows": count_of(merged, "window")})
     return True
 
 

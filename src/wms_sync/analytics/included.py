@@ -20,6 +20,7 @@ from wms_sync.analytics.one_transaction import filled
 from wms_sync.api.selection import PREFIX, parameters
 from wms_sync.catalogue import literal, quote, table
 from wms_sync.flatten.window import FlattenedWindow, are_alike
+from wms_sync.grammar import count_of
 from wms_sync.layout import Layout
 from wms_sync.state.store import Window
 
@@ -119,9 +120,10 @@ def not_given(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...
 def absent_kinds(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
     """Return a sentence for each kind that was requested and hardly came with the latest load."""
     return tuple(
-        f"Of {row['objects']} objects of kind {row['kind']} that the shipments read last refer to, {row['missing']} "
-        f"did not come, though {row['parameter']} was asked for: does the service ignore field selection, or leave "
-        f"`included` out? If it never has them, do not ask: WMS_OMIT_FIELDS={row['parameter'].removeprefix(PREFIX)}."
+        f"Of {count_of(row['objects'], 'object')} of kind {row['kind']} that the shipments read last refer to, "
+        f"{row['missing']:,} did not come, though {row['parameter']} was asked for: does the service ignore field "
+        "selection, or leave `included` out? If it never has them, do not ask: "
+        f"WMS_OMIT_FIELDS={row['parameter'].removeprefix(PREFIX)}."
         for row in records(connection.execute(sql_files.read(f"checks/{CHECK}.sql")))
     )
 

@@ -25,6 +25,7 @@ from wms_sync.analytics.lake_fence import sign
 from wms_sync.analytics.lake_place import NAME, may_lack_files
 from wms_sync.analytics.target import Maintained
 from wms_sync.catalogue import literal
+from wms_sync.grammar import count_of
 from wms_sync.state.turns import Turn
 
 if TYPE_CHECKING:
@@ -121,8 +122,8 @@ def _put_together(connection: duckdb.DuckDBPyConnection, turn: Turn, table: Stor
             written += len(connection.execute(f"call {step.format(**names)}").fetchall())
     if written:
         logger.info(
-            "put together %(files)d files of %(schema)s.%(table)s",
-            {"files": table.files, "schema": table.schema_name, "table": table.table_name},
+            "put together %(files)s of %(schema)s.%(table)s",
+            {"files": count_of(table.files, "file"), "schema": table.schema_name, "table": table.table_name},
         )
     return written > 0
 

@@ -31,6 +31,7 @@ from wms_sync.analytics.receipts import merged_windows
 from wms_sync.analytics.tally import Tally
 from wms_sync.catalogue import Table, history_tables, literal, quote, tables
 from wms_sync.flatten.window import FlattenedWindow, are_alike, flattened_window
+from wms_sync.grammar import count_of
 from wms_sync.layout import Layout
 from wms_sync.state.store import Window
 
@@ -182,8 +183,8 @@ class Merger:
         filling.fill_from_late(files, narrowing(self._narrow.get(group[0][0].id, ())))
         if rows[root.slug] != winners:
             raise CountsDisagreeError(
-                f"{winners} rows of {root.name} should take effect and {rows[root.slug]} would: one is duplicated. "
-                "Nothing was merged; this is a defect of wms-sync: keep the raw pages and report it."
+                f"{count_of(winners, 'row')} of {root.name} should take effect and {rows[root.slug]} would: one is "
+                "duplicated. Nothing was merged; this is a defect of wms-sync: keep the raw pages and report it."
             )
         return rows
 
@@ -254,8 +255,8 @@ class Merger:
                 held, expected = counted.get((table.slug, window.id), 0), flattened.rows.get(table.slug, 0)
                 if held != expected:
                     raise CountsDisagreeError(
-                        f"The Parquet files of {table.slug} hold {held} rows of window {window.id} where {expected} "
-                        "were flattened. Nothing was merged; run `wms-sync rebuild` to write them again."
+                        f"The Parquet files of {table.slug} hold {count_of(held, 'row')} of window {window.id} where "
+                        f"{expected} were flattened. Nothing was merged; run `wms-sync rebuild` to write them again."
                     )
 
     def _write_receipt(self, window: Window, flattened: FlattenedWindow) -> None:
@@ -281,7 +282,7 @@ class Merger:
 def _refuse_loss(window: Window, flattened: FlattenedWindow) -> None:
     if flattened.records not in {None, window.records}:
         raise CountsDisagreeError(
-            f"The pages of window {window.id} hold {window.records} shipments, and flattening produced "
+            f"The pages of window {window.id} hold {count_of(window.records, 'shipment')}, and flattening produced "
             f"{flattened.records}. Nothing was merged; run `wms-sync rebuild` to flatten them again."
         )
 

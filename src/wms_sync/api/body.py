@@ -16,6 +16,7 @@ from msgspec import Struct
 from wms_sync.api.errors import ProtocolError, Unreachable
 from wms_sync.api.lean_httpx import httpx
 from wms_sync.compression import GZIP_WINDOW_BITS, DamagedStream, StreamTooLarge, decompress
+from wms_sync.grammar import count_of
 
 ACCEPT_ENCODING = "gzip, zstd"
 MAX_BYTES = 64 * 1024 * 1024
@@ -72,7 +73,9 @@ def _until(response: httpx.Response, deadline: float, largest: int) -> Iterator[
         if received > largest:
             raise _too_large(largest)
         if monotonic() > deadline:
-            raise Unreachable(f"The service was still sending after the time limit ({received:,} bytes so far).")
+            raise Unreachable(
+                f"The service was still sending after the time limit ({count_of(received, 'byte')} so far)."
+            )
         yield chunk
 
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from wms_sync.api.errors import NotAList, ProtocolError
 from wms_sync.api.page_cursor import named_host, page_cursor
+from wms_sync.grammar import count_of
 from wms_sync.loose_json import loosely
 from wms_sync.privacy.detection import mentions_no_person, page_decoder
 from wms_sync.shallow_json import cut_to_depth
@@ -105,7 +106,7 @@ def _read_leniently(content: bytes) -> Envelope:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ProtocolError(
             "The service sent a list response whose envelope cannot be read (collection, has_more, next, meta): "
-            f"{type(error).__name__} in {len(content):,} bytes."
+            f"{type(error).__name__} in {count_of(len(content), 'byte')}."
         ) from None
     _refuse_failed(records, page.get("errors"))
     whole_ids = tuple(id_ for one in ids if (id_ := whole(one)) is not None)

@@ -28,6 +28,7 @@ from wms_sync.api.page_size import PageSize
 from wms_sync.api.query import Page, Query
 from wms_sync.api.record_dates import change_times
 from wms_sync.api.selection import Selection
+from wms_sync.grammar import count_of
 
 logger = logging.getLogger(__name__)
 
@@ -137,8 +138,9 @@ class ShipmentListing:
         found = frozenset(envelope.ids)
         if envelope.has_more or not found <= set(ids) or not len(found) == envelope.records == envelope.count:
             raise ProtocolError(
-                f"The service was asked which of {len(ids)} shipments it has and answered with {envelope.records} "
-                f"records, {len(found)} ids and a count of {envelope.count}: that proves of none that it is gone."
+                f"The service was asked which of {count_of(len(ids), 'shipment')} it has and answered with "
+                f"{count_of(envelope.records, 'record')}, {count_of(len(found), 'id')} and a count of "
+                f"{envelope.count}: that proves of none that it is gone."
             )
         return found, answer.served_at
 

@@ -41,6 +41,7 @@ from wms_sync.extract.read import BEFORE_START
 from wms_sync.extract.warnings import Warnings
 from wms_sync.extract.window import WindowReader
 from wms_sync.extract.window_names import new_name_without_time
+from wms_sync.grammar import count_of
 from wms_sync.intervals import Interval
 from wms_sync.lately import was_within
 from wms_sync.state.audits import Audit, Audits, MissingShipment
@@ -166,10 +167,10 @@ class SliceReader:
         absent = sorted(stored - piece.ids - known)
         if absent and (not piece.ids or len(absent) > max(MOST_ABSENT, len(stored) // 2)):
             logger.warning(
-                "The audit found only %(found)d of %(stored)d shipments that the tables have. That so many disappeared "
+                "The audit found only %(found)d of %(stored)s that the tables have. That so many disappeared "
                 "at once is unlikely, so none is marked missing: check whether the token may see all shipments. If "
                 "they are gone, raise WMS_AUDIT_PAGES, so that a slice includes more shipments that still exist.",
-                {"found": len(stored) - len(absent), "stored": len(stored)},
+                {"found": len(stored) - len(absent), "stored": count_of(len(stored), "shipment")},
             )
             return
         for start in range(0, len(absent), IDS_PER_REQUEST - 1):
@@ -178,8 +179,8 @@ class SliceReader:
                 there, asked_at = self._ask_again(part, witness=max(piece.ids))
             except ApiError as error:
                 logger.warning(
-                    "%(absent)d shipments are absent, but are not marked missing without proof: %(error)s",
-                    {"absent": len(part), "error": error},
+                    "%(absent)s absent, but not marked missing without proof: %(error)s",
+                    {"absent": count_of(len(part), "shipment is", "shipments are"), "error": error},
                 )
                 continue
             yield from (MissingShipment(one, window_id, asked_at) for one in part if one not in there)
@@ -193,7 +194,7 @@ class SliceReader:
         if witness not in there:
             raise ProtocolError(
                 f"The service showed shipment {witness} a moment ago but does not find it by its id. So it proves "
-                f"nothing that it does not find {len(ids)} others either."
+                f"nothing that it does not find {count_of(len(ids), 'other')} either."
             )
         return there, asked_at
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from wms_sync.errors import WmsSyncError
+from wms_sync.grammar import count_of
 
 
 class ExtractError(WmsSyncError):
@@ -31,7 +32,7 @@ class NotEnoughRoom(ExtractError):
 
         self.records, self.needed, self.free = records, needed, free
         super().__init__(
-            f"{records:,} shipments need about {decimal(needed)} on disk, tables and their copies included, but "
-            f"only {decimal(free)} are free in {folder}. Nothing was read. Free disk space, move WMS_DATA_DIR, or "
-            "read less: set a later WMS_START_DATE, or backfill fewer days."
+            f"{count_of(records, 'shipment needs', 'shipments need')} about {decimal(needed)} on disk, tables and "
+            f"their copies included, but only {decimal(free)} are free in {folder}. Nothing was read. Free disk space, "
+            "move WMS_DATA_DIR, or read less: set a later WMS_START_DATE, or backfill fewer days."
         )

@@ -17,6 +17,7 @@ from wms_sync.api.selection import PREFIX, Selection, parameter, parameter_names
 from wms_sync.api.shipments import ShipmentListing
 from wms_sync.errors import SettingsError
 from wms_sync.extract.warnings import Warnings
+from wms_sync.grammar import count_of
 from wms_sync.lately import was_within
 from wms_sync.settings import Settings
 from wms_sync.state.narrowed import NarrowedField, NarrowedFields
@@ -72,8 +73,9 @@ class FieldSelection:
                 self._warnings.warn(_refused(one, loss))
         if old:
             self._warnings.warn(
-                f"The service refuses {len(old)} field selection parameters, which are left out: {', '.join(old)}. "
-                "`wms-sync doctor` shows what is lost; WMS_OMIT_FIELDS leaves them out without a warning."
+                f"The service refuses {count_of(len(old), 'field selection parameter')}, left out: "
+                f"{', '.join(old)}. `wms-sync doctor` shows what is lost; WMS_OMIT_FIELDS leaves them out without a "
+                "warning."
             )
 
 

@@ -21,6 +21,7 @@ from wms_sync.extract.counts import Counts
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.raw import damage, key_of
 from wms_sync.extract.source import Source
+from wms_sync.grammar import count_of
 from wms_sync.layout import Layout, suffix_of
 from wms_sync.state.store import LandedPage, Window
 
@@ -43,8 +44,8 @@ def not_landed(window: Window, layout: Layout, pages: Iterable[LandedPage], ther
     held, counted = sum(records for _, records, _ in listed), [count for _, _, count in listed if count is not None]
     if counted and held < min(counted[0], counted[-1]) and counts.are_reliable():
         raise WindowIncomplete(
-            f"Window {window.id}: the service counts {counted[-1]} records ({counted[0]} at first), but its pages had "
-            f"{window.records}, and listing the ids again gave {held}. {ADVICE}"
+            f"Window {window.id}: the service counts {count_of(counted[-1], 'record')} ({counted[0]:,} at first), but "
+            f"its pages had {window.records:,}, and listing the ids again gave {held:,}. {ADVICE}"
         )
     landed = array("q", sorted(chain.from_iterable(_landed(window, layout, pages))))
     return sorted({one for ids, _, _ in listed for one in ids if not _is_among(landed, one)})
@@ -56,7 +57,8 @@ def fetched(window: Window, unlanded: list[int], there: Source) -> Iterator[Page
     Raises ``WindowIncomplete`` if the service does not send them.
     """
     shown = ", ".join(map(str, unlanded[:5])) + (" ..." if len(unlanded) > 5 else "")
-    left_off = f"Window {window.id}: its pages had {window.records} records and left off {len(unlanded)} ({shown})"
+    had = count_of(window.records, "record")
+    left_off = f"Window {window.id}: its pages had {had} and left off {len(unlanded):,} ({shown})"
     if len(unlanded) > IDS_PER_REQUEST:
         raise WindowIncomplete(f"{left_off}, too many to request by id. {ADVICE}")
     for at in range(0, len(unlanded), there.per_request):

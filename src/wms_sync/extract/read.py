@@ -33,6 +33,7 @@ from wms_sync.extract.unfinished import RESUME_WITHIN, UnfinishedBackfill
 from wms_sync.extract.warnings import Warnings
 from wms_sync.extract.window import WindowReader
 from wms_sync.extract.window_names import new_name, new_name_without_time
+from wms_sync.grammar import agreed, count_of
 from wms_sync.intervals import Interval, intersect, interval, subtract, union
 from wms_sync.state.run import Run
 from wms_sync.state.store import COMPLETE_STATES, COVERING, Reason, Window
@@ -147,14 +148,14 @@ class Reading:
         landed = self._landed_before(needed, before.began_at if before else EARLIEST)
         if before is not None and not before.has_all_landed(landed):
             self._notes.append(
-                f"resumes the backfill of {_moment(before.began_at)}, which was interrupted: {len(landed)} of its "
-                "windows are on disk and are not read again"
+                f"resumes the backfill of {_moment(before.began_at)}, which was interrupted: "
+                f"{count_of(len(landed), 'window is', 'windows are')} on disk and not read again"
             )
             return before
         if landed:
             self._notes.append(
-                f"{len(landed)} windows of an earlier backfill that were read but not loaded are loaded too; all days "
-                "are read again"
+                f"{count_of(len(landed), 'window')} of an earlier backfill, read but not loaded, "
+                f"{agreed(len(landed), 'is', 'are')} loaded too; all days are read again"
             )
         return None
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from wms_sync.errors import WmsSyncError
+from wms_sync.grammar import count_of
 
 
 class FlattenError(WmsSyncError):
@@ -59,6 +60,8 @@ class RecordsLostError(FlattenError):
     def __init__(self, *, window_id: str, page: int, expected: int, rows: int, removed: int) -> None:
         self.window_id, self.page, self.expected, self.rows, self.removed = window_id, page, expected, rows, removed
         super().__init__(
-            f"Window {window_id}: page {page} has {expected} shipments, but flattening gave {rows} rows and {removed} "
-            "quarantined records. Nothing was loaded. This is a defect of wms-sync: keep the raw pages and report it."
+            f"Window {window_id}: page {page} has {count_of(expected, 'shipment')}, but flattening gave "
+            f"{count_of(rows, 'row')} and "
+            f"{count_of(removed, 'quarantined record')}. Nothing was loaded. This is a defect of wms-sync: keep the "
+            "raw pages and report it."
         )

@@ -22,6 +22,7 @@ from wms_sync.analytics.tally import Tally
 from wms_sync.audit.compare import compare, write_audits
 from wms_sync.audit.missing_shipments import mark_missing, record_returned
 from wms_sync.flatten.window import flattened_window
+from wms_sync.grammar import count_of
 from wms_sync.layout import PARQUET
 from wms_sync.load.lists import LoadLists
 from wms_sync.state.audits import Audits
@@ -153,14 +154,14 @@ class PendingWindows:
             )
             self._note(group, merger.merge(group))
             self._layout.files.release(PARQUET)
-            logger.info("merged %(merged)d of %(windows)d windows", {"merged": len(self.windows), "windows": total})
+            counts = {"merged": len(self.windows), "windows": total, "all": count_of(total, "window")}
+            logger.info("merged %(merged)d of %(all)s", counts)
             if len(self.windows) < total and database.is_filled(connection, self._memory_limit):
                 break
         for table, count in merger.voided.items():
             logger.info(
-                "%(rows)d rows of %(table)s went back to an earlier updated_at, as an audit or a backfill has read "
-                "them",
-                {"rows": count, "table": table},
+                "%(rows)s of %(table)s went back to an earlier updated_at, as an audit or a backfill has read them",
+                {"rows": count_of(count, "row"), "table": table},
             )
         return len(self.windows) == total
 

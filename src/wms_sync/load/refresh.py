@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import logging
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from time import monotonic
@@ -33,6 +33,7 @@ from wms_sync.extract.raw import is_dropped
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.window import delete_unnamed, is_flattened
 from wms_sync.flatten.workers import Flattening
+from wms_sync.grammar import count_of
 from wms_sync.load.pending import PendingWindows
 from wms_sync.out_of_memory import TOO_MANY_FILES
 from wms_sync.state.run import Run
@@ -43,11 +44,14 @@ from wms_sync.upkeep.lost_records import note_proven
 from wms_sync.upkeep.retention import drop_old_pages
 
 logger = logging.getLogger(__name__)
+UNKNOWN_KEYS = "no_unknown_key_came_in_the_latest_load"
+"""The check that counts them."""
 
 
 class RefreshReport(Struct, frozen=True):
     """What a refresh did. ``rows`` counts all rows by table, ``merged`` those that this run merged.
 
+    ``quarantined`` counts values and records, ``drift`` keys: each once, however many pages have it.
     ``ops_rows`` counts those of schema ``ops``. ``data_as_of`` is the sync cursor of the tables. ``is_news`` is
     whether what is published has more than before. ``phases`` are seconds: flatten, merge, check, publish.
     With ``warnings`` the exit code is 3. ``target`` is what analysts open.
@@ -79,10 +83,7 @@ class RefreshReport(Struct, frozen=True):
     @property
     def refusal(self) -> str:
         """Return why nothing was published: a line for each blocking check that failed."""
-        lines = [
-            f"- {result.check.name}: {result.offending} rows offend. {result.check.description}"
-            for result in self.refused_by
-        ]
+        lines = [f"- {result.check.name}: {result.finding}" for result in self.refused_by]
         heading = f"Nothing was published: {self.target} is as it was before. Blocking checks failed:"
         return "\n".join([heading, *lines])
 
@@ -93,7 +94,7 @@ class RefreshReport(Struct, frozen=True):
             windows=(*self.windows, *last.windows),
             merged=Counter(self.merged) + Counter(last.merged),
             quarantined=self.quarantined + last.quarantined,
-            drift=self.drift + last.drift,
+            drift=max(self.drift, last.drift),  # the last one has counted the keys of both
             seconds=self.seconds + last.seconds,
             warnings=tuple(dict.fromkeys((*self.warnings, *last.warnings))),
             is_news=self.is_news or last.is_news,
@@ -197,15 +198,15 @@ class Refresh:
         windows = [window for window in known if window.id not in kept]
         if again and kept:
             logger.info(
-                "%(windows)d windows come from their Parquet files: their raw pages were dropped",
-                {"windows": len(kept)},
+                "%(windows)s from Parquet files: the raw pages were dropped",
+                {"windows": count_of(len(kept), "window comes", "windows come")},
             )
         done = itertools.count(1)
 
         def tell(_: str) -> None:
-            logger.info(
-                "flattened %(flattened)d of %(windows)d windows", {"flattened": next(done), "windows": len(windows)}
-            )
+            total = len(windows)
+            counts = {"flattened": next(done), "windows": total, "all": count_of(total, "window")}
+            logger.info("flattened %(flattened)d of %(all)s", counts)
 
         with self._phase("flatten"), Flattening(self._settings, self._store, tell) as flattening:
             for window in windows:
@@ -268,7 +269,7 @@ class Refresh:
             checks=tuple(checking.results),
             published=accepted,
             quarantined=merged.quarantined,
-            drift=merged.drift,
+            drift=_unknown_keys(checking.results) if merged.drift else 0,
             bytes=size,
             seconds=monotonic() - self._started,
             warnings=absent,
@@ -309,6 +310,11 @@ def rebuild(run: Run) -> RefreshReport:
     logger.info("rebuilding every table from raw pages (run %(run)s)", {"run": run.id})
     with _analytics_errors():
         return Refresh(run).rebuild()
+
+
+def _unknown_keys(results: Iterable[CheckResult]) -> int:
+    """Return how many keys of this run's pages are unknown, or had values that were cast."""
+    return next(result.offending for result in results if result.check.name == UNKNOWN_KEYS)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from wms_sync.extract.raw import is_dropped
 from wms_sync.flatten.window import flatten_again
+from wms_sync.grammar import count_of
 from wms_sync.load.refresh import RefreshReport, refresh
 from wms_sync.state.run import Run
 from wms_sync.state.store import COMPLETE_STATES
@@ -35,7 +36,7 @@ def replay(run: Run, window_ids: Collection[str]) -> Replayed:
     complete = sorted({window.id for window in run.store.windows(*COMPLETE_STATES)} & set(window_ids))
     dropped = tuple(one for one in complete if is_dropped(layout, one))
     windows = tuple(one for one in complete if one not in dropped)
-    logger.info("replaying %(windows)d windows from their raw pages", {"windows": len(windows)})
+    logger.info("replaying %(windows)s from raw pages", {"windows": count_of(len(windows), "window")})
     for window in windows:
         flatten_again(run.turn, layout, window)
     return Replayed(windows, dropped, refresh(run, again=windows))

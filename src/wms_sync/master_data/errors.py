@@ -16,6 +16,7 @@ import os
 from pathlib import Path
 
 from wms_sync.errors import WmsSyncError
+from wms_sync.grammar import count_of
 
 
 class MasterDataError(WmsSyncError):
@@ -48,8 +49,8 @@ class ServiceKeepsFailing(MasterDataError):
 
     def __init__(self, failures: int, last: str | None) -> None:
         super().__init__(
-            f"The service did or answered none of the last {failures} creates, each after all retries, so the push "
-            f"stopped. Push again when it is well. The last answer: {last}"
+            f"The service did or answered none of the last {count_of(failures, 'create')}, each after all retries, so "
+            f"the push stopped. Push again when it is well. The last answer: {last}"
         )
 
 
@@ -58,8 +59,8 @@ class ServiceIsBusy(MasterDataError):
 
     def __init__(self, rows: int, last: str | None) -> None:
         super().__init__(
-            f"The service was too busy for the last {rows} creates, after all retries, so the push stopped. Push again "
-            f"later; a lower WMS_MAX_PARALLEL_REQUESTS asks less of it. The last answer: {last}"
+            f"The service was too busy for the last {count_of(rows, 'create')}, after all retries, so the push "
+            f"stopped. Push again later; a lower WMS_MAX_PARALLEL_REQUESTS asks less of it. The last answer: {last}"
         )
 
 

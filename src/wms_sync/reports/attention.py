@@ -22,6 +22,7 @@ from wms_sync.analytics.target import Target, target_of
 from wms_sync.errors import WmsSyncError
 from wms_sync.extract.clocks import what_is_off
 from wms_sync.extract.nights import is_being_retried
+from wms_sync.grammar import DID_NOT_FIT, UNKNOWN, agreed, count_of
 from wms_sync.layout import Layout
 from wms_sync.master_data.push.unfinished import needs
 from wms_sync.settings import Settings
@@ -101,16 +102,19 @@ def items_of(found: Status, settings: Settings, store: StateStore, runs: Sequenc
     yield from (item("kind", absent, about=absent) for absent in found.absent_kinds)
     yield from _inbox_items(found)
     if found.last_audit is not None and (unproven := found.last_audit.absent - found.last_audit.missing):
+        gone = agreed(unproven, "it is gone: the service has it", "they are gone: the service has them")
         yield item(
             "audit",
-            f"The last audit did not find {unproven} shipments that the tables have, and could not prove that they are "
-            "gone: the service has them when asked by id, or they were too many; the log of that run says which. Check "
-            "whether the token may see all shipments.",
+            f"The last audit did not find {count_of(unproven, 'shipment')} that the tables have, and could not prove "
+            f"that {gone} when asked by id, or too many were absent; the log of that run says which. Check whether the "
+            "token may see all shipments.",
             found.last_audit.window_id,
         )
     for (kind, advice), count in sorted(Counter((doubt.kind, doubt.what_to_do) for doubt in found.doubts).items()):
         keys = sorted(doubt.key for doubt in found.doubts if (doubt.kind, doubt.what_to_do) == (kind, advice))
-        text = f"{count} {kind.replace('-', ' ')} may or may not exist in the service. {advice}"
+        text = (
+            f"{count_of(count, kind.replace('-', ' ').removesuffix('s'))} may or may not exist in the service. {advice}"
+        )
         yield item("doubts", text, *keys, about=(kind, advice))
     yield from _restore_items(settings.layout, store)
     for file in found.unfinished:
@@ -120,8 +124,8 @@ def items_of(found: Status, settings: Settings, store: StateStore, runs: Sequenc
     if late := loads_too_many(settings):
         yield item(
             "maintenance",
-            f"{late} loads have left files in the lake since its last maintenance, and each takes longer: run "
-            "`wms-sync maintain`.",
+            f"{count_of(late, 'load has', 'loads have')} left files in the lake since its last maintenance, and each "
+            "takes longer: run `wms-sync maintain`.",
             "late",
         )
     try:
@@ -131,8 +135,8 @@ def items_of(found: Status, settings: Settings, store: StateStore, runs: Sequenc
     if found.records_before_start:
         yield item(
             "before-start",
-            f"The service has {found.records_before_start} shipments last changed before {settings.start_date}; they "
-            "are not read (WMS_START_DATE).",
+            f"The service has {count_of(found.records_before_start, 'shipment')} last changed before "
+            f"{settings.start_date}, which WMS_START_DATE leaves out.",
         )
 
 
@@ -145,7 +149,7 @@ def tables_gone(target: Target) -> str:
 
 
 def _forgetting(orders: int, readers: Sequence[int]) -> str:
-    text = f"Forgetting {orders} orders was interrupted: run `wms-sync forget` to finish it."
+    text = f"Forgetting {count_of(orders, 'order')} was interrupted: run `wms-sync forget` to finish it."
     return f"{text} {ReadersInTheWay(readers)}" if readers else text
 
 
@@ -184,12 +188,19 @@ def _coverage_items(found: Status) -> Iterator[Item]:
     if found.lag_seconds is not None and found.lag_seconds > found.late_after_seconds:
         yield state(
             "stale",
-            f"The sync is {found.lag_seconds / 3600:.0f} hours behind: see the last runs in `wms-sync status`.",
+            f"The sync is {count_of(round(found.lag_seconds / 3600), 'hour')} behind: see the last runs in "
+            "`wms-sync status`.",
         )
     if landed := found.windows.get("landed"):
-        yield item("landed", f"{landed} windows are on disk and not in the tables: run `wms-sync sync`.")
+        yield item(
+            "landed",
+            f"{count_of(landed, 'window is', 'windows are')} on disk and not in the tables: run `wms-sync sync`.",
+        )
     if (reading := found.windows.get("reading")) and found.writer is None:
-        yield item("reading", f"{reading} windows were begun and not finished: the next run continues them.")
+        yield item(
+            "reading",
+            f"{count_of(reading, 'window was', 'windows were')} begun and not finished: the next run continues.",
+        )
 
 
 def _restore_items(layout: Layout, store: StateStore) -> Iterator[Item]:
@@ -216,14 +227,13 @@ def _inbox_items(found: Status) -> Iterator[Item]:
     if values:
         yield item(
             "quarantine",
-            f"{sum(entry.rows for entry in values):,} values did not fit their type: `wms-sync inbox list` shows them "
+            f"{count_of(sum(entry.rows for entry in values), *DID_NOT_FIT)}: `wms-sync inbox list` shows them "
             "by kind; see ops.quarantine.",
             *facts,
         )
     if keys:
         yield item(
             "drift",
-            f"{len(keys)} unknown keys, or keys whose values were cast, came: `wms-sync inbox list` shows them; see "
-            "ops.schema_drift.",
+            f"{count_of(len(keys), *UNKNOWN)}: `wms-sync inbox list` shows them; see ops.schema_drift.",
             *facts,
         )

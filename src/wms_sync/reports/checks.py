@@ -16,11 +16,14 @@ from wms_sync.settings import Settings
 
 
 class Found(Struct, frozen=True):
-    """What one check found; ``sample`` has the first offending rows, none if they are not kept."""
+    """What one check found; ``sample`` has the first offending rows, none if they are not kept.
+
+    ``finding`` says what is wrong, with a few values; None if nothing is.
+    """
 
     name: str
     severity: str
-    description: str
+    finding: str | None
     offending: int
     sample: Sample = NO_ROWS
 
@@ -33,9 +36,8 @@ def found_last(settings: Settings) -> Sequence[Found]:
             raise NothingCheckedError(
                 "What the checks found is recorded from the next load on. Run `wms-sync sync`, or use --full."
             )
-        rows = records(connection.execute("select name, severity, offending from ops.checks order by name"))
-    descriptions = {check.name: check.description for check in checks()}
-    return [Found(**row, description=descriptions.get(row["name"], row["name"])) for row in rows]
+        rows = records(connection.execute("select name, severity, finding, offending from ops.checks order by name"))
+    return [Found(**row) for row in rows]
 
 
 def found_in_whole_tables(settings: Settings) -> Sequence[Found]:
@@ -48,7 +50,7 @@ def found_in_whole_tables(settings: Settings) -> Sequence[Found]:
 
 def _found(result: CheckResult) -> Found:
     check = result.check
-    return Found(check.name, check.severity, check.description, result.offending, result.sample)
+    return Found(check.name, check.severity, result.finding, result.offending, result.sample)
 
 
 def _refuse_unpublished(settings: Settings) -> None:

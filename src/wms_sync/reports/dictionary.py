@@ -58,8 +58,7 @@ class Described(Struct, frozen=True, dict=True):
     @property
     def name(self) -> str:
         """Return the name as one writes it: with its schema unless that is ``main``."""
-        relation = self.relation
-        return relation.name if relation.schema == "main" else f"{relation.schema}.{relation.name}"
+        return self.relation.title
 
     @property
     def subject(self) -> str:

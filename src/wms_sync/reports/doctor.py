@@ -26,6 +26,7 @@ from wms_sync.api.retrying import RetryPolicy
 from wms_sync.durable import kept_from_group, refuse_unwritable
 from wms_sync.errors import WmsSyncError
 from wms_sync.extract.clocks import apart
+from wms_sync.grammar import count_of
 from wms_sync.layout import Layout
 from wms_sync.master_data.kinds.folder import files_of, folder_of
 from wms_sync.master_data.kinds.table import KINDS, in_shipments
@@ -198,8 +199,8 @@ def _disk(settings: Settings) -> Iterator[Finding]:
         yield Finding(
             "disk",
             "warn",
-            f"no more than {left} further files fit into the file system of {folder}, however much room it has "
-            "(`df -i`): delete files that nobody needs, or move WMS_DATA_DIR",
+            f"no more than {count_of(left, 'further file fits', 'further files fit')} into the file system of "
+            f"{folder}, however much room it has (`df -i`): delete files that nobody needs, or move WMS_DATA_DIR",
         )
 
 
@@ -229,15 +230,15 @@ def _state(settings: Settings) -> Iterator[Finding]:
         dropped = dropped_windows(layout, store)
     if behind:
         lost = "the state store was lost or is an old copy: the next run restores it from what is on disk"
-        yield Finding("state", "warn", f"{len(windows)} windows recorded, which is too few: {lost}")
+        yield Finding("state", "warn", f"{count_of(len(windows), 'window')} recorded, which is too few: {lost}")
     else:
-        yield Finding("state", "ok", f"{len(windows)} windows recorded; schema {MIGRATIONS[-1][0]}")
+        yield Finding("state", "ok", f"{count_of(len(windows), 'window')} recorded; schema {MIGRATIONS[-1][0]}")
         with StateStore(settings.database_url) as store:
             for one in folders_set_aside(layout, store):
                 yield Finding("raw pages", "warn", str(one))
     yield from _raw_pages(layout, settings)
     if dropped:
-        gone = f"those of {len(dropped)} windows were dropped; a rebuild uses the Parquet files of these windows"
+        gone = f"those of {count_of(len(dropped), 'window')} were dropped; a rebuild uses the Parquet files instead"
         yield Finding("raw pages", "ok", gone)
 
 
@@ -308,7 +309,7 @@ def _published(settings: Settings) -> Iterator[Finding]:
             "group (`usermod -aG`), and what runs started anew since, because a process keeps the groups that it began "
             "with: then the next load publishes it readable",
         )
-    yield Finding("published", "ok", f"{target.title} opens; {rows['shipments']} shipments in it")
+    yield Finding("published", "ok", f"{target.title} opens; {count_of(rows['shipments'], 'shipment')} in it")
 
 
 def _timezones(settings: Settings) -> Iterator[Finding]:
@@ -331,7 +332,7 @@ def _timezones(settings: Settings) -> Iterator[Finding]:
     elif unnamed:
         yield Finding("time zones", "ok", f"{zones.default}, that of every other warehouse: {', '.join(unnamed)}")
     else:
-        yield Finding("time zones", "ok", f"{len(warehouses)} warehouses, each with a time zone")
+        yield Finding("time zones", "ok", f"{count_of(len(warehouses), 'warehouse')}, each with a time zone")
 
 
 def _tables(settings: Settings) -> Iterator[Finding]:
@@ -347,12 +348,14 @@ def _ledger(settings: Settings) -> Iterator[Finding]:
     with StateStore(settings.database_url) as store:
         behind = is_behind(settings, store)
     if behind:
-        yield Finding("ledger", "warn", f"{sent} creates recorded, which may be too few: see state")
+        yield Finding("ledger", "warn", f"{count_of(sent, 'create')} recorded, which may be too few: see state")
     elif doubtful:
-        doubts = f"{doubtful} of {sent} creates are in doubt: `wms-sync status` lists them with what to do"
+        doubts = f"{doubtful:,} of {count_of(sent, 'create')} in doubt: `wms-sync status` lists them with what to do"
         yield Finding("ledger", "warn", doubts)
     else:
-        yield Finding("ledger", "ok", f"{sent} creates recorded, none in doubt; {unseen} not seen in shipments yet")
+        yield Finding(
+            "ledger", "ok", f"{count_of(sent, 'create')} recorded, none in doubt; {unseen:,} not seen in shipments yet"
+        )
 
 
 def _master_data(settings: Settings) -> Iterator[Finding]:
@@ -360,7 +363,7 @@ def _master_data(settings: Settings) -> Iterator[Finding]:
         yield Finding("master data", "ok", "WMS_MASTER_DATA_DIR is not set: Dagster looks at no files")
         return
     folder = folder_of(settings)
-    counted = ", ".join(f"{len(files_of(folder, kind))} files of {kind.many}" for kind in KINDS)
+    counted = ", ".join(f"{count_of(len(files_of(folder, kind)), 'file')} of {kind.many}" for kind in KINDS)
     sends = "on: Dagster pushes them" if settings.push_enabled else "off: Dagster plans them and sends nothing"
     yield Finding("master data", "ok", f"{counted} in {folder}; WMS_PUSH_ENABLED is {sends}")
 

@@ -22,6 +22,7 @@ from wms_sync.api.statuses import NO_SUCH_PATH
 from wms_sync.extract.field_selection import taken_again, wanted, what_is_lost
 from wms_sync.extract.listing import listing_of
 from wms_sync.extract.warnings import Warnings
+from wms_sync.grammar import count_of
 from wms_sync.reports.doctor_times import look_at_times
 from wms_sync.reports.findings import Finding
 from wms_sync.settings import Settings
@@ -71,12 +72,12 @@ def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
     while len(pages) < PAGES and pages[-1].envelope.has_more and pages[-1].envelope.next is not None:
         pages.append(query.at(pages[-1].envelope.next, counted=True))
     seen = _seen(pages)
-    counted = "an unknown number" if total is None else total
+    counted = "an unknown number" if total is None else f"{total:,}"
     yield Finding(
         "shipments",
         "ok",
-        f"{counted} changed since {settings.start_date}; {seen.records} read in {len(pages)} pages of up to {size.now}"
-        + ("" if len(pages) > 1 else "; there is no second page to try"),
+        f"{counted} changed since {settings.start_date}; {seen.records:,} read in {count_of(len(pages), 'page')} of "
+        f"up to {size.now:,}" + ("" if len(pages) > 1 else "; there is no second page to try"),
     )
     if size.now < settings.page_size:
         advice = (
@@ -116,9 +117,10 @@ def _kinds(seen: _Seen, selection: Selection) -> Iterator[Finding]:
     for kind, name in LOOKED_FOR:
         asked = bool(selection.values(PREFIX + name))
         if seen.referring.get(name) and asked and kind != "ShipmentPackage" and not seen.included.get(kind):
-            absent = f"{seen.referring[name]} shipments refer to one and none came, though {PREFIX}{name} was asked for"
+            absent = count_of(seen.referring[name], "shipment refers", "shipments refer")
+            absent += f" to one and none came, though {PREFIX}{name} was asked for"
             yield Finding(kind, "warn", f"{absent}: does the service ignore field selection, or leave `included` out?")
-    came = ", ".join(f"{count} {kind}" for kind, count in sorted(seen.included.items()))
+    came = ", ".join(f"{count:,} {kind}" for kind, count in sorted(seen.included.items()))
     untried = f"; not on the pages read, so not tried: {', '.join(unseen)}" if unseen else ""
     yield Finding("kinds", "ok", f"{came or 'none'} came with the shipments{untried}")
 

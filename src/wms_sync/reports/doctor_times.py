@@ -16,6 +16,7 @@ import msgspec
 from wms_sync.api.answer_json import decoded
 from wms_sync.api.query import Page
 from wms_sync.api.shipments import ShipmentListing
+from wms_sync.grammar import agreed
 from wms_sync.reports.findings import Finding
 from wms_sync.settings import Settings
 from wms_sync.whole_numbers import identity
@@ -59,7 +60,7 @@ def look_at_times(settings: Settings, listing: ShipmentListing, pages: Sequence[
 
 def _shifted(settings: Settings, ahead: timedelta) -> Finding:
     """Return a finding about a service for which the time in a filter is this much later than it is meant."""
-    hours = f"{abs(ahead) / HOUR:g} hours"
+    hours = f"{abs(ahead) / HOUR:g} {agreed(abs(ahead) // HOUR, 'hour', 'hours')}"
     if ahead < timedelta(0):
         return Finding(
             SUBJECT,

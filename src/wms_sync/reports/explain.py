@@ -20,6 +20,7 @@ from wms_sync import sql_files
 from wms_sync.analytics.database import has_ops_table, records
 from wms_sync.analytics.errors import UnknownOrderError, UnknownShipmentError
 from wms_sync.analytics.target import target_of
+from wms_sync.grammar import count_of
 from wms_sync.intervals import Interval, subtract
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
@@ -232,7 +233,7 @@ class _Explaining:
         )
         nameless = self._connection.execute(sql_files.read("explain/nameless.sql")).fetchone()
         if nameless and nameless[0]:
-            yield f"{nameless[0]} records without a usable id are in ops.quarantine: the shipment may be one of them."
+            yield f"{count_of(nameless[0], 'record')} without a usable id in ops.quarantine: the shipment may be there."
 
     def _version(self, row: dict[str, Any]) -> Version:
         window = self._windows.get(row["window_id"])
@@ -300,7 +301,7 @@ def _part_lines(part: Part) -> Sequence[str]:
     what = part.what if part.id is None else f"{part.what} {part.id}"
     if part.origin is None:
         return (f"  from        {what}: the service did not send it",)
-    return (f"  from        {what}, {part.rows} row{'' if part.rows == 1 else 's'}", *_origin_lines(part.origin))
+    return (f"  from        {what}, {count_of(part.rows, 'row')}", *_origin_lines(part.origin))
 
 
 def _absence_lines(absence: Absence) -> Iterator[str]:

@@ -28,6 +28,7 @@ from wms_sync.analytics.target import target_of
 from wms_sync.catalogue import literal, quote
 from wms_sync.durable import accessing, put_in_place, sync_file
 from wms_sync.errors import WmsSyncError
+from wms_sync.grammar import count_of
 from wms_sync.reports.output import refuse_output
 from wms_sync.settings import Settings
 from wms_sync.timezones import checked_zone
@@ -212,7 +213,7 @@ def _write_workbook(
     counted = connection.execute(f"select count(*) from {relation.qualified}").fetchone()
     if counted is not None and counted[0] > MOST_ROWS:
         raise ExportError(
-            f"{relation.full_name} has {counted[0]:,} rows, and a sheet holds {MOST_ROWS:,}. Export to "
+            f"{relation.full_name} has {count_of(counted[0], 'row')}, and a sheet holds {MOST_ROWS:,}. Export to "
             ".csv or .parquet."
         )
     rows = connection.execute(relation.query(_plain(name, kind, zone) for name, (kind, _) in relation.columns.items()))

@@ -117,12 +117,12 @@ def _of_status(settings: Settings, found: Status) -> Iterator[Metric]:
     yield _gauge(
         "wms_sync_quarantined_values",
         "Values that did not fit their type and are still open.",
-        {(): sum(entry.rows for entry in found.inbox if entry.is_value)},
+        {(): found.quarantined},
     )
     yield _gauge(
         "wms_sync_unknown_keys",
         "Keys that no type knows, or whose values were cast.",
-        {(): sum(not entry.is_value for entry in found.inbox)},
+        {(): found.unknown_keys},
     )
     doubts = Counter(doubt.kind for doubt in found.doubts)
     yield _gauge(

@@ -142,8 +142,8 @@ def _signs(
     if checks is not None:
         failed = [one for one in checks if not one.passed]
         severe = any(one.check.severity == "error" for one in failed)
-        names = ", ".join(one.check.name for one in failed)
-        text = f"{len(failed)} of {len(checks)} failed: {names}" if failed else f"all {len(checks)} passed"
+        findings = " ".join(str(one.finding) for one in failed)
+        text = f"{len(failed)} of {len(checks)} failed: {findings}" if failed else f"all {len(checks)} passed"
         signs.append(Sign("act" if severe else "look" if failed else "well", "Checks of the tables", text))
     doubts = len(found.doubts)
     signs += [

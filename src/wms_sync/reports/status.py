@@ -81,7 +81,8 @@ class Status(Struct, frozen=True):
     has shown yet. ``unfinished`` are files with unsent or waiting rows, ``pushing`` the pushes that run now.
     ``absent_kinds`` are sentences on kinds that hardly came with the last load. ``refused_fields`` are names of field
     selection that the service refuses, with what is lost without them. ``last_runs`` are newest first. ``next_tick`` is
-    when the schedule comes next, wherever it is switched on. ``inbox`` are the kinds of values and keys that are open.
+    when the schedule comes next, wherever it is switched on. ``inbox`` are the kinds of values and keys that are open,
+    ``quarantined`` and ``unknown_keys`` how many values and keys these are.
     ``files_in`` is where raw pages and Parquet files lie.
     ``items`` are all that there is to look at, ``needs_a_hand`` the texts of those that nobody has acknowledged.
     """
@@ -217,9 +218,11 @@ class _Published(Struct, frozen=True):
             audit = next((LastAudit(**row) for row in records(audits)), None) if audits else None
             rows = rows_left(connection, is_as_left=is_sealed(store, target.published_seal))
             absent = absent_kinds(connection) if has_ops_table(connection, "included_kinds") else ()
-            found = rows["ops_quarantine"], rows["ops_schema_drift"]
-            inbox = open_entries(connection, store, acknowledged) if any(found) else ()
-        return cls(at, rows, last, audit, *found, absent, inbox)
+            has_found = rows["ops_quarantine"] or rows["ops_schema_drift"]
+            inbox = open_entries(connection, store, acknowledged) if has_found else ()
+        values = sum(entry.rows for entry in inbox if entry.is_value)
+        keys = sum(not entry.is_value for entry in inbox)
+        return cls(at, rows, last, audit, values, keys, absent, inbox)
 
 
 class _Pushed(Struct, frozen=True):

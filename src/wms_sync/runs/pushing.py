@@ -9,6 +9,7 @@ from threading import Event
 from uuid import uuid4
 
 from wms_sync.errors import WmsSyncError
+from wms_sync.grammar import count_of
 from wms_sync.master_data.check.rows import Checked
 from wms_sync.master_data.errors import MasterDataError
 from wms_sync.master_data.kinds.kind import Kind
@@ -98,8 +99,8 @@ def failures_of(done: Handled) -> Iterator[WmsSyncError]:
     elif isinstance(done, PushReport) and done.unsettled and done.applied.stopped is None:
         first = done.unsettled[0]
         yield RowsUnsent(
-            f"The service did not take {len(done.unsettled):,} rows of {_checked(done).file.path.name}, the first on "
-            f"line {first.line}: {first.message} {done.summary}"
+            f"The service did not take {count_of(len(done.unsettled), 'row')} of {_checked(done).file.path.name}, the "
+            f"first on line {first.line}: {first.message} {done.summary}"
         )
     if done.exit_code == WRONG_USAGE and _checked(done).header_is_wrong:
         why = "; ".join(f"{one.column}: {one.rule}" for one in _checked(done).offences[:SHOWN_FAULTS])

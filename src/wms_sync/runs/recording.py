@@ -19,6 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from wms_sync.durable import unusable
 from wms_sync.errors import WmsSyncError
 from wms_sync.extract.plan import data_as_of
+from wms_sync.grammar import count_of
 from wms_sync.interrupts import interruptible
 from wms_sync.reports.metrics import write_metrics
 from wms_sync.reports.status import status
@@ -33,7 +34,21 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("wms_sync.runs")
 Counts = Mapping[str, int]
-ALWAYS_TOLD = {"records": "shipments read", "merged": "rows merged", "quarantined": "quarantined"}
+ALWAYS_TOLD = {
+    "records": ("shipment read", "shipments read"),
+    "merged": ("row merged", "rows merged"),
+    "quarantined": ("quarantined", "quarantined"),
+}
+SINGULAR = {
+    "unknown_keys": "unknown key",
+    "failed_checks": "failed check",
+    "orders": "order",
+    "rows": "row",
+    "tables_put_together": "table put together",
+    "files_left": "file left",
+    "files_deleted": "file deleted",
+}
+"""By name, for counts of things; any other counts rows with an outcome, such as ``rejected``."""
 DETAILS = frozenset({"pages", "windows", "bytes", "requests", "merged_windows", "published_bytes"})
 """Counts that the summary leaves out; the run's metadata has them."""
 
@@ -170,14 +185,15 @@ def summary(record: RunRecord) -> str:
     `sync succeeded: 5,000 shipments read, 81,234 rows merged, 0 quarantined; read 5.6 s, load 7.1 s; data as of
     2026-03-01 02:00:03 UTC`. Other counts are left out where they are zero.
     """
-    told = [f"{count:,} {_in_words(name)}" for name, count in record.counts.items() if _is_told(name, count)]
+    told = [count_of(count, *_in_words(name)) for name, count in record.counts.items() if _is_told(name, count)]
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in record.phases.items())
     reaches = f"data as of {record.data_as_of:%Y-%m-%d %H:%M:%S} UTC" if record.data_as_of else "no data yet"
     return f"{record.purpose} {record.outcome}: {'; '.join(part for part in (', '.join(told), took, reaches) if part)}"
 
 
-def _in_words(name: str) -> str:
-    return ALWAYS_TOLD.get(name) or name.replace("_", " ")
+def _in_words(name: str) -> tuple[str, str]:
+    words = name.replace("_", " ")
+    return ALWAYS_TOLD.get(name) or (SINGULAR.get(name, words), words)
 
 
 def _is_told(name: str, count: int) -> bool:

@@ -30,6 +30,7 @@ from wms_sync.files.names import unmarked
 from wms_sync.flatten.errors import PageDamagedError, RecordDamagedError
 from wms_sync.flatten.page import unpacked_page
 from wms_sync.flatten.window import flattened_window, flattened_windows, write_flattened
+from wms_sync.grammar import count_of
 from wms_sync.layout import LOADS, Layout, name_of, raw_key, spill, suffix_of
 from wms_sync.privacy.scrub import without_orders
 from wms_sync.state.run import Run
@@ -85,7 +86,7 @@ def _clean_files(
     with duckdb.connect() as connection:
         prepare(connection, order_ids)
         parquet_files = _clean_parquet(layout, store, connection)
-    logger.info("rewrote %(files)d Parquet files", {"files": parquet_files})
+    logger.info("rewrote %(files)s", {"files": count_of(parquet_files, "Parquet file")})
     return pages, parquet_files
 
 
@@ -113,8 +114,8 @@ def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int], 
         if landed:
             rewrite_manifest(store.turn, layout, store.window(window_id), store.pages(window_id))
         logger.info(
-            "searched %(searched)d of %(windows)d windows that may name the orders, rewrote %(pages)d pages",
-            {"searched": number, "windows": len(suspected), "pages": rewritten},
+            "searched %(searched)d of %(windows)s that may name the orders, rewrote %(pages)s",
+            {"searched": number, "windows": count_of(len(suspected), "window"), "pages": count_of(rewritten, "page")},
         )
     return rewritten
 

@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from wms_sync.analytics.errors import ForgottenOrdersLostError, UnknownOrderError
+from wms_sync.grammar import count_of
 from wms_sync.layout import FORGOTTEN, Layout
 from wms_sync.state.store import StateStore
 from wms_sync.whole_numbers import identity
@@ -33,22 +34,22 @@ def reconcile_lists(layout: Layout, store: StateStore, *, behind: bool) -> None:
     copies = list(_copies(layout))
     if all(copy is None for _, copy in copies) and (known or layout.forgotten_orders.exists()):
         logger.warning(
-            "%(file)s is missing or damaged: written again from the state store, %(orders)d orders",
-            {"file": layout.forgotten_orders, "orders": len(known)},
+            "%(file)s is missing or damaged: written again from the state store, %(orders)s",
+            {"file": layout.forgotten_orders, "orders": count_of(len(known), "order")},
         )
     listed = frozenset[int]().union(*(copy for _, copy in copies if copy is not None))
     if not listed <= known:
         store.remember_forgotten(listed)
         logger.info(
-            "restored %(orders)d forgotten orders in the state store from %(file)s",
-            {"orders": len(listed - known), "file": layout.forgotten_orders},
+            "restored %(orders)s in the state store from %(file)s",
+            {"orders": count_of(len(listed - known), "forgotten order"), "file": layout.forgotten_orders},
         )
     everyone = known | listed
     for place, copy in copies:
         if copy is not None and copy != everyone:
             logger.info(
-                "restored %(orders)d forgotten orders in %(file)s from the state store",
-                {"orders": len(everyone - copy), "file": place},
+                "restored %(orders)s in %(file)s from the state store",
+                {"orders": count_of(len(everyone - copy), "forgotten order"), "file": place},
             )
     if any(copy != everyone for _, copy in copies):
         _write(layout, store)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from wms_sync.analytics.target import target_of
 from wms_sync.errors import SettingsError
+from wms_sync.grammar import count_of
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 
@@ -23,7 +24,8 @@ class FilesElsewhere(SettingsError):
     def __init__(self, before: str, now: str, windows: int) -> None:
         shown = f"...{before}" if len(before) == _END else before
         super().__init__(
-            f"Raw pages and Parquet files were in {shown} until now, and {now} has none of their {windows} windows. "
+            f"Raw pages and Parquet files were in {shown} until now, and {now} has none of their files "
+            f"({count_of(windows, 'window')}). "
             "Nothing was read, loaded or changed. Set WMS_FILES_URL as it was. To move them, copy raw/, parquet/ and "
             "forgotten-orders.json as they are, or use `wms-sync backup` and `wms-sync restore`. If they are lost, "
             "leave WMS_FILES_URL as it was: the next runs read everything again."

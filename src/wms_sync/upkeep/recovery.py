@@ -31,6 +31,7 @@ from wms_sync.extract.errors import ManifestDamaged
 from wms_sync.extract.raw import Manifest, is_complete, is_dropped, read_manifest
 from wms_sync.flatten.errors import PageDamagedError
 from wms_sync.flatten.window import flatten_again, is_flattened, refuse_damaged
+from wms_sync.grammar import count_of
 from wms_sync.layout import Layout, window_key
 from wms_sync.out_of_memory import refusals_told
 from wms_sync.settings import Settings, is_same_service
@@ -97,7 +98,7 @@ def recover(run: Run, *, anew: bool = False) -> None:
         with PushLedger(settings.database_url, store.turn) as ledger:
             restored = restore_push_ledger(copies.newest(), CreatesJournal(layout.creates), ledger)
         if restored:
-            logger.info("restored %(creates)d creates in the ledger from their copies", {"creates": restored})
+            logger.info("restored %(creates)s in the ledger from the copies", {"creates": count_of(restored, "create")})
     if behind and _outlives_its_copies(settings, target, copies):
         _doubt_ledger(settings, store)
     found = _from_manifests(store, unknown.values()) + take_back(layout, store)
@@ -108,16 +109,16 @@ def recover(run: Run, *, anew: bool = False) -> None:
         found += _from_receipts(target, store)
     if found:
         logger.info(
-            "restored %(windows)d windows in the state store from their manifests and receipts; none is read again",
-            {"windows": found},
+            "restored %(windows)s in the state store from manifests and receipts; none is read again",
+            {"windows": count_of(found, "window")},
         )
         refuse_another_service(settings, store)  # before anything of its installation is deleted
     for window_id in _without_usable_manifest(layout, store):
         set_aside(run, window_id)
     if left := _delete_half_read(layout, store):
         logger.info(
-            "deleted the pages of %(windows)d windows that were only partly read when the state store was lost",
-            {"windows": left},
+            "deleted the pages of %(windows)s, only partly read when the state store was lost",
+            {"windows": count_of(left, "window")},
         )
     if store.forgotten(unfinished=True):
         _finish_forgetting(run, anew=anew)

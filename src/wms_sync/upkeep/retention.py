@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 
 from wms_sync.extract.raw import drop_pages, is_dropped
 from wms_sync.flatten.window import is_flattened
+from wms_sync.grammar import count_of
 from wms_sync.layout import Layout, window_key
 from wms_sync.settings import Settings
 from wms_sync.state.run import Run
@@ -37,9 +38,13 @@ def drop_old_pages(run: Run) -> None:
     dropped = sum(drop_pages(store.turn, layout, window.id, now) for window in due)
     if due:
         logger.info(
-            "dropped the raw pages of %(windows)d windows (%(megabytes).1f MB), landed more than %(days)d days ago; "
-            "a rebuild uses the Parquet files of these windows",
-            {"windows": len(due), "megabytes": dropped / 1e6, "days": settings.raw_retention_days},
+            "dropped the raw pages of %(windows)s (%(megabytes).1f MB), landed more than %(days)s ago; "
+            "a rebuild uses the Parquet files instead",
+            {
+                "windows": count_of(len(due), "window"),
+                "megabytes": dropped / 1e6,
+                "days": count_of(settings.raw_retention_days or 0, "day"),
+            },
         )
 
 

@@ -22,6 +22,7 @@ from wms_sync.extract.errors import ManifestDamaged
 from wms_sync.extract.raw import damage, is_dropped, key_of, read_manifest
 from wms_sync.flatten.errors import RecordDamagedError
 from wms_sync.flatten.window import FlattenedWindow, flattened_window, is_flattened
+from wms_sync.grammar import count_of
 from wms_sync.layout import MANIFEST, Layout, flattened_key, raw_key
 from wms_sync.settings import Settings
 from wms_sync.state.errors import StateError
@@ -76,7 +77,7 @@ def verify_backups(folder: Path, data: Layout) -> Verified:
     records = kept.layout.backups()
     if not records:
         kept.newest()
-    looked_at, found, whole = {"backups": len(records), "files": 0}, [], set()
+    looked_at, found, whole = {"backup": len(records), "file": 0}, [], set()
     for record in reversed(records):
         again = f"delete {record.name}, and make another backup"
         try:
@@ -87,7 +88,7 @@ def verify_backups(folder: Path, data: Layout) -> Verified:
         for place, one in backup.kept():
             if one.sha256 in whole:
                 continue
-            looked_at["files"] += 1
+            looked_at["file"] += 1
             path = kept.layout.file(one.sha256)
             if (reason := _damage(kept, backup, one)) is None:
                 whole.add(one.sha256)
@@ -121,7 +122,7 @@ class _Examination:
         self._layout = settings.layout
         self._target = target_of(settings)
         self._store = store
-        self._looked_at = {"pages": 0, "Parquet files": 0, "receipts": 0}
+        self._looked_at = {"page": 0, "Parquet file": 0, "receipt": 0}
 
     def verified(self) -> Verified:
         found = (*self._lists(), *self._windows(), *self._receipts())
@@ -154,7 +155,7 @@ class _Examination:
         if window.state in COMPLETE_STATES and (reason := self._manifest(window)) is not None:
             yield Damage(raw_key(window.id, MANIFEST), reason, WRITTEN_AGAIN)
         for page in () if is_dropped(self._layout, window.id) else landed:
-            self._looked_at["pages"] += 1
+            self._looked_at["page"] += 1
             if (reason := damage(self._layout, page)) is not None:
                 yield Damage(key_of(page), reason, READ_AGAIN)
 
@@ -180,7 +181,7 @@ class _Examination:
     def _table(self, connection: duckdb.DuckDBPyConnection, flattened: FlattenedWindow, slug: str) -> Iterator[Damage]:
         counted = 0
         for key, file in zip(flattened.keys(slug), flattened.files(self._layout, slug), strict=True):
-            self._looked_at["Parquet files"] += 1
+            self._looked_at["Parquet file"] += 1
             try:
                 row = connection.execute(sql_files.read("queries/rows_in_parquet_file.sql"), {"file": file}).fetchone()
                 counted += int(row[0]) if row else 0
@@ -190,7 +191,7 @@ class _Examination:
                 return
         if counted != flattened.rows.get(slug, 0):
             place = flattened.keys(slug)[0]
-            yield Damage(place, f"{counted} rows of {flattened.rows.get(slug, 0)}", FLATTENED_AGAIN)
+            yield Damage(place, f"{counted:,} of {count_of(flattened.rows.get(slug, 0), 'row')}", FLATTENED_AGAIN)
 
     def _receipts(self) -> Iterator[Damage]:
         """Compare with the receipts: what was forgotten since is gone from the Parquet files, and nothing else is."""
@@ -208,7 +209,7 @@ class _Examination:
             return
         has_forgotten = bool(self._store.forgotten())
         for window_id, merged in rows:
-            self._looked_at["receipts"] += 1
+            self._looked_at["receipt"] += 1
             if not is_flattened(self._layout, window_id):
                 continue
             with suppress(RecordDamagedError, Inaccessible):  # named already
@@ -217,5 +218,5 @@ class _Examination:
     def _receipt(self, window_id: str, merged: int, *, has_forgotten: bool) -> Iterator[Damage]:
         held = sum(flattened_window(self._layout, window_id).rows.values())
         if held != merged and not (has_forgotten and held < merged):
-            reason = f"{held} rows, and its receipt says {merged}"
+            reason = f"{count_of(held, 'row')}, and its receipt says {merged:,}"
             yield Damage(flattened_key(window_id), reason, "run `wms-sync rebuild`")

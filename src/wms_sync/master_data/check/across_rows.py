@@ -14,6 +14,7 @@ from unicodedata import normalize
 
 from msgspec import Struct
 
+from wms_sync.grammar import agreed
 from wms_sync.master_data.check.offences import Offence, Record, Reference
 from wms_sync.master_data.kinds.kind import Kind
 
@@ -32,7 +33,7 @@ def duplicate_keys(kind: Kind, column: str, keys: pd.Series[str]) -> Iterator[Of
         for line, key in zip(lines, same, strict=True):
             others = [one for one in lines[: MOST_NAMED + 1] if one != line][:MOST_NAMED]
             more = len(lines) - 1 - len(others)
-            where = f"line{'s' if len(lines) > 2 else ''} {', '.join(map(str, others))}"
+            where = f"{agreed(len(lines) - 1, 'line', 'lines')} {', '.join(map(str, others))}"
             where += f" and {more:,} more" if more else ""
             yield Offence(line, column, key, f"The same {kind.key}{how} stands on {where}. Keep one of the rows.")
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from wms_sync.grammar import count_of
 from wms_sync.master_data.check.offences import Offence
 from wms_sync.master_data.file.csv_file import CsvFile
 from wms_sync.master_data.kinds.columns import RAW, Column, column_named, columns_of, nearest
@@ -67,7 +68,7 @@ def read_header(file: CsvFile, kind: Kind) -> Header:
             continue
         column = column_named(kind, name)
         if column is None and name in kind.not_carried:
-            left_out.append(f"{written.strip()} ({_filled(file, position)} cells filled)")
+            left_out.append(f"{written.strip()} ({count_of(_filled(file, position), 'cell')} filled)")
         elif column is None:
             offences += _unknown(file, kind, position, name)
         elif column.name in placed:

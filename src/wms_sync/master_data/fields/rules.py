@@ -23,6 +23,7 @@ from unicodedata import category, name
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
+from wms_sync.grammar import count_of
 from wms_sync.whole_numbers import INT64, LARGEST_ID
 
 SEPARATOR = "|"
@@ -125,7 +126,7 @@ def text(high: int | None = None, low: int = 1) -> Cell:
 
     def parse(cell: str) -> str:
         if high is not None and len(cell) > high:
-            raise Broken(f"Has {len(cell)} characters; at most {high} are allowed.")
+            raise Broken(f"Has {count_of(len(cell), 'character')}; at most {high:,} are allowed.")
         return cell
 
     return Cell("text", "any text" if high is None else f"{low} to {high} characters", parse)
@@ -165,7 +166,7 @@ def hs_code() -> Cell:
 
     def doubt(cell: str) -> str | None:
         if cell.isdecimal() and len(cell) % 2:
-            return f"Has {len(cell)} digits, and such codes come in pairs of them: {_DROPPED.format(cell)}"
+            return f"Has {count_of(len(cell), 'digit')}, and such codes come in pairs of them: {_DROPPED.format(cell)}"
         return None
 
     return Cell("text", plain.rule, plain.parse, doubt=doubt)
@@ -177,7 +178,7 @@ def tag_name(high: int) -> Cell:
     def parse(cell: str) -> str:
         name = without_html(cell)
         if not 1 <= len(name) <= high:
-            raise Broken(f"Has {len(name)} characters without its HTML tags; 1 to {high} are allowed.")
+            raise Broken(f"Has {count_of(len(name), 'character')} without its HTML tags; 1 to {high} are allowed.")
         return name
 
     return Cell("text", f"1 to {high} characters; HTML tags are stripped; unique", parse)

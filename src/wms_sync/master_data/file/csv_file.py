@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from wms_sync.grammar import count_of
 from wms_sync.master_data.errors import UnreadableFile
 from wms_sync.master_data.file.decode import decode
 from wms_sync.optional import PANDAS, imported
@@ -214,7 +215,7 @@ def _sorted_out(
 
 def _width(cells: int, width: int) -> str:
     what = "a cell is missing" if cells < width else "a delimiter inside a text must stand in quotes"
-    return f"Has {cells} cells where the header has {width}: {what}."
+    return f"Has {count_of(cells, 'cell')} where the header has {width}: {what}."
 
 
 def _frame(rows: Mapping[int, tuple[str, ...]], header: Sequence[str]) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from typing import Any
 
 from wms_sync.api.errors import AccessDenied, ApiError, CallFailed, ProtocolError, SessionExpired
 from wms_sync.api.merchant import MerchantApi
+from wms_sync.grammar import count_of
 from wms_sync.master_data.kinds.kind import MerchantMethod
 from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.master_data.plan.existing import Found
@@ -92,7 +93,8 @@ class MerchantLookup:
             if is_last or not new:
                 return rows
         raise ProtocolError(
-            f"The Merchant API answered {method.name} for {len(keys)} keys with more than {MOST_PAGES} pages."
+            f"The Merchant API answered {method.name} for {count_of(len(keys), 'key')} with "
+            f"more than {MOST_PAGES} pages."
         )
 
 

@@ -24,6 +24,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from wms_sync.grammar import count_of
 from wms_sync.master_data.check.rows import Checked, Offence, Record, Reference
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.plan.content import Change, Remote, body, changes, content
@@ -156,7 +157,7 @@ class Plan(Struct, frozen=True):
     def summary(self) -> str:
         """One line: ``3 retailers of new.csv: 2 create, 1 already there``."""
         counted = ", ".join(f"{count:,} {action}" for action, count in self.counts.items()) or "nothing to do"
-        return f"{len(self.steps):,} rows of {self.checked.file.path.name} as {self.kind.many}: {counted}"
+        return f"{count_of(len(self.steps), 'row')} of {self.checked.file.path.name} as {self.kind.many}: {counted}"
 
     def rows(self) -> list[dict[str, Any]]:
         """Return all steps as table rows, in the order of the file."""

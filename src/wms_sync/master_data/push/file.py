@@ -21,6 +21,7 @@ from wms_sync.analytics.target import target_of
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.merchant import MerchantApi
 from wms_sync.api.retrying import RetryPolicy
+from wms_sync.grammar import count_of
 from wms_sync.master_data.check.rows import check
 from wms_sync.master_data.errors import TooManyCreates, UnreadableFile
 from wms_sync.master_data.file.csv_file import read_csv
@@ -107,8 +108,8 @@ class PushReport(Struct, frozen=True):
         if by_key_alone:
             some = ", ".join(map(str, by_key_alone[:10])) + (" ..." if len(by_key_alone) > 10 else "")
             yield (
-                f"{len(by_key_alone):,} are already there by nothing but their {self.plan.kind.key} (line {some}): a "
-                "plan (--dry-run) says whose they are. Push those that are another merchant's in a file of their own "
+                f"{count_of(len(by_key_alone), 'row is', 'rows are')} already there by the {self.plan.kind.key} alone "
+                f"(line {some}): a plan (--dry-run) says whose. Push what is another merchant's in a file of its own "
                 "with --resend."
             )
         if self.rejects is not None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from wms_sync.grammar import agreed, count_of
 from wms_sync.master_data.kinds.names import NAMES
 from wms_sync.master_data.push.locks import pusher
 from wms_sync.settings import Settings
@@ -37,8 +38,9 @@ def needs(settings: Settings, file: PushedFile) -> str:
 
 
 def _open(file: PushedFile) -> str:
-    unsent = f"{file.unsent:,} rows were not sent or not settled" if file.ended_at else f"{file.unsent:,} rows to send"
-    waits = f"{file.waits:,} wait for what they name"
+    unsent = count_of(file.unsent, *(("row was", "rows were") if file.ended_at else ("row",)))
+    unsent += " not sent or not settled" if file.ended_at else " to send"
+    waits = f"{count_of(file.waits, 'waits', 'wait')} for what {agreed(file.waits, 'it names', 'they name')}"
     return ", ".join(text for text, count in ((unsent, file.unsent), (waits, file.waits)) if count)
 
 

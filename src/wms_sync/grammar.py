@@ -1,0 +1,20 @@
+"""Numbers with their nouns: ``1 window``, ``2,041 windows``. Whatever prints a count of something uses this."""
+
+from __future__ import annotations
+
+DID_NOT_FIT = ("value did not fit its type and is null", "values did not fit their type and are null")
+UNKNOWN = ("unknown key, or key whose values were cast", "unknown keys, or keys whose values were cast")
+"""What several places say of what ``ops.quarantine`` and ``ops.schema_drift`` list."""
+
+
+def count_of(count: int, one: str, many: str | None = None) -> str:
+    """Return a number and what agrees with it: ``count_of(1, "row was", "rows were")`` is ``1 row was``.
+
+    Without ``many`` the plural is ``one`` with an ``s``.
+    """
+    return f"{count:,} {agreed(count, one, many or f'{one}s')}"
+
+
+def agreed(count: int, one: str, many: str) -> str:
+    """Return which of two forms agrees with a number."""
+    return one if count == 1 else many
