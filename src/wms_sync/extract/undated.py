@@ -18,6 +18,7 @@ from wms_sync.api.query import Page, Query
 from wms_sync.api.shipments import ShipmentListing
 from wms_sync.extract.source import Source
 from wms_sync.extract.warnings import Warnings
+from wms_sync.grammar import count_of
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 """Every date that a shipment can have is later."""
@@ -55,8 +56,9 @@ class Undated:
         if everything <= dated:
             return 0
         self._warnings.warn(
-            f"{everything - dated:,} shipments match no filter on updated_at, not even updated_at{{null:true}}: they "
-            "are read by id, which takes more requests. If their updated_at is null, ask the service for that filter."
+            f"{count_of(everything - dated, 'shipment matches', 'shipments match')} no filter on updated_at, not even "
+            "updated_at{null:true}. What no filter finds is read by id, which takes more requests. If it has no "
+            "updated_at, ask the service for that filter."
         )
         self._ids = tuple(self._search())
         return len(self._ids)
