@@ -137,7 +137,7 @@ def backfill(start: datetime, end: datetime) -> int:
 
 @main.command()
 @click.argument("kind", type=click.Choice(NAMES))
-@click.argument("file", type=FILE, required=False)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
 @click.option("--dry-run", is_flag=True, help="Print the plan; nothing is sent.")
 @click.option("--resend", is_flag=True, help="Send doubtful rows again: the service may then have them twice.")
 @click.option("--all", "every", is_flag=True, help="Print every row, even of a long file.")

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from click.testing import CliRunner
 from pydantic import SecretStr
 from starlette.requests import Request
 from starlette.responses import Response
 
+from pipelines.cli.main import main
 from pipelines.cli.push_views import plan_lines
 from pipelines.cli.views import status_lines
 from pipelines.instance import prepare_home
@@ -28,6 +30,7 @@ from wms_sandbox.config import SandboxConfig
 from wms_sandbox.faults import AnswerLost
 from wms_sandbox.server import SandboxServer
 from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
+from wms_sync.master_data.kinds.names import NAMES
 from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.retailers import RETAILERS
 from wms_sync.master_data.kinds.table import kind_named
@@ -305,6 +308,16 @@ def test_the_columns_of_a_kind_are_listed_without_a_service(run):
         "resource_json",
     ]
     assert run("push", "location-tags").returncode == 2
+
+
+@pytest.mark.parametrize("kind", NAMES)
+@pytest.mark.parametrize("name", ["nofile.csv", ""])
+def test_a_path_that_is_no_file_is_wrong_usage_and_no_failed_run(environment, tmp_path, kind, name):
+    path = str(tmp_path / name)
+    ended = CliRunner().invoke(main, ["push", kind, path], env=environment)
+    assert ended.exit_code == 2
+    assert path in ended.output
+    assert not (tmp_path / "data" / "state.db").exists()
 
 
 def test_no_secret_is_kept(settings, environment, write, service, tmp_path, monkeypatch):
