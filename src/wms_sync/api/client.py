@@ -71,6 +71,7 @@ class GlobalApi:
         limits: TimeLimits | None = None,
         allowed: Callable[[], object] = always,
         tolerance: timedelta = TOLERANCE,
+        transport: httpx.BaseTransport | None = None,
     ) -> None:
         self.base_url = base_url
         self.clock = ServiceClock(tolerance)
@@ -83,6 +84,7 @@ class GlobalApi:
             headers={"X-ShipStream-API-Version": api_version} if api_version is not None else None,
             limits=limits,
             allowed=allowed,
+            transport=transport,
         )
 
     @classmethod
@@ -93,10 +95,11 @@ class GlobalApi:
         policy: RetryPolicy | None = None,
         limits: TimeLimits | None = None,
         allowed: Callable[[], object] = always,
+        transport: httpx.BaseTransport | None = None,
     ) -> Self:
         """Make a client for the configured instance. Raises ``SettingsError`` if the address or token is not set.
 
-        ``allowed`` is called before each request and may raise to prevent it.
+        ``allowed`` and ``transport`` are those of ``Connection``.
         """
         base_url, token = settings.require_service()
         return cls(
@@ -108,6 +111,7 @@ class GlobalApi:
             limits=limits,
             allowed=allowed,
             tolerance=settings.clock_tolerance,
+            transport=transport,
         )
 
     def __enter__(self) -> Self:
