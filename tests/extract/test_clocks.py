@@ -1,4 +1,4 @@
-"""Clocks that are wrong: the service's, one of its servers', this machine's. Over a socket, as answers tell of them."""
+"""Clocks that are wrong: the service's, one of its servers', this machine's. As answers tell of them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from pipelines.coverage import CLOCKS, results
 from tests.conftest import CONFIG, Bench, logged, opened_store
 from tests.test_sync import assert_equal, load
 from wms_sandbox.app import Sandbox
-from wms_sandbox.server import SandboxServer
+from wms_sandbox.transport import InProcess
 from wms_sync.extract.clocks import OBSERVED, what_is_off
 from wms_sync.extract.plan import MARGIN
 from wms_sync.extract.read import ReadReport
-from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status
 from wms_sync.state.store import COVERAGE_WITHDRAWN, StateStore, Window
 from wms_sync.upkeep.recovery import recover
@@ -31,7 +30,7 @@ TOLERANCE = timedelta(minutes=5)
 
 
 @pytest.fixture
-def service(sandbox: SandboxServer) -> Iterator[Sandbox]:
+def service(sandbox: InProcess) -> Iterator[Sandbox]:
     """A small service whose clock agrees with this machine's, and then stands still."""
     sandbox.sandbox = Sandbox(replace(CONFIG, shipments=60, families=20, now=datetime.now(UTC)))
     yield sandbox.sandbox
@@ -70,7 +69,7 @@ def off(bench: Bench) -> list[str]:
     """What status, check and doctor say of clocks; all three or none."""
     told = [line for line in status(bench.settings, bench.store).needs_a_hand if "clock" in line or "Date" in line]
     [check] = [one for one in results(bench.settings, bench.store) if one.check_name == CLOCKS]
-    [finding] = [one for one in examine(bench.settings) if one.subject == "clock"]
+    [finding] = [one for one in bench.examine() if one.subject == "clock"]
     assert check.passed == (not told) == (finding.verdict == "ok"), (check, told, finding)
     return told
 
@@ -174,7 +173,7 @@ def test_what_changes_after_the_clock_went_back_is_read(bench, sandbox, service,
     seen = what_is_off(bench.store, TOLERANCE)
     bench.store.close()
     lose(bench)
-    bench = Bench(bench.settings, opened_store(bench.settings))
+    bench = replace(bench, store=opened_store(bench.settings))
     with logged() as told:
         recover(bench.run)
     assert [line for line in told if not any(one in line for one in said)] == []

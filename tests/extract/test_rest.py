@@ -19,9 +19,9 @@ from wms_sync.api.errors import ServiceFailed
 
 
 @pytest.fixture
-def sandbox(server):
-    server.sandbox = Sandbox(replace(CONFIG, shipments=60, families=20))
-    return server
+def sandbox(in_process):
+    in_process.sandbox = Sandbox(replace(CONFIG, shipments=60, families=20))
+    return in_process
 
 
 def asks_for_rest(request) -> bool:

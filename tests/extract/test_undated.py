@@ -23,11 +23,11 @@ EARLIER = 1_600_000_000_000
 
 
 @pytest.fixture
-def sandbox(server):
+def sandbox(in_process):
     """Of 40 shipments the last ten, which are the newest, were never changed."""
-    server.sandbox = Sandbox(replace(CONFIG, shipments=40, families=20))
-    undate(server, range(30, 40))
-    return server
+    in_process.sandbox = Sandbox(replace(CONFIG, shipments=40, families=20))
+    undate(in_process, range(30, 40))
+    return in_process
 
 
 def undate(sandbox, indexes) -> None:

@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import CONFIG
+from wms_sandbox.app import Sandbox
+from wms_sandbox.server import SandboxServer
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status
 from wms_sync.settings import Settings
@@ -100,6 +103,13 @@ def client_of(wire: Wire):
         aws_access_key_id=KEYS["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=KEYS["AWS_SECRET_ACCESS_KEY"],
     )
+
+
+@pytest.fixture
+def sandbox(server: SandboxServer) -> SandboxServer:
+    """A sandbox of the test's own, on the socket that other processes reach."""
+    server.sandbox = Sandbox(CONFIG)
+    return server
 
 
 @pytest.fixture(scope="session")

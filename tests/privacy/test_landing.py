@@ -19,7 +19,7 @@ from tests.test_sync import load
 from tests.unpacked import files_holding
 from wms_sandbox.app import SHIPMENTS, Sandbox
 from wms_sandbox.config import SandboxConfig
-from wms_sandbox.server import SandboxServer
+from wms_sandbox.transport import InProcess
 from wms_sync.api.selection import selection
 from wms_sync.extract.raw import damage
 from wms_sync.load.refresh import rebuild
@@ -32,9 +32,9 @@ COUNTRY = "Brontitall"
 
 
 @pytest.fixture
-def sandbox(server: SandboxServer) -> SandboxServer:
-    server.sandbox = Sandbox(SandboxConfig(shipments=SHIPMENTS_HELD, seed=5, days=20, now=NOW, families=30))
-    return server
+def sandbox(in_process: InProcess) -> InProcess:
+    in_process.sandbox = Sandbox(SandboxConfig(shipments=SHIPMENTS_HELD, seed=5, days=20, now=NOW, families=30))
+    return in_process
 
 
 def unasked(envelope: dict[str, Any]) -> dict[str, Any]:
@@ -86,7 +86,7 @@ PLANTED: dict[str, Callable[[dict[str, Any]], object]] = {
 ESCAPED = b'"last\\u005f\\u006eame"'
 
 
-def planting(sandbox: SandboxServer, number: int, *places: str) -> None:
+def planting(sandbox: InProcess, number: int, *places: str) -> None:
     """Somebody stands on the page that is listed as this one, and on no other."""
     served: list[Request] = []
 
@@ -132,12 +132,13 @@ def test_a_page_without_persons_lands_as_it_was_received(bench, sandbox):
     assert {path.suffix for path in bench.layout.raw.glob("*/page-*")} == {".gz"}, "what was scrubbed is packed as zstd"
 
 
-def test_pages_without_the_telephones_that_were_sent_unasked_are_those_of_a_service_that_sends_none(server):
+def test_pages_without_the_telephones_that_were_sent_unasked_are_those_of_a_service_that_sends_none(in_process):
     pages = []
     for telephones in (0, 3):
-        server.sandbox = Sandbox(replace(FEWER, unasked_telephones=telephones))
-        listing = f"{server.base_url}{SHIPMENTS}?{httpx.QueryParams(selection(include_addresses=False))}"
-        pages.append(httpx.get(listing, headers={"Authorization": f"Bearer {FEWER.token}"}).content)
+        in_process.sandbox = Sandbox(replace(FEWER, unasked_telephones=telephones))
+        listing = f"{in_process.base_url}{SHIPMENTS}?{httpx.QueryParams(selection(include_addresses=False))}"
+        with httpx.Client(headers={"Authorization": f"Bearer {FEWER.token}"}, transport=in_process) as http:
+            pages.append(http.get(listing).content)
         assert pages[-1].count(b'"telephone"') == 2 * telephones
     assert without_persons(pages[0]) is None
     assert without_persons(pages[1]) == pages[0]
