@@ -31,6 +31,7 @@ import pytest
 from pipelines.cli import start as start  # the collector looks seldom, as in every command
 from pipelines.logs import Lines, handling
 from tests.beginnings import BEGINNINGS, empty_state
+from tests.costs import Costs
 from tests.lakes import Lakes
 from tests.postgres import postgres_where_installed
 from tests.services import Service, transport_to
@@ -40,7 +41,7 @@ from wms_sandbox.server import SandboxServer
 from wms_sandbox.transport import InProcess
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.retrying import RetryPolicy
-from wms_sync.extract.read import Reading
+from wms_sync.extract.read import Reading, ReadReport
 from wms_sync.layout import Layout
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.findings import Finding
@@ -69,11 +70,14 @@ logging.getLogger("wms_sync").setLevel(logging.INFO)
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--soak", action="store_true", help="Full counts of seeds and kills instead of a small share.")
     parser.addoption("--target", choices=("file", "lake"), default="file", help="Where tests of survival keep tables.")
+    parser.addoption("--costs", type=Path, help="File for what each test costs.")
     parser.addoption("--pictures", type=Path, help="Folder for what the browser's test looks at.")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Temporary files are in memory where there is plenty: a test waits for the disk whenever a run syncs a file."""
+    if (file := config.getoption("costs")) is not None:
+        config.pluginmanager.register(Costs(file))
     if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= PLENTY:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
@@ -202,6 +206,11 @@ class Bench:
 
     def reading(self, api: GlobalApi) -> Reading:
         return Reading(self.run, api)
+
+    def read(self) -> ReadReport:
+        """What a night reads; nothing is loaded."""
+        with self.api() as api:
+            return self.reading(api).sync()
 
     def examine(self) -> Iterator[Finding]:
         """What the doctor finds."""

@@ -394,8 +394,7 @@ def loaded(tmp_path_factory) -> Iterator[Loaded]:
     within = InProcess(service.sandbox)
     settings = settings_in(tmp_path_factory.mktemp("content"), within)
     bench = Bench(settings, opened_store(settings), within)
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     report = refresh(Run(settings, bench.store, "test"))
     yield Loaded(service, bench, report)
     bench.store.close()

@@ -37,8 +37,7 @@ def sandbox(in_process):
 
 def synced(bench: Bench) -> tuple[ReadReport, RefreshReport]:
     """What a sync reads and loads; the first one into tables that are there and empty."""
-    with bench.api() as api:
-        read = bench.reading(api).sync()
+    read = bench.read()
     return read, load(bench)
 
 
@@ -110,8 +109,7 @@ def assert_equal(bench: Bench, sandbox) -> None:
 
 
 def test_after_a_first_sync_every_table_equals_the_service(bench, sandbox):
-    with bench.api() as api:
-        read = bench.reading(api).sync()
+    read = bench.read()
     refreshed = refresh(bench.run)
     assert read.progress.records == refreshed.rows["shipments"] == 240
     assert refreshed.published
@@ -145,8 +143,7 @@ def test_a_late_backfill_never_overwrites_fresher_rows(bench, sandbox):
     early = bench.store.windows("landed")
     sandbox.sandbox.advance(seconds=7200, changed=120, orders=40)
     sandbox.sandbox.advance(seconds=10)
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     late_first = refresh(bench.run)
     assert {window.id for window in early} <= set(late_first.windows)
     assert_equal(bench, sandbox)

@@ -29,8 +29,7 @@ def findings(bench) -> list[tuple[str, str]]:
 @pytest.fixture
 def read(bench, sandbox):
     sandbox.sandbox = Sandbox(FEWER)
-    with bench.api() as api:
-        return bench.reading(api).sync()
+    return bench.read()
 
 
 def test_a_setting_takes_effect_with_the_next_load_and_the_doctor_names_what_does_not_fit(bench, read):

@@ -54,8 +54,7 @@ def unasked(envelope: dict[str, Any]) -> dict[str, Any]:
 
 def test_nothing_personal_lands_that_was_not_asked_for(bench, sandbox):
     sandbox.sandbox.rewrite = unasked
-    with bench.api() as api:
-        read = bench.reading(api).sync()
+    read = bench.read()
     report = load(bench)
     assert report.published
     assert read.progress.records == report.rows["shipments"] == SHIPMENTS_HELD
@@ -109,8 +108,7 @@ def planting(sandbox: InProcess, number: int, *places: str) -> None:
 @pytest.mark.parametrize("place", PLANTED)
 def test_somebody_under_a_key_that_no_table_knows_is_found_on_whatever_page(bench, sandbox, place, number):
     planting(sandbox, number, place)
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     pages = sorted(bench.layout.raw.glob("*/page-*"))
     assert [page.suffix for page in pages].index(".zst") == number - 1, "the page that was altered"
     assert files_holding(bench.layout.root, NAME.encode(), STREET.encode()) == set()
@@ -118,8 +116,7 @@ def test_somebody_under_a_key_that_no_table_knows_is_found_on_whatever_page(benc
 
 def test_nothing_that_is_made_of_such_a_page_names_somebody(bench, sandbox):
     planting(sandbox, 2, *PLANTED)
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     report = load(bench)
     assert report.published
     assert report.drift
@@ -127,8 +124,7 @@ def test_nothing_that_is_made_of_such_a_page_names_somebody(bench, sandbox):
 
 
 def test_a_page_without_persons_lands_as_it_was_received(bench, sandbox):
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     assert {path.suffix for path in bench.layout.raw.glob("*/page-*")} == {".gz"}, "what was scrubbed is packed as zstd"
 
 
@@ -147,8 +143,7 @@ def test_pages_without_the_telephones_that_were_sent_unasked_are_those_of_a_serv
 @pytest.mark.parametrize("include", [False, True])
 def test_what_is_asked_for_is_what_the_setting_says(sandbox, bench, settings_for, include):
     bench.settings = settings_for(sandbox, include_addresses=include)
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     listings = [one.query for one in sandbox.sandbox.requests if one.path == SHIPMENTS and "fields" in one.query]
     assert listings
     assert all(("original_address" in query) == include for query in listings)
@@ -159,8 +154,7 @@ def test_what_is_asked_for_is_what_the_setting_says(sandbox, bench, settings_for
 def test_with_addresses_persons_lie_in_schema_pii_and_nowhere_else(sandbox, bench, settings_for):
     sandbox.sandbox.rewrite = unasked
     bench.settings = settings_for(sandbox, include_addresses=True)
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     report = load(bench)
     assert report.quarantined
     assert report.drift

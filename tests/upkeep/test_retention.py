@@ -19,8 +19,7 @@ from wms_sync.upkeep.recovery import recover
 
 
 def read(bench: Bench) -> None:
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
 
 
 def grow_old(bench: Bench, *states: str, days: int) -> None:
