@@ -20,6 +20,7 @@ from starlette.responses import JSONResponse, Response
 
 from pipelines.cli.runs import report
 from tests.conftest import CONFIG, Bench
+from tests.extract.test_widening import DATES, HOUR, MINUTES, Compares
 from tests.oracle import AS_JSON, Tables, differences, expected_tables
 from tests.test_sync import synced
 from wms_sandbox.app import STATUS, Sandbox
@@ -304,6 +305,13 @@ DEVIATIONS += [
     Deviation("lists and counts end at 13 in silence, within a page", ends_lists_at(13)),
     Deviation("lists and counts end at 45 in silence, within the third page", ends_lists_at(45)),
     Deviation("lists and counts end at 1 in silence", ends_lists_at(1)),
+    Deviation("the filter compares minutes", treats(MINUTES), says=("Each window is read 2 minutes wider",)),
+    Deviation("the filter compares dates", treats(DATES), says=("Each window is read 2 days wider",)),
+    Deviation(
+        "the filter reads times in another zone", treats(Compares(later=-7 * HOUR)), says=("in another zone",)
+    ),
+    Deviation("an empty list is answered with 404", lambda sandbox: setattr(sandbox, "status_of_empty_list", 404)),
+    Deviation("an empty list is answered with 204", lambda sandbox: setattr(sandbox, "status_of_empty_list", 204)),
     Deviation(
         "names of field selection are refused",
         treats(FieldTreatment(frozenset({"fields:packages.gallery.items", "fields:order=carrier"}))),
