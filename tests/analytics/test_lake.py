@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
 from datetime import date, timedelta
@@ -437,10 +440,16 @@ def test_a_lake_stays_where_it_is(lake, tmp_path):
         moved.refuse_others()
 
 
-def test_an_analyst_reads_with_the_statements_that_are_shown_and_cannot_write(lake, lake_url):
-    with psycopg.connect(plain(lake_url), autocommit=True) as owner:
-        for statement in role_statements(lake.settings):
+@pytest.fixture(scope="module")
+def analyst(settings: Settings, synced_once: None) -> None:
+    """With the role that ``reader`` prints."""
+    with psycopg.connect(plain(settings.database_url), autocommit=True) as owner:
+        for statement in role_statements(settings):
             owner.execute(statement)
+
+
+def test_an_analyst_reads_with_the_statements_that_are_shown_and_cannot_write(lake, lake_url, analyst):
+    with psycopg.connect(plain(lake_url), autocommit=True) as owner:
         texts = "select count(*) from lake.ducklake_file_column_stats natural join lake.ducklake_column"
         texts += " where column_type = 'varchar' and min_value is not null"
         kinds = "select count(*) from lake.ducklake_file_column_stats where min_value is not null"
@@ -463,6 +472,33 @@ def test_an_analyst_reads_with_the_statements_that_are_shown_and_cannot_write(la
         connection.execute(attach.replace("as lake (read_only, ", "as other ("))
         with pytest.raises(duckdb.Error, match="permission denied"):
             connection.execute("delete from other.shipments")
+
+
+@pytest.mark.parametrize("analytics", ["ducklake", "file"])
+def test_in_a_new_environment_an_analyst_fetches_a_time_with_what_is_shown(analytics, lake, analyst, tmp_path):
+    """Only what is shown is installed: elsewhere other packages bring what DuckDB's wheel does not require."""
+    with target_of(lake.settings).published() as connection:
+        [(expected,)] = connection.execute("select max(updated_at) from main.shipments").fetchall()
+    if analytics == "ducklake":
+        shown = list(reader_lines(lake.settings))
+        [installs] = [number for number, line in enumerate(shown) if line.startswith("  pip install ")]
+        install, lines = shown[installs], shown[installs + 1 : shown.index("", installs)]
+    else:
+        as_file = file_of(lake, tmp_path / "data")
+        [line] = [line for line in reader_lines(as_file) if line.startswith("Python ")]
+        opened, _, install = line.removeprefix("Python ").partition(", after ")
+        lines = ["import duckdb", f"connection = {opened.strip()}"]
+    fetched = "connection.execute('select max(updated_at) from main.shipments').fetchone()[0].timestamp()"
+    python = tmp_path / "environment" / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", python.parent.parent], check=True)
+    pip = [python, "-m", "pip", "install"]
+    reached = subprocess.run([*pip, "--dry-run", "--no-deps", "duckdb"], capture_output=True, text=True)
+    if reached.returncode != 0:
+        pytest.skip(f"pip finds no packages here: {reached.stderr.strip().splitlines()[-1]}")
+    subprocess.run([*pip, *shlex.split(install)[2:]], check=True)
+    script = "\n".join([*map(str.strip, lines), f"print({fetched})"])
+    printed = subprocess.run([python, "-c", script], check=True, stdout=subprocess.PIPE, text=True).stdout
+    assert float(printed) == expected.timestamp()
 
 
 def test_extensions_come_from_the_installed_wheels(lake):

@@ -18,6 +18,8 @@ ANALYST = "analyst"
 """A role of PostgreSQL that only reads the catalogue."""
 STATISTICS = ("ducklake_file_column_stats", "ducklake_table_column_stats")
 """Tables of the catalogue with values of columns."""
+FOR_TIMES = "pytz"
+"""DuckDB takes it to fetch a time with a zone into Python, and its wheel does not require it."""
 
 
 def reader_lines(settings: Settings) -> Iterator[str]:
@@ -27,7 +29,7 @@ def reader_lines(settings: Settings) -> Iterator[str]:
         yield f"The tables are in the file {path}. Open it for reading only:"
         yield ""
         yield f"shell    duckdb -readonly {shlex.quote(str(path))}"
-        yield f"Python   duckdb.connect({str(path)!r}, read_only=True)"
+        yield f"Python   duckdb.connect({str(path)!r}, read_only=True), after pip install duckdb {FOR_TIMES}"
         yield f"DBeaver  a DuckDB connection to {path}, with the property duckdb.read_only = true"
         return
     yield f"The tables are in a lake. Whoever reads it needs DuckDB {duckdb.__version__}, its extensions"
@@ -45,7 +47,7 @@ def reader_lines(settings: Settings) -> Iterator[str]:
     yield "Python, with the extensions from PyPI, of which nothing is downloaded later:"
     names = (name.replace("_", "-") for name in extensions(settings))
     wheels = " ".join(f"duckdb-extension-{name}=={duckdb.__version__}" for name in names)
-    yield f"  pip install duckdb=={duckdb.__version__} {wheels}"
+    yield f"  pip install duckdb=={duckdb.__version__} {FOR_TIMES} {wheels}"
     yield from (f"  {line}" for line in python_lines(settings))
     yield ""
     yield f"DBeaver: a DuckDB connection to :memory: whose driver has version {duckdb.__version__}, with the statements"
