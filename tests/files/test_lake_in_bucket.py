@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
 
+import duckdb
 import pytest
+from botocore.exceptions import ClientError
 from pydantic import SecretStr
 
 from tests.conftest import FEWER
-from tests.files.conftest import client_of, foretold, prefix_of
+from tests.files.conftest import client_of, foretold, permitted, prefix_of
 from tests.lakes import Lakes
 from tests.oracle import differences, expected_tables
 from wms_sandbox.app import Sandbox
 from wms_sync.analytics.errors import AnalyticsError, LakeReplaced, MaintenanceError
 from wms_sync.analytics.lake import Lake
 from wms_sync.analytics.lake_upkeep import AT_ONCE, delete_replaced
+from wms_sync.analytics.persons import is_personal
 from wms_sync.analytics.target import target_of
+from wms_sync.catalogue import stored_tables
 from wms_sync.errors import SettingsError
 from wms_sync.load.refresh import refresh
-from wms_sync.reports.reader import python_lines
+from wms_sync.reports.reader import python_lines, reader_lines
 from wms_sync.runs.operation import Operation
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import LEDGER_LACKS
@@ -111,6 +116,47 @@ def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
     with target_of(settings).published() as connection:
         sent_to = connection.execute("select ship_to_country from orders where id = ?", [order]).fetchall()
     assert sent_to == [(None,)]
+
+
+def test_with_the_policy_that_is_shown_an_analyst_reads_the_lake_and_can_delete_nothing(
+    sandbox, settings_for, in_bucket, keys, postgres_url, s3, monkeypatch
+):
+    sandbox.sandbox = Sandbox(FEWER)
+    in_lake = {"analytics": "ducklake", "state_url": Lakes(postgres_url).new(), "include_addresses": True}
+    settings = settings_for(sandbox, **(in_bucket | in_lake))
+    Operation(settings, source="test").sync()
+    shown = "\n".join(reader_lines(settings))
+    policy = re.search(r"^  \{.*^  \}$", shown, re.DOTALL | re.MULTILINE)
+    assert policy is not None
+    assert "lake/pii" not in policy[0]
+    before = keys()
+    of_orders, of_persons = (next(key for key in before if key.startswith(f"lake/{name}/")) for name in ("main", "pii"))
+    lines = "\n".join(python_lines(settings)).replace("user=''analyst''", "user=''wms''")
+    with permitted(s3, policy[0]) as of_analyst:
+        for name, value in of_analyst.items():
+            monkeypatch.setenv(name, value)
+        names: dict[str, duckdb.DuckDBPyConnection] = {}
+        exec(lines, names)
+        with names["connection"] as connection:
+            for table in stored_tables():
+                query = f"select * from {table.qualified}"
+                if not is_personal(table):
+                    connection.execute(query).fetchall()
+                    continue
+                with pytest.raises(duckdb.HTTPException, match="403"):
+                    connection.execute(query).fetchall()
+        client = client_of(s3, of_analyst)
+        prefix = prefix_of(in_bucket)
+        assert client.get_object(Bucket="wms", Key=prefix + of_orders)["Body"].read(4) == b"PAR1"
+        for refused in (
+            lambda: client.delete_object(Bucket="wms", Key=prefix + of_orders),
+            lambda: client.put_object(Bucket="wms", Key=prefix + of_orders, Body=b"other"),
+            lambda: client.get_object(Bucket="wms", Key=prefix + of_persons),
+            lambda: client.get_object(Bucket="wms", Key=prefix + "lake.json"),
+        ):
+            with pytest.raises(ClientError, match="AccessDenied|Forbidden"):
+                refused()
+    assert keys() == before
 
 
 def lacking(settings: Settings) -> int | None:
