@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from pipelines import definitions
 from pipelines.cli.runs import run_maintain
 from tests.conftest import FEWER, Bench, opened_store
-from tests.lakes import in_the_database, name_of
+from tests.lakes import in_the_database, in_the_files, name_of
 from tests.postgres import end_sessions, plain
 from tests.test_sync import synced
 from tests.unpacked import files_holding
@@ -40,6 +40,7 @@ from wms_sync.analytics.errors import (
 )
 from wms_sync.analytics.extensions import ONLY_FROM_WHEELS, path_of
 from wms_sync.analytics.lake import Lake
+from wms_sync.analytics.lake_catalogue import STATISTICS
 from wms_sync.analytics.lake_upkeep import LARGE
 from wms_sync.analytics.room import Room
 from wms_sync.analytics.target import target_of
@@ -337,11 +338,18 @@ def test_maintenance_leaves_a_large_file_as_it_is_while_hardly_a_row_is_deleted(
     maintained("delete from main.brands where id >= 1000000000")
 
 
-def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake, lake_url):
+@pytest.mark.parametrize("was_sampled", [True, False])
+def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake, lake_url, was_sampled):
+    """``was_sampled``: PostgreSQL has kept frequent values of the catalogue itself, as it does by default."""
     settings, folder = lake.settings, lake.layout.root
     with closing(Lake(settings).opened_for_writing(lake.store.turn)) as connection:  # an earlier snapshot has it too
         connection.execute("update pii.order_addresses set last_name = last_name")
     with psycopg.connect(plain(lake_url), autocommit=True) as owner:
+        if was_sampled:
+            for name in STATISTICS:
+                owner.execute(
+                    f"alter table lake.{name} alter min_value set statistics -1, alter max_value set statistics -1"
+                )
         owner.execute("analyze")
         marked = "select max(max_value) from lake.ducklake_table_column_stats where max_value like %s"
         [[greatest]] = owner.execute(marked, [MARK % "%"]).fetchall()
@@ -349,8 +357,10 @@ def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake, lake_url):
     mark = (MARK % order).encode()
     orphan = settings.layout.lake / "pii" / "of-a-killed-load.parquet"
     duckdb.execute(f"copy (select '{mark.decode()}' as last_name) to '{orphan}'")
-    statistics = {"lake.ducklake_file_column_stats", "lake.ducklake_table_column_stats", "pg_stats"}
-    assert in_the_database(lake_url, mark.decode()) == statistics
+    statistics = {f"lake.{name}" for name in STATISTICS}
+    assert in_the_database(lake_url, mark.decode()) == statistics | ({"pg_stats"} if was_sampled else set())
+    assert in_the_files(lake_url, mark) - {"pg_catalog.pg_statistic", "pg_toast.pg_toast_2619"} == statistics
+    assert ("pg_catalog.pg_statistic" in in_the_files(lake_url, mark)) == was_sampled
     assert {part.split("/")[0] for part in files_holding(folder, mark)} == {"raw", "parquet", "lake"}
     in_parquet = [str(folder / key) for key in settings.layout.parquet_files("pii_order_addresses")]
     with duckdb.connect(settings.layout.published) as moved:  # from before the installation moved to the lake
@@ -365,6 +375,7 @@ def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake, lake_url):
     done = forget(lake.run, [order])
 
     assert in_the_database(lake_url, mark.decode()) == set()
+    assert in_the_files(lake_url, mark) == set()
     assert files_holding(folder, mark) == set()
     assert done.databases == 2
     assert done.rows > sum(planned.rows.values())

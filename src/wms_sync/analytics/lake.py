@@ -149,6 +149,8 @@ class Lake:
         try:
             with Fence(self._settings.database_url) as fence:
                 fence.put_up(turn)
+            with LakeCatalogue(self._settings.database_url) as catalogue:
+                catalogue.keep_samples_out(turn)
             claim(self._settings, turn)
         except BaseException:
             connection.close()

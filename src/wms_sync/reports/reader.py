@@ -12,6 +12,7 @@ from sqlalchemy.engine import make_url
 
 from wms_sync import sql_files
 from wms_sync.analytics.extensions import OF_BUCKET
+from wms_sync.analytics.lake_catalogue import STATISTICS
 from wms_sync.analytics.lake_place import NAME, data_path, extensions, parameters, store_statements
 from wms_sync.analytics.persons import is_personal
 from wms_sync.catalogue import literal, quote, stored_tables
@@ -19,8 +20,6 @@ from wms_sync.settings import Settings
 
 ANALYST = "analyst"
 """A role of PostgreSQL that only reads the catalogue."""
-STATISTICS = ("ducklake_file_column_stats", "ducklake_table_column_stats")
-"""Tables of the catalogue with values of columns."""
 FOR_TIMES = "pytz"
 """DuckDB takes it to fetch a time with a zone into Python, and its wheel does not require it."""
 
