@@ -1,7 +1,8 @@
 """Settings: environment variables (or ``.env``), read in one place.
 
 A wrong or absent setting raises ``SettingsError``, which names the variable. Secrets are ``SecretStr``, so they do not
-appear in a repr, a log or a traceback. Nothing else in the project reads the environment.
+appear in a repr, a log or a traceback. Nothing else in the project reads the environment, except for the credentials
+of a bucket (``files.opened``).
 """
 
 from __future__ import annotations

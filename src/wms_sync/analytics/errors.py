@@ -143,6 +143,19 @@ class LakeElsewhere(DatabaseOpenError):
         )
 
 
+class LakeUnreachable(AnalyticsError):
+    """DuckDB cannot do in the bucket of a lake what a load and maintenance do there."""
+
+    def __init__(self, what: str, place: str, cause: Exception) -> None:
+        super().__init__(
+            f"DuckDB cannot {what} {place} ({type(cause).__name__}: {str(cause).partition(chr(10))[0]}), so no load "
+            "can succeed. DuckDB takes keys from the environment alone, and neither from a role of the machine or the "
+            "container nor from a token file: set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, and "
+            "AWS_SESSION_TOKEN where keys are lent. They must be allowed to put, get, list and delete there. "
+            "`wms-sync doctor` tries each."
+        )
+
+
 class LakeReplaced(AnalyticsError):
     """Another lake was made in the place of this one."""
 

@@ -133,6 +133,12 @@ class Target(Protocol):
     def refuse_others(self) -> None:
         """Raise what a load would raise because the tables lie elsewhere, or another installation has their place."""
 
+    def try_files(self) -> str | None:
+        """Do with a file what a load does where the tables lie, and return a sentence; None if nothing needs a trial.
+
+        Raise what a load would raise at its end.
+        """
+
     def readers_in_the_way(self) -> tuple[int, ...]:
         """Return the sessions of readers for which the last step of forgetting would wait now."""
 

@@ -210,10 +210,13 @@ def names_left(system: os.statvfs_result) -> int | None:
 
 
 def _files(settings: Settings) -> Iterator[Finding]:
-    """Try every kind of request on the place of raw pages and Parquet files, where it is not the data folder."""
+    """Try every kind of request on the places of raw pages, Parquet files and tables outside the data folder."""
     found = settings.layout.files.examined()
     if found is not None:
         yield Finding("files", *found)
+    tried = target_of(settings).try_files()
+    if tried is not None:
+        yield Finding("files", "ok", tried)
 
 
 def _place(settings: Settings) -> Iterator[Finding]:
