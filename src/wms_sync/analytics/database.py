@@ -261,7 +261,7 @@ def _refuse_forbidden(path: Path) -> None:
     try:
         path.open("rb").close()
     except PermissionError as error:
-        raise DatabaseForbidden(str(Inaccessible(path, error.strerror))) from None
+        raise DatabaseForbidden(str(Inaccessible.by(path, error))) from None
     except OSError:  # named with what is to be done about it when the file is copied
         return
 
