@@ -124,9 +124,11 @@ def _token(settings: Settings) -> Iterator[Finding]:
 
 
 def _connection(settings: Settings) -> Iterator[Finding]:
-    with GlobalApi.from_settings(settings, policy=ONE_TRY) as api:
+    announced: list[str] = []
+    with GlobalApi.from_settings(settings, policy=ONE_TRY, warn=announced.append) as api:
         yield look_at_status(api)
         yield from read_as_a_sync(settings, api)
+    yield from (Finding("headers", "warn", text) for text in announced)
     heard = api.clock.heard
     yield _clock(heard, settings.clock_tolerance)
 

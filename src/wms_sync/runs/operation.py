@@ -147,7 +147,10 @@ class Operation:
         Where the service keeps us waiting, windows are merged meanwhile.
         """
         settings, warnings = run.settings, Warnings()
-        with GlobalApi.from_settings(settings) as api, Flattening(settings, run.store, meanwhile=merging) as ahead:
+        with (
+            GlobalApi.from_settings(settings, warn=warnings.warn) as api,
+            Flattening(settings, run.store, meanwhile=merging) as ahead,
+        ):
             stored = partial(stored_shipments, settings)
             yield (
                 Reading(run, api, watcher=self._watcher, landed=ahead.add, warnings=warnings),
