@@ -228,8 +228,7 @@ def usable_url() -> Iterator[None]:
         # The driver's message is left out: what it calls a port or host may be part of the password.
         raise StateUrlError(
             f"WMS_STATE_URL cannot be used ({type(error).__name__}). It should look like sqlite:///path/state.db or "
-            "postgresql+psycopg://user:password@host/database (install wms-sync[postgres]), with @, : and / of a "
-            "password written %40, %3A and %2F."
+            "postgresql+psycopg://user:password@host/database, with @, : and / of a password written %40, %3A and %2F."
         ) from None
 
 
