@@ -26,8 +26,8 @@ from sqlalchemy.exc import (
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from wms_sync.durable import Inaccessible, is_full, make_private, make_private_file, unusable
-from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateRefused, StateUrlError, silence
-from wms_sync.state.schema import METADATA, migrate, pending
+from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateNewer, StateRefused, StateUrlError, silence
+from wms_sync.state.schema import METADATA, migrate, pending, unknown
 
 PAUSE_SECONDS = 1.0
 """A connection that was used within this time is not asked whether it is still there."""
@@ -170,6 +170,17 @@ def try_writing(url: str) -> None:
 def close_engine(engine: Engine) -> None:
     """Close the connections of an engine that ``open_engine`` returned, unless somebody else uses it."""
     _shared.give_back(engine)
+
+
+def refuse_newer(url: str) -> None:
+    """Raise ``StateNewer`` if a newer release has migrated the state store: what it keeps there is not known here."""
+    engine = open_engine(url)
+    try:
+        with reading(engine) as connection:
+            if names := unknown(connection):
+                raise StateNewer(names)
+    finally:
+        close_engine(engine)
 
 
 def pending_migrations(url: str) -> tuple[str, ...]:
