@@ -69,6 +69,12 @@ def test_other_commands_do_without(tmp_path):
     assert ended.returncode == 0, ended.stderr
 
 
+def test_the_demo_does_without_a_report(tmp_path):
+    ended = run(tmp_path, "demo")
+    assert ended.returncode == 0, ended.stderr
+    assert "report     it needs the extra `report`" in ended.stdout
+
+
 def test_each_extra_is_one_of_the_package():
     pyproject = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
     assert set(MODULES) <= set(pyproject["project"]["optional-dependencies"])
