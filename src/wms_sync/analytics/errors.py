@@ -45,8 +45,14 @@ class RawPagesDamagedError(AnalyticsError):
         )
 
 
-class SchemaChangedError(AnalyticsError):
-    """A stored table has a column of another type than ``sql/`` defines."""
+class TablesNewer(AnalyticsError):
+    """The tables have what neither this nor an earlier release defines."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__(
+            f"The tables were written by a newer release of wms-sync: {found}. Nothing was loaded. Update wms-sync, "
+            "then run again."
+        )
 
 
 class DatabaseOpenError(AnalyticsError):
@@ -129,6 +135,16 @@ class FormerLake(AnalyticsError):
 
 class DatabaseForbidden(DatabaseOpenError):
     """This process may not read the file, of which nothing else is wrong."""
+
+
+class DatabaseNewer(DatabaseOpenError):
+    """A newer DuckDB than ours has written the file."""
+
+    def __init__(self, path: Path, version: str) -> None:
+        super().__init__(
+            f"{path} was written by a newer release of wms-sync, whose DuckDB is newer than {version}. Nothing was "
+            "changed. Update wms-sync, then run again."
+        )
 
 
 class LakeElsewhere(DatabaseOpenError):

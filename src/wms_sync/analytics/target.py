@@ -55,7 +55,7 @@ class Loading(Protocol):
         """Make every table again; what there is stays until the end."""
 
     def open(self, memory_limit: str | None = None) -> Opened:
-        """Open the tables for writing. Raise ``DatabaseOpenError`` or ``SchemaChangedError``.
+        """Open the tables for writing. Raise ``DatabaseOpenError`` or ``TablesNewer``.
 
         ``memory_limit``: of what is merged ahead; by default that of the settings.
         """

@@ -41,15 +41,11 @@ def bucket_files(url: str, endpoint: str | None, parent: Path) -> Files:
     ``parent`` is the folder for copies. Credentials and region are what obstore finds: ``AWS_*``, ``GOOGLE_*`` and
     ``AZURE_*`` of the environment, or the machine's role. Raise ``SettingsError`` if they do not make sense.
     """
-    try:
-        from obstore.exceptions import BaseError
-        from obstore.store import from_url
+    from obstore.exceptions import BaseError
+    from obstore.store import from_url
 
-        from wms_sync.files.bucket import BucketFiles
-    except ImportError:
-        raise SettingsError(
-            "WMS_FILES_URL needs obstore, which is not installed: pip install 'wms-sync[files]'."
-        ) from None
+    from wms_sync.files.bucket import BucketFiles
+
     scheme = urlsplit(url).scheme
     try:
         store = from_url(url, mkdir=True) if scheme == "file" else from_url(url, **_options(endpoint))

@@ -20,14 +20,13 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from wms_sync.analytics.asking import Checking, CheckResult
-from wms_sync.analytics.errors import REBUILT_IF_LOST, AnalyticsError, RawPagesDamagedError, without_statement
+from wms_sync.analytics.errors import RawPagesDamagedError
 from wms_sync.analytics.included import absent_kinds
-from wms_sync.analytics.lake_place import may_lack_files
 from wms_sync.analytics.merge import PERSONAL
+from wms_sync.analytics.refusals import refusals_explained
 from wms_sync.analytics.seal import is_sealed, keep_seal, note_published
 from wms_sync.analytics.target import target_of
 from wms_sync.catalogue import ops_tables, tables
-from wms_sync.errors import TooManyFiles
 from wms_sync.extract.plan import data_as_of
 from wms_sync.extract.raw import is_dropped
 from wms_sync.flatten.errors import PageDamagedError
@@ -35,7 +34,6 @@ from wms_sync.flatten.window import delete_unnamed, is_flattened
 from wms_sync.flatten.workers import Flattening
 from wms_sync.grammar import count_of
 from wms_sync.load.pending import PendingWindows
-from wms_sync.out_of_memory import TOO_MANY_FILES
 from wms_sync.state.run import Run
 from wms_sync.state.store import COMPLETE_STATES, Window
 from wms_sync.upkeep.damaged_pages import give_up_window, mend_manifests
@@ -46,6 +44,7 @@ from wms_sync.upkeep.retention import drop_old_pages
 logger = logging.getLogger(__name__)
 UNKNOWN_KEYS = "no_unknown_key_came_in_the_latest_load"
 """The check that counts them."""
+REFUSED = ("The tables could not be refreshed", "nothing was published, and what is landed is not read again")
 
 
 class RefreshReport(Struct, frozen=True):
@@ -297,7 +296,7 @@ def refresh(run: Run, again: Collection[str] = (), begun: Refresh | None = None)
     ``begun`` has merged ahead what was read in the same turn.
     """
     logger.info("refreshing the tables (run %(run)s)", {"run": run.id})
-    with _analytics_errors():
+    with refusals_explained(*REFUSED):
         report = (begun or Refresh(run, again)).run()
         while report.published and report.has_more:
             logger.info("published a part: more is still to be merged than one load takes")
@@ -308,30 +307,10 @@ def refresh(run: Run, again: Collection[str] = (), begun: Refresh | None = None)
 def rebuild(run: Run) -> RefreshReport:
     """Make every table again from raw pages, without a call to the service. The caller holds the writer's lock."""
     logger.info("rebuilding every table from raw pages (run %(run)s)", {"run": run.id})
-    with _analytics_errors():
+    with refusals_explained(*REFUSED):
         return Refresh(run).rebuild()
 
 
 def _unknown_keys(results: Iterable[CheckResult]) -> int:
     """Return how many keys of this run's pages are unknown, or had values that were cast."""
     return next(result.offending for result in results if result.check.name == UNKNOWN_KEYS)
-
-
-@contextmanager
-def _analytics_errors() -> Iterator[None]:
-    """Turn errors of DuckDB and the disk into ``AnalyticsError``, which says what to do."""
-    try:
-        yield
-    except duckdb.OutOfMemoryException as error:
-        raise AnalyticsError(
-            f"DuckDB needs more memory than WMS_MEMORY_LIMIT allows, or has no disk to spill to ({error}). Raise the "
-            "limit, or lower WMS_PAGE_SIZE, and run again: what is landed is not read again."
-        ) from error
-    except (duckdb.Error, OSError) as error:
-        if TOO_MANY_FILES in str(error):
-            raise TooManyFiles from error
-        lost = REBUILT_IF_LOST if may_lack_files(error) else ""
-        raise AnalyticsError(
-            f"The tables could not be refreshed ({type(error).__name__}: {without_statement(error)}). Nothing was "
-            f"published; what is landed is not read again. Check the disk (`wms-sync doctor`) and run again.{lost}"
-        ) from error

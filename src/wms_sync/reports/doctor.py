@@ -37,7 +37,7 @@ from wms_sync.reports.attention import tables_gone
 from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
 from wms_sync.reports.findings import Finding
 from wms_sync.settings import Settings
-from wms_sync.state.engine import pending_migrations, try_writing
+from wms_sync.state.engine import pending_migrations, refuse_newer, try_writing
 from wms_sync.state.epochs import newest_turn
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.locks import lock_of
@@ -107,6 +107,7 @@ def _upgrade(settings: Settings) -> Iterator[Finding]:
             f"the state store is of an earlier release. Opening it, as doctor does, runs {', '.join(waiting)}. They "
             "only add to it",
         )
+    refuse_newer(settings.database_url)
 
 
 def _token(settings: Settings) -> Iterator[Finding]:
@@ -124,9 +125,11 @@ def _token(settings: Settings) -> Iterator[Finding]:
 
 
 def _connection(settings: Settings) -> Iterator[Finding]:
-    with GlobalApi.from_settings(settings, policy=ONE_TRY) as api:
+    announced: list[str] = []
+    with GlobalApi.from_settings(settings, policy=ONE_TRY, warn=announced.append) as api:
         yield look_at_status(api)
         yield from read_as_a_sync(settings, api)
+    yield from (Finding("headers", "warn", text) for text in announced)
     heard = api.clock.heard
     yield _clock(heard, settings.clock_tolerance)
 

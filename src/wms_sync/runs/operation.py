@@ -148,7 +148,10 @@ class Operation:
         """
         target_of(run.settings).try_files()
         settings, warnings = run.settings, Warnings()
-        with GlobalApi.from_settings(settings) as api, Flattening(settings, run.store, meanwhile=merging) as ahead:
+        with (
+            GlobalApi.from_settings(settings, warn=warnings.warn) as api,
+            Flattening(settings, run.store, meanwhile=merging) as ahead,
+        ):
             stored = partial(stored_shipments, settings)
             yield (
                 Reading(run, api, watcher=self._watcher, landed=ahead.add, warnings=warnings),
