@@ -193,6 +193,27 @@ def ends_lists_at(most: int) -> Deviate:
     return lambda sandbox: setattr(sandbox, "most_matches", most)
 
 
+def stub_each(share: int, **says: object) -> Deviate:
+    """Of each ``share`` shipments the first is a stub, by its id, so that each request gets the same."""
+    bare = ("type", "id", "updated_at")
+
+    def edit(one: Page) -> None:
+        if one["id"] % share == 0:
+            kept = {key: one[key] for key in bare}
+            one.clear()
+            one.update(kept, **says)
+
+    return each_shipment(edit)
+
+
+def without_nulls(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: without_nulls(one) for key, one in value.items() if one is not None or key in FREE_FORM}
+    return [without_nulls(one) for one in value] if isinstance(value, list) else value
+
+
+PUT_ASIDE = "did not fit and are left out"
+STUBBED = tuple(one.slug for one in tables() if one.root in {"shipments", "galleries"})
 EVERYTHING_INCLUDED = tuple(one.slug for one in tables() if one.schema == "main" and one.slug != "shipments")
 DEVIATIONS = [
     Deviation(
@@ -270,7 +291,7 @@ DEVIATIONS = [
         "a time names its zone, in one shipment of a page",
         pages(lambda page: [one.update(packed_at="2026-01-01T00:00:00 EST") for one in page["collection"][:1]]),
         ends=3,
-        says=("values did not fit their type and are null",),
+        says=("values or records did not fit and are left out",),
         lacks=("shipments",),
     ),
     Deviation(
@@ -349,6 +370,29 @@ DEVIATIONS += [
         ends=3,
         says=("objects of kind Order", "fields:retailer was asked for"),
         lacks=EVERYTHING_INCLUDED,
+    ),
+]
+
+
+DEVIATIONS += [
+    Deviation(
+        "deleted shipments are stubs that say so",
+        stub_each(5, is_deleted=True, deleted_at="2026-03-01T00:00:00Z"),
+        ends=3,
+        says=(PUT_ASIDE,),
+        lacks=STUBBED,
+    ),
+    Deviation(
+        "deleted shipments are stubs without a word, among full records",
+        stub_each(5),
+        ends=3,
+        says=(PUT_ASIDE,),
+        lacks=STUBBED,
+    ),
+    Deviation("a deleted shipment is all that a page has", stub_each(1), ends=3, says=(PUT_ASIDE,), lacks=STUBBED),
+    Deviation(
+        "keys that are null are left out",
+        pages(lambda page: page.update({part: without_nulls(page[part]) for part in ("collection", "included")})),
     ),
 ]
 

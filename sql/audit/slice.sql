@@ -1,7 +1,8 @@
 -- grain: one row per shipment of the slice, in the tables or on its pages, with a verdict
 -- keys: id
 -- source: the slice's Parquet files of shipments, and the table before they are merged
--- notes: {incoming} is empty if the slice holds no shipment; verdict is null if both sides have the same version, whose rows are then compared; shipments already marked missing are not reported as absent again
+-- notes: {incoming} and {quarantine} are empty if the slice has no shipment or no misfit; verdict is null if both sides have the same version, whose rows are then compared.
+--     Absent is neither a shipment known to be missing before nor one that the slice shows as a stub that says nothing
 create or replace temp table audit_slice as
 with incoming as (
     select
@@ -13,10 +14,15 @@ with incoming as (
 stored as (
     select
         id,
-        updated_at,
-        _missing_since
+        updated_at
     from shipments
     where id > $after_id and id <= $to_id and (updated_at is null or updated_at >= $start)
+),
+
+stub as (
+    select object_id as id
+    from {quarantine}
+    where object = 'Shipment' and why = $says_nothing
 )
 
 select
@@ -30,4 +36,9 @@ select
     end as verdict
 from incoming
 full join stored on incoming.id = stored.id
-where incoming.id is not null or stored._missing_since is null
+where
+    incoming.id is not null
+    or (
+        stored.id not in (select unnest($known_missing::bigint[]))
+        and stored.id not in (select stub.id from stub)
+    )

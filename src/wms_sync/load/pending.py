@@ -20,7 +20,7 @@ from wms_sync.analytics.receipts import receipts
 from wms_sync.analytics.room import Room
 from wms_sync.analytics.tally import Tally
 from wms_sync.audit.compare import compare, write_audits
-from wms_sync.audit.missing_shipments import mark_missing, record_returned
+from wms_sync.audit.missing_shipments import mark_missing, record_shown
 from wms_sync.flatten.window import flattened_window
 from wms_sync.grammar import count_of
 from wms_sync.layout import PARQUET
@@ -142,7 +142,7 @@ class PendingWindows:
         for part in _groups(pending, narrow, alone=audits.uncompared()):
             group = [(window, flattened_window(self._layout, window.id)) for window in part]
             self._layout.files.local([key for _, one in group for table in one.parts for key in one.keys(table)])
-            record_returned(connection, self._layout, audits, group)
+            record_shown(connection, self._layout, audits, group)
             compare(
                 connection,
                 self._layout,
