@@ -2,6 +2,7 @@
 -- keys: id
 -- source: the slice's Parquet files of shipments, and the table before they are merged
 -- notes: {incoming} and {quarantine} are empty if the slice has no shipment or no misfit; verdict is null if both sides have the same version, whose rows are then compared.
+--     A shipment whose updated_at did not fit its type is not reported as missed, since it is in quarantine.
 --     Absent is neither a shipment known to be missing before nor one that the slice shows as a stub that says nothing
 create or replace temp table audit_slice as
 with incoming as (
@@ -30,6 +31,10 @@ select
     case
         when incoming.id is null then 'absent'
         when stored.id is not null and incoming.updated_at is not distinct from stored.updated_at then null
+        when
+            incoming.updated_at is null
+            and incoming.id in (select audit_misfits.id from audit_misfits where audit_misfits.root = 'shipments')
+            then 'did not fit'
         when incoming.updated_at >= $settled_at then 'moved on'
         when stored.updated_at > incoming.updated_at then 'moved back'
         else 'missed'

@@ -286,3 +286,64 @@ def test_where_an_order_went_is_filled_in_and_is_no_change_if_an_earlier_release
     night(bench, sandbox)
     assert (last(bench).compared, last(bench).changed, last(bench).orders_changed) == (240, 0, 0)
     assert_equal(bench, sandbox)
+
+
+def of_shipments(field: str, value: object):
+    """Shipments have this value from now on."""
+    return lambda page, ids: [one.update({field: value}) for one in page["collection"] if one["id"] in ids]
+
+
+def of_packages(page, ids):
+    """Packages, which have no id of their own, have a price that is no number."""
+    for one in page["collection"]:
+        for package in one.get("packages") or () if one["id"] in ids else ():
+            package["num_cartons"] = "a few"
+
+
+def of_orders(field: str, value: object):
+    """The orders of these shipments have this value from now on."""
+
+    def edit(page, ids):
+        orders = {one["order"]["id"] for one in page["collection"] if one["id"] in ids}
+        for order in page["included"].get("Order", ()):
+            if order["id"] in orders:
+                order[field] = value
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    "poison",
+    [
+        of_shipments("status", {"a": 1}),
+        of_shipments("updated_at", "yesterday"),
+        of_shipments("items", "none"),
+        of_packages,
+        of_orders("total_item_count", "many"),
+    ],
+    ids=["status", "updated_at", "items", "packages", "orders"],
+)
+def test_a_value_that_does_not_fit_is_quarantined_and_no_change_that_the_audit_found(
+    poison, bench, sandbox, settings_for
+):
+    """A record in front of them stands whole in quarantine; one more shipment did change without notice."""
+    one_page(bench, sandbox, settings_for)
+    first_synced(bench, sandbox)
+    with store(sandbox) as held:
+        removed, *poisoned = (int(held.ids[index]) for index in (2, 3, 40))
+        held.shown[70] = 0 if held.shown[70] else 1
+        changed = int(held.ids[70])
+
+    def rewritten(page):
+        poison(page, poisoned)
+        for one in page["collection"]:
+            if one["id"] == removed:
+                one.update(is_deleted=True)
+        return page
+
+    sandbox.sandbox.rewrite = rewritten
+    _, refreshed, _ = night(bench, sandbox)
+    assert refreshed.quarantined >= 3
+    found = last(bench)
+    assert (found.changed, found.missed, found.orders_changed) == (1, 0, 0)
+    assert json.loads(found.examples or "")["changed"] == [changed]

@@ -3,7 +3,7 @@
 A shipment of the slice is *changed* if its rows differ although ``updated_at`` is the same, *missed* if the tables lack
 a version that they should have, and *absent* if the tables have it and the slice does not. A shipment that changed
 after the sync's horizon counts as none of these: the next sync reads it. Nor does one that the slice shows as a stub
-that says nothing: it is in ``ops.quarantine``. An object of any kind is *voided* if the
+that says nothing, or with a value that did not fit its type: it is reported as quarantined. An object of any kind is *voided* if the
 tables have it with a later ``updated_at`` than the slice, which was read later: the merge takes the slice's version.
 """
 
@@ -107,6 +107,13 @@ class Comparison:
             "says_nothing": SAYS_NOTHING,
         }
         quarantine = self._incoming(table("ops_quarantine"))
+        self._connection.execute(
+            sql_files.read("audit/misfits.sql").format(
+                quarantine=quarantine,
+                shipments=self._incoming(table("shipments")),
+                order_items=self._incoming(table("order_items")),
+            )
+        )
         self._connection.execute(self._statement("slice", "shipments", quarantine=quarantine), values)
         self._connection.execute(sql_files.read("audit/same_shipments.sql"))
         self._connection.execute(self._statement("same_orders", "orders"))
