@@ -11,6 +11,8 @@ import duckdb
 import pytest
 from starlette.responses import Response
 
+from pipelines.cli.views import refresh_lines
+from pipelines.metadata import of_refresh, of_table
 from tests.conftest import FEWER, NOW, logged
 from tests.test_sync import assert_equal, first_synced, published, synced
 from wms_sandbox.app import Sandbox
@@ -347,3 +349,27 @@ def test_a_value_that_does_not_fit_is_quarantined_and_no_change_that_the_audit_f
     found = last(bench)
     assert (found.changed, found.missed, found.orders_changed) == (1, 0, 0)
     assert json.loads(found.examples or "")["changed"] == [changed]
+
+
+def test_an_audit_is_reported_apart_from_what_the_sync_merged(bench, sandbox, settings_for):
+    one_page(bench, sandbox, settings_for)
+    first_synced(bench, sandbox)
+    _, refreshed, _ = night(bench, sandbox)
+    assert sum(refreshed.merged.values()) == 0
+    lines = list(refresh_lines(refreshed))
+    assert lines[0].startswith("merged    0 rows of ")
+    assert lines[1] == "audit     240 shipments compared, 0 changed"
+    assert (refreshed.counts["merged"], refreshed.counts["shipments_compared"]) == (0, 240)
+    assert of_refresh(refreshed)["audit"] == "240 shipments compared, 0 changed"
+    assert of_table("shipments", refreshed, None)["rows_merged"] == 0
+
+    with store(sandbox) as held:
+        held.shown[70] = 0 if held.shown[70] else 1
+        held.order_step[[int(held.order_first[100])]] += 1
+    _, refreshed, _ = night(bench, sandbox)
+    assert refreshed.audited == "240 shipments compared, 1 changed, 1 order changed"
+    assert refreshed.counts["changes_missed"] == 2
+
+    rebuilt = rebuild(bench.run)
+    assert rebuilt.audits == ()
+    assert rebuilt.merged["shipments"] == 240

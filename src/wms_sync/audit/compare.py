@@ -3,8 +3,9 @@
 A shipment of the slice is *changed* if its rows differ although ``updated_at`` is the same, *missed* if the tables lack
 a version that they should have, and *absent* if the tables have it and the slice does not. A shipment that changed
 after the sync's horizon counts as none of these: the next sync reads it. Nor does one that the slice shows as a stub
-that says nothing, or with a value that did not fit its type: it is reported as quarantined. An object of any kind is *voided* if the
-tables have it with a later ``updated_at`` than the slice, which was read later: the merge takes the slice's version.
+that says nothing, or with a value that did not fit its type: it is reported as quarantined. An object of any kind is
+*voided* if the tables have it with a later ``updated_at`` than the slice, which was read later: the merge takes the
+slice's version.
 """
 
 from __future__ import annotations
@@ -173,12 +174,13 @@ def compare(
     *,
     start: datetime,
     make_room: Callable[[], None],
-) -> None:
-    """Compare the slices in a group of windows, before it is merged, and record the results.
+) -> Sequence[str]:
+    """Compare the slices in a group of windows, before it is merged, and record the results; return their windows.
 
     A slice that was compared before is skipped. ``narrow`` says by window what it lacks. ``make_room`` is called often.
     """
     due = audits.uncompared()
+    compared = []
     for window, flattened in group:
         if window.id in due:
             lacking = narrowing(narrow.get(window.id, ()))
@@ -186,6 +188,8 @@ def compare(
                 connection, layout, due[window.id], flattened, list(audits.missing().values()), lacking, make_room
             )
             audits.complete(window.id, comparison.result(start))
+            compared.append(window.id)
+    return compared
 
 
 def write_audits(connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:

@@ -36,6 +36,7 @@ from wms_sync.flatten.workers import Flattening
 from wms_sync.grammar import count_of
 from wms_sync.load.pending import PendingWindows
 from wms_sync.out_of_memory import TOO_MANY_FILES
+from wms_sync.state.audits import Audit
 from wms_sync.state.run import Run
 from wms_sync.state.store import COMPLETE_STATES, Window
 from wms_sync.upkeep.damaged_pages import give_up_window, mend_manifests
@@ -46,10 +47,21 @@ from wms_sync.upkeep.retention import drop_old_pages
 logger = logging.getLogger(__name__)
 UNKNOWN_KEYS = "no_unknown_key_came_in_the_latest_load"
 """The check that counts them."""
+AUDITED = {
+    "compared": (),
+    "changed": (),
+    "orders_changed": ("order changed", "orders changed"),
+    "missed": ("missed", "missed"),
+    "absent": ("absent", "absent"),
+    "voided": ("updated_at moved back", "updated_at moved back"),
+}
+"""What is said of an audit; what has words of its own is left out where it is zero."""
 
 
 class RefreshReport(Struct, frozen=True):
-    """What a refresh did. ``rows`` counts all rows by table, ``merged`` those that this run merged.
+    """What a refresh did. ``rows`` counts all rows by table, ``merged`` those that this run merged, without ``audits``.
+
+    ``audits`` are the slices of old shipments that this run compared with the tables, and merged.
 
     ``quarantined`` counts values and records, ``drift`` keys: each once, however many pages have it.
     ``ops_rows`` counts those of schema ``ops``. ``data_as_of`` is the sync cursor of the tables. ``is_news`` is
@@ -74,6 +86,18 @@ class RefreshReport(Struct, frozen=True):
     phases: Mapping[str, float] = field(default_factory=dict)
     target: str = "analytics.duckdb"
     has_more: bool = False
+    audits: tuple[Audit, ...] = ()
+
+    @property
+    def audited(self) -> str | None:
+        """Return what audits compared and found: ``1,000 shipments compared, 0 changed``; None without an audit."""
+        if not self.audits:
+            return None
+        found = {name: sum(getattr(audit, name) or 0 for audit in self.audits) for name in AUDITED}
+        also = [count_of(found[name], *words) for name, words in AUDITED.items() if words and found[name]]
+        return ", ".join(
+            [f"{count_of(found['compared'], 'shipment')} compared", f"{found['changed']:,} changed", *also]
+        )
 
     @property
     def refused_by(self) -> tuple[CheckResult, ...]:
@@ -98,6 +122,7 @@ class RefreshReport(Struct, frozen=True):
             seconds=self.seconds + last.seconds,
             warnings=tuple(dict.fromkeys((*self.warnings, *last.warnings))),
             is_news=self.is_news or last.is_news,
+            audits=(*self.audits, *last.audits),
             phases={name: seconds + last.phases.get(name, 0.0) for name, seconds in self.phases.items()},
         )
 
@@ -106,7 +131,9 @@ class RefreshReport(Struct, frozen=True):
         """Return the counts of the run's record: ``merged`` are rows."""
         return {
             "merged": sum(self.merged.values()),
-            "merged_windows": len(self.windows),
+            "merged_windows": len(self.windows) - len(self.audits),
+            "shipments_compared": sum(audit.compared or 0 for audit in self.audits),
+            "changes_missed": sum(audit.differing for audit in self.audits),
             "quarantined": self.quarantined,
             "unknown_keys": self.drift,
             "failed_checks": sum(not result.passed for result in self.checks),
@@ -266,6 +293,7 @@ class Refresh:
             data_as_of=data_as_of(self._settings, self._store),
             is_news=checking.is_news,
             merged=merged.rows,
+            audits=merged.audits,
             checks=tuple(checking.results),
             published=accepted,
             quarantined=merged.quarantined,

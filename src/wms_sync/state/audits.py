@@ -58,6 +58,11 @@ class Audit(Struct, frozen=True):
     voided: int | None = None
     examples: str | None = None
 
+    @property
+    def differing(self) -> int:
+        """Return how many differences the comparison found that the sync had missed."""
+        return sum(found or 0 for found in (self.changed, self.orders_changed, self.missed, self.voided))
+
 
 class MissingShipment(Struct, frozen=True):
     """One row of ``missing_shipments``: by a window, the service no longer has a shipment.
