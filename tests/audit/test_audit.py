@@ -373,3 +373,23 @@ def test_an_audit_is_reported_apart_from_what_the_sync_merged(bench, sandbox, se
     rebuilt = rebuild(bench.run)
     assert rebuilt.audits == ()
     assert rebuilt.merged["shipments"] == 240
+
+
+def test_a_value_that_a_sync_and_its_audit_read_is_counted_once(bench, sandbox, settings_for):
+    one_page(bench, sandbox, settings_for)
+    first_synced(bench, sandbox)
+    with store(sandbox) as held:
+        poisoned = [int(held.ids[index]) for index in (3, 40)]
+        held.updated[[3, 40]] = sandbox.sandbox.clock.now()
+        held.revision[[3, 40]] += 1
+
+    def rewritten(page):
+        of_shipments("status", {"a": 1})(page, poisoned)
+        return page
+
+    sandbox.sandbox.rewrite = rewritten
+    _, refreshed, _ = night(bench, sandbox)
+    assert refreshed.quarantined == 2
+    assert (last(bench).changed, refreshed.rows["ops_quarantine"]) == (0, 4)
+    found = next(one for one in refreshed.checks if one.check.name == "nothing_was_quarantined_in_the_latest_load")
+    assert found.offending == 2

@@ -195,7 +195,7 @@ class PendingWindows:
         write_latest_load(connection, self._settings, self._store, self._run_id, self.later)
 
     def _note(self, group: WindowGroup, rows: Mapping[str, int], compared: Sequence[str]) -> None:
-        """Note what was merged. A slice that was ``compared`` just now is a group of its own, whose rows do not count."""
+        """Note what was merged. A slice that was ``compared`` just now is a group of its own; its rows do not count."""
         self._compared += compared
         for window, flattened in group:
             self.windows.append(window.id)

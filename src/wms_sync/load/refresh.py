@@ -19,6 +19,7 @@ import duckdb
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from wms_sync import sql_files
 from wms_sync.analytics.asking import Checking, CheckResult
 from wms_sync.analytics.errors import REBUILT_IF_LOST, AnalyticsError, RawPagesDamagedError, without_statement
 from wms_sync.analytics.included import absent_kinds
@@ -63,7 +64,8 @@ class RefreshReport(Struct, frozen=True):
 
     ``audits`` are the slices of old shipments that this run compared with the tables, and merged.
 
-    ``quarantined`` counts values and records, ``drift`` keys: each once, however many pages have it.
+    ``quarantined`` counts values and records, once also if a sync and its audit read them; ``drift`` counts keys, each
+    once, however many pages have it.
     ``ops_rows`` counts those of schema ``ops``. ``data_as_of`` is the sync cursor of the tables. ``is_news`` is
     whether what is published has more than before. ``phases`` are seconds: flatten, merge, check, publish.
     With ``warnings`` the exit code is 3. ``target`` is what analysts open.
@@ -260,6 +262,7 @@ class Refresh:
     def _finish(self) -> RefreshReport:
         merged, checking = self._merged, self._checking
         absent: tuple[str, ...] = ()
+        quarantined = 0
         while not checking.is_complete:
             with self._loading.open() as connection:
                 if self._begins_checking(connection):
@@ -273,6 +276,7 @@ class Refresh:
                         checking.ask(connection, alone=alone, tally=merged.tally)
                 if checking.is_complete:
                     absent = absent_kinds(connection) if merged.windows else ()
+                    quarantined = _quarantined(connection, merged.windows) if merged.quarantined else 0
                     self._loading.measure(connection, sum(checking.rows.values()))
         accepted = checking.accepted
         with self._phase("publish"):
@@ -296,7 +300,7 @@ class Refresh:
             audits=merged.audits,
             checks=tuple(checking.results),
             published=accepted,
-            quarantined=merged.quarantined,
+            quarantined=quarantined,
             drift=_unknown_keys(checking.results) if merged.drift else 0,
             bytes=size,
             seconds=monotonic() - self._started,
@@ -338,6 +342,13 @@ def rebuild(run: Run) -> RefreshReport:
     logger.info("rebuilding every table from raw pages (run %(run)s)", {"run": run.id})
     with _analytics_errors():
         return Refresh(run).rebuild()
+
+
+def _quarantined(connection: duckdb.DuckDBPyConnection, windows: Collection[str]) -> int:
+    """Return how many values and records of these windows are in quarantine: each once, though an audit read it too."""
+    query = sql_files.read("inbox/counted_once.sql")
+    row = connection.execute(query, {"windows": list(windows)}).fetchone()
+    return int(row[0]) if row else 0
 
 
 def _unknown_keys(results: Iterable[CheckResult]) -> int:
