@@ -19,6 +19,7 @@ import duckdb
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from wms_sync import sql_files
 from wms_sync.analytics.asking import Checking, CheckResult
 from wms_sync.analytics.errors import RawPagesDamagedError
 from wms_sync.analytics.included import absent_kinds
@@ -34,6 +35,7 @@ from wms_sync.flatten.window import delete_unnamed, is_flattened
 from wms_sync.flatten.workers import Flattening
 from wms_sync.grammar import count_of
 from wms_sync.load.pending import PendingWindows
+from wms_sync.state.audits import Audit
 from wms_sync.state.run import Run
 from wms_sync.state.store import COMPLETE_STATES, Window
 from wms_sync.upkeep.damaged_pages import give_up_window, mend_manifests
@@ -45,12 +47,24 @@ logger = logging.getLogger(__name__)
 UNKNOWN_KEYS = "no_unknown_key_came_in_the_latest_load"
 """The check that counts them."""
 REFUSED = ("The tables could not be refreshed", "nothing was published, and what is landed is not read again")
+AUDITED = {
+    "compared": (),
+    "changed": (),
+    "orders_changed": ("order changed", "orders changed"),
+    "missed": ("missed", "missed"),
+    "absent": ("absent", "absent"),
+    "voided": ("updated_at moved back", "updated_at moved back"),
+}
+"""What is said of an audit; what has words of its own is left out where it is zero."""
 
 
 class RefreshReport(Struct, frozen=True):
-    """What a refresh did. ``rows`` counts all rows by table, ``merged`` those that this run merged.
+    """What a refresh did. ``rows`` counts all rows by table, ``merged`` those that this run merged, without ``audits``.
 
-    ``quarantined`` counts values and records, ``drift`` keys: each once, however many pages have it.
+    ``audits`` are the slices of old shipments that this run compared with the tables, and merged.
+
+    ``quarantined`` counts values and records, once also if a sync and its audit read them; ``drift`` counts keys, each
+    once, however many pages have it.
     ``ops_rows`` counts those of schema ``ops``. ``data_as_of`` is the sync cursor of the tables. ``is_news`` is
     whether what is published has more than before. ``phases`` are seconds: flatten, merge, check, publish.
     With ``warnings`` the exit code is 3. ``target`` is what analysts open.
@@ -73,6 +87,18 @@ class RefreshReport(Struct, frozen=True):
     phases: Mapping[str, float] = field(default_factory=dict)
     target: str = "analytics.duckdb"
     has_more: bool = False
+    audits: tuple[Audit, ...] = ()
+
+    @property
+    def audited(self) -> str | None:
+        """Return what audits compared and found: ``1,000 shipments compared, 0 changed``; None without an audit."""
+        if not self.audits:
+            return None
+        found = {name: sum(getattr(audit, name) or 0 for audit in self.audits) for name in AUDITED}
+        also = [count_of(found[name], *words) for name, words in AUDITED.items() if words and found[name]]
+        return ", ".join(
+            [f"{count_of(found['compared'], 'shipment')} compared", f"{found['changed']:,} changed", *also]
+        )
 
     @property
     def refused_by(self) -> tuple[CheckResult, ...]:
@@ -97,6 +123,7 @@ class RefreshReport(Struct, frozen=True):
             seconds=self.seconds + last.seconds,
             warnings=tuple(dict.fromkeys((*self.warnings, *last.warnings))),
             is_news=self.is_news or last.is_news,
+            audits=(*self.audits, *last.audits),
             phases={name: seconds + last.phases.get(name, 0.0) for name, seconds in self.phases.items()},
         )
 
@@ -105,7 +132,9 @@ class RefreshReport(Struct, frozen=True):
         """Return the counts of the run's record: ``merged`` are rows."""
         return {
             "merged": sum(self.merged.values()),
-            "merged_windows": len(self.windows),
+            "merged_windows": len(self.windows) - len(self.audits),
+            "shipments_compared": sum(audit.compared or 0 for audit in self.audits),
+            "changes_missed": sum(audit.differing for audit in self.audits),
             "quarantined": self.quarantined,
             "unknown_keys": self.drift,
             "failed_checks": sum(not result.passed for result in self.checks),
@@ -232,6 +261,7 @@ class Refresh:
     def _finish(self) -> RefreshReport:
         merged, checking = self._merged, self._checking
         absent: tuple[str, ...] = ()
+        quarantined = 0
         while not checking.is_complete:
             with self._loading.open() as connection:
                 if self._begins_checking(connection):
@@ -245,6 +275,7 @@ class Refresh:
                         checking.ask(connection, alone=alone, tally=merged.tally)
                 if checking.is_complete:
                     absent = absent_kinds(connection) if merged.windows else ()
+                    quarantined = _quarantined(connection, merged.windows) if merged.quarantined else 0
                     self._loading.measure(connection, sum(checking.rows.values()))
         accepted = checking.accepted
         with self._phase("publish"):
@@ -265,9 +296,10 @@ class Refresh:
             data_as_of=data_as_of(self._settings, self._store),
             is_news=checking.is_news,
             merged=merged.rows,
+            audits=merged.audits,
             checks=tuple(checking.results),
             published=accepted,
-            quarantined=merged.quarantined,
+            quarantined=quarantined,
             drift=_unknown_keys(checking.results) if merged.drift else 0,
             bytes=size,
             seconds=monotonic() - self._started,
@@ -309,6 +341,13 @@ def rebuild(run: Run) -> RefreshReport:
     logger.info("rebuilding every table from raw pages (run %(run)s)", {"run": run.id})
     with refusals_explained(*REFUSED):
         return Refresh(run).rebuild()
+
+
+def _quarantined(connection: duckdb.DuckDBPyConnection, windows: Collection[str]) -> int:
+    """Return how many values and records of these windows are in quarantine: each once, though an audit read it too."""
+    query = sql_files.read("inbox/counted_once.sql")
+    row = connection.execute(query, {"windows": list(windows)}).fetchone()
+    return int(row[0]) if row else 0
 
 
 def _unknown_keys(results: Iterable[CheckResult]) -> int:
