@@ -69,8 +69,7 @@ from sqlalchemy import (
 from sqlalchemy.event import listens_for
 from sqlalchemy.exc import DBAPIError
 
-from wms_sync.durable import Inaccessible
-from wms_sync.state.engine import READ_ONLY, REFUSED, reason_of
+from wms_sync.state.engine import READ_ONLY, REFUSED, reason_of, refused
 
 OPEN_FILES = 8
 BATCH_VARIABLE, BATCH_SIZE = "DAGSTER_EVENT_BATCH_SIZE", "500"
@@ -237,7 +236,7 @@ def naming_file(path: Path) -> Iterator[None]:
         reason = reason_of(error)
         if not getattr(reason, "sqlite_errorname", "").startswith((READ_ONLY, *REFUSED)):
             raise
-        raise Inaccessible(path, str(reason)) from None
+        raise refused(path, str(reason)) from None
 
 
 def _is_made(path: Path, *tables: str) -> bool:

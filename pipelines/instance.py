@@ -20,7 +20,7 @@ from sqlalchemy.exc import DBAPIError
 from pipelines.home import HOME_VARIABLE, home_of_user
 from wms_sync.durable import Inaccessible, accessing, make_private, write_whole
 from wms_sync.errors import SettingsError
-from wms_sync.state.engine import reason_of
+from wms_sync.state.engine import reason_of, refused
 
 CONFIGURATION = """\
 # Written by wms-sync because there was none. You may change it.
@@ -122,16 +122,16 @@ def naming_home() -> Iterator[None]:
         reason, home = reason_of(error), home_of_user()
         if home is None or not isinstance(reason, sqlite3.Error):
             raise
-        raise Inaccessible(home, str(reason)) from None
+        raise refused(home, str(reason)) from None
 
 
 def _opened(home: Path) -> dg.DagsterInstance:
     try:
         return dg.DagsterInstance.get()
     except OSError as error:
-        raise Inaccessible(home, error.strerror) from None
+        raise Inaccessible.by(home, error) from None
     except (DBAPIError, sqlite3.Error) as error:  # on a full disk, or of another user
-        raise Inaccessible(home, str(reason_of(error))) from None
+        raise refused(home, str(reason_of(error))) from None
 
 
 def without_history() -> dg.DagsterInstance:

@@ -82,6 +82,7 @@ def of_refresh(report: RefreshReport) -> Metadata:
     return {
         **({"data_as_of": dg.MetadataValue.timestamp(reaches)} if reaches is not None else {}),
         "windows": _windows(report.windows),
+        **({"audit": report.audited} if report.audited is not None else {}),
         "quarantined": report.quarantined,
         "unknown_keys": report.drift,
         "warnings": bulleted(report.warnings),

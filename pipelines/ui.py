@@ -27,6 +27,7 @@ from pipelines.instance import prepare_home
 from pipelines.local_sandbox import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, local_sandbox
 from wms_sync.durable import keep_private
 from wms_sync.errors import SettingsError, WmsSyncError
+from wms_sync.extras import lacks
 from wms_sync.layout import Layout
 from wms_sync.master_data.kinds.folder import SAMPLES
 from wms_sync.settings import PREFIX, Settings
@@ -101,7 +102,7 @@ def sandbox() -> Iterator[tuple[Mapping[str, str], Path]]:
             "WMS_MASTER_DATA_DIR": str(files),
             "WMS_DATA_DIR": str(data),
             "WMS_START_DATE": str(start),
-            "WMS_REPORT": "true",
+            "WMS_REPORT": str(lacks("report") is None),
             HOME_VARIABLE: str(Layout(data).dagster_home),
         }
         yield environment, data

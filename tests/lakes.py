@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, LiteralString
@@ -80,3 +81,17 @@ def in_the_database(url: str, text: str) -> set[str]:
         query = "select 1 from {} as held where strpos(held::text, %s) > 0 limit 1"
         every = (*(name for (name,) in names), "pg_stats")
         return {name for name in every if connection.execute(query.format(name), [text]).fetchone()}
+
+
+def in_the_files(url: str, text: bytes) -> set[str]:
+    """The tables of a PostgreSQL database whose files hold a text, also in rows that are dead."""
+    import psycopg  # takes long, and few tests need it
+
+    named = "select relnamespace::regnamespace || '.' || relname from pg_class where oid = pg_filenode_relation(0, %s)"
+    with psycopg.connect(plain(url), autocommit=True) as connection:
+        connection.execute("checkpoint")
+        query = "select current_setting('data_directory'), oid from pg_database where datname = current_database()"
+        [(folder, database)] = connection.execute(query).fetchall()
+        files = Path(folder, "base", str(database)).iterdir()
+        numbers = {int(re.split(r"[._]", path.name)[0]) for path in files if text in path.read_bytes()}
+        return {name for number in numbers for (name,) in connection.execute(named, [number])}

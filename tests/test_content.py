@@ -87,6 +87,13 @@ def doubled(_: Page, shipment: Page) -> None:
     shipment.update(items=[item, {"type": "ShipmentItem", "id": 78}, item])
 
 
+def stub(_: Page, shipment: Page) -> None:
+    """Of the shipment only what names it is left, and that it is deleted."""
+    kept = {key: shipment[key] for key in ("type", "id", "updated_at")}
+    shipment.clear()
+    shipment.update(kept, is_deleted=True)
+
+
 def nested(depth: int) -> Any:
     value: Any = "bottom"
     for _ in range(depth):
@@ -276,6 +283,18 @@ CASES = [
     Case("an id beyond 64 bits, below zero", REMOVED, given(id=-(2**70)), path="$.collection[0]"),
     Case(
         "a record that is no object", REMOVED, lambda page, _: page.update(collection=["lost"]), path="$.collection[0]"
+    ),
+    Case(
+        "a stub that says that the shipment is deleted",
+        REMOVED,
+        stub,
+        path="$.collection[0]",
+    ),
+    Case(
+        "a shipment without status, order and items",
+        REMOVED,
+        given(status=None, order=None, items=[]),
+        path="$.collection[0]",
     ),
     Case(
         "bytes that are not UTF-8",

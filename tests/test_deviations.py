@@ -20,6 +20,7 @@ from starlette.responses import JSONResponse, Response
 
 from pipelines.cli.runs import report
 from tests.conftest import CONFIG, Bench
+from tests.extract.test_widening import DATES, HOUR, MINUTES, Compares
 from tests.oracle import AS_JSON, Tables, differences, expected_tables
 from tests.test_sync import synced
 from wms_sandbox.app import STATUS, Sandbox
@@ -193,6 +194,28 @@ def ends_lists_at(most: int) -> Deviate:
     return lambda sandbox: setattr(sandbox, "most_matches", most)
 
 
+def stub_each(share: int, **says: object) -> Deviate:
+    """Of each ``share`` shipments the first is a stub, by its id, so that each request gets the same."""
+    bare = ("type", "id", "updated_at")
+
+    def edit(one: Page) -> None:
+        if one["id"] % share == 0:
+            kept = {key: one[key] for key in bare}
+            one.clear()
+            one.update(kept, **says)
+
+    return each_shipment(edit)
+
+
+def without_nulls(value: object) -> object:
+    if isinstance(value, dict):
+        kept = {key: one for key, one in value.items() if one is not None}
+        return {key: one if key in FREE_FORM else without_nulls(one) for key, one in kept.items()}
+    return [without_nulls(one) for one in value] if isinstance(value, list) else value
+
+
+PUT_ASIDE = "did not fit and are left out"
+STUBBED = tuple(one.slug for one in tables() if one.root in {"shipments", "galleries"})
 EVERYTHING_INCLUDED = tuple(one.slug for one in tables() if one.schema == "main" and one.slug != "shipments")
 DEVIATIONS = [
     Deviation(
@@ -270,7 +293,7 @@ DEVIATIONS = [
         "a time names its zone, in one shipment of a page",
         pages(lambda page: [one.update(packed_at="2026-01-01T00:00:00 EST") for one in page["collection"][:1]]),
         ends=3,
-        says=("values did not fit their type and are null",),
+        says=("values or records did not fit and are left out",),
         lacks=("shipments",),
     ),
     Deviation(
@@ -304,6 +327,11 @@ DEVIATIONS += [
     Deviation("lists and counts end at 13 in silence, within a page", ends_lists_at(13)),
     Deviation("lists and counts end at 45 in silence, within the third page", ends_lists_at(45)),
     Deviation("lists and counts end at 1 in silence", ends_lists_at(1)),
+    Deviation("the filter compares minutes", treats(MINUTES), says=("Each window is read 2 minutes wider",)),
+    Deviation("the filter compares dates", treats(DATES), says=("Each window is read 2 days wider",)),
+    Deviation("the filter reads times in another zone", treats(Compares(later=-7 * HOUR)), says=("in another zone",)),
+    Deviation("an empty list is answered with 404", lambda sandbox: setattr(sandbox, "status_of_empty_list", 404)),
+    Deviation("an empty list is answered with 204", lambda sandbox: setattr(sandbox, "status_of_empty_list", 204)),
     Deviation(
         "names of field selection are refused",
         treats(FieldTreatment(frozenset({"fields:packages.gallery.items", "fields:order=carrier"}))),
@@ -349,6 +377,30 @@ DEVIATIONS += [
         ends=3,
         says=("objects of kind Order", "fields:retailer was asked for"),
         lacks=EVERYTHING_INCLUDED,
+    ),
+]
+
+
+DEVIATIONS += [
+    Deviation(
+        "deleted shipments are stubs that say so",
+        stub_each(5, is_deleted=True, deleted_at="2026-03-01T00:00:00Z"),
+        ends=3,
+        says=(PUT_ASIDE,),
+        lacks=STUBBED,
+    ),
+    Deviation(
+        "deleted shipments are stubs without a word, among full records",
+        stub_each(5),
+        ends=3,
+        says=(PUT_ASIDE,),
+        lacks=STUBBED,
+    ),
+    Deviation("a deleted shipment is all that a page has", stub_each(1), ends=3, says=(PUT_ASIDE,), lacks=STUBBED),
+    Deviation(
+        "keys that are null are left out",
+        pages(lambda page: page.update({part: without_nulls(page[part]) for part in ("collection", "included")})),
+        lacks=("products",),  # their options are kept as they came
     ),
 ]
 

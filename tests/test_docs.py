@@ -250,8 +250,13 @@ def commands(page: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=shown)
-def test_commands_in_examples_are_understood(page):
+def test_commands_in_examples_are_understood(page, tmp_path, monkeypatch):
+    """The files that a push names are there; that it refuses others is shown in ``test_push_command.py``."""
+    monkeypatch.chdir(tmp_path)
     for line in commands(page):
+        for name in re.findall(r"\S+\.csv", line):
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+            Path(name).touch()
         parsed(line)
 
 

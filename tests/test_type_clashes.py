@@ -31,7 +31,7 @@ from tests.taught import rebuilt_elsewhere
 from tests.test_content import DOCUMENT
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
-from wms_sync.flatten.shape import ListNode, Node, ObjectNode, Shape, ValueNode, create_types, shape_of
+from wms_sync.flatten.shape import SHIPMENT, ListNode, Node, ObjectNode, Shape, ValueNode, create_types, shape_of
 from wms_sync.settings import Settings
 
 NOTHING = object()
@@ -106,6 +106,8 @@ class Made:
         """One object of a list of its own."""
         made = self._thing(node, path)
         made["id"] = id_
+        if self._altered != "fields" and node.name == SHIPMENT:
+            made["status"] = "new"  # else it would be a stub
         if self._altered == "ids" and "included" in path:
             self._note(ID, path)
             made["id"] = {int: id_, str: str(id_)}[type(self._value)] if is_whole(self._value) else self._value

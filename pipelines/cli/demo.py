@@ -23,6 +23,7 @@ from pipelines.local_sandbox import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, 
 from wms_sync import sql_files
 from wms_sync.durable import make_private
 from wms_sync.errors import SettingsError
+from wms_sync.extras import lacks
 from wms_sync.master_data.kinds.folder import SAMPLES, files_of
 from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.master_data.plan.steps import SHOWN
@@ -76,7 +77,7 @@ def _settings(data_dir: Path, base_url: str) -> Settings:
         merchant_username=MERCHANT_USERNAME,
         merchant_api_key=MERCHANT_API_KEY,
         data_dir=data_dir,
-        report=True,
+        report=lacks("report") is None,
         start_date=(datetime.now(UTC) - timedelta(days=DAYS + 1)).date(),
         clock_tolerance_seconds=TOLERANCE_SECONDS,
         state_url=None,
@@ -136,9 +137,15 @@ def _next_steps(settings: Settings, published: Path) -> str:
     return f"""\
   tables     in Python: import duckdb; duckdb.connect("{file}", read_only=True).sql("show all tables")
   writing    the file is read-only: make a copy with install -m 600 {file} mine.duckdb, and write to that
-  report     {shown(settings.layout.report)}: open it in a browser; it is made anew by each load
+  report     {_report(settings)}
   columns    select table_name, column_name, comment from duckdb_columns() where schema_name = 'main'
   status     {mine} {command()} status
   files      {shown(SAMPLES)}: what can be pushed; {command()} push retailers --columns
   Dagster    {command()} ui: the same jobs, a backfill of days, checks and the catalogue in the browser
   your own   set WMS_BASE_URL and WMS_API_TOKEN (or write .env), then {command()} doctor and sync"""
+
+
+def _report(settings: Settings) -> str:
+    if not settings.report:
+        return f"it {lacks('report')}"
+    return f"{shown(settings.layout.report)}: open it in a browser; it is made anew by each load"

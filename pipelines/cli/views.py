@@ -42,8 +42,10 @@ def read_lines(report: ReadReport) -> Iterator[str]:
 def refresh_lines(report: RefreshReport) -> Iterator[str]:
     """Yield what a refresh of the tables did, including its checks."""
     merged = [count for count in report.merged.values() if count]
-    windows = count_of(len(report.windows), "window into", "windows into")
+    windows = count_of(report.counts["merged_windows"], "window into", "windows into")
     yield f"merged    {count_of(sum(merged), 'row')} of {windows} {count_of(len(merged), 'table')}"
+    if report.audited is not None:
+        yield f"audit     {report.audited}"
     for outcome in report.checks:
         if not outcome.passed:
             label = "REFUSED" if outcome.blocks_publishing else outcome.check.severity

@@ -1,6 +1,6 @@
 -- grain: one row per order of the slice that the tables hold in the same version
 -- source: the slice's Parquet files of orders, and the table before they are merged
--- notes: leaves out orders that changed between two pages of the slice
+-- notes: leaves out orders that changed between two pages of the slice, or have a value that did not fit its type
 create or replace temp table audit_orders as
 with incoming as (
     select
@@ -15,3 +15,4 @@ select incoming.id
 from incoming
 inner join orders as stored
     on incoming.id = stored.id and incoming.updated_at is not distinct from stored.updated_at
+where incoming.id not in (select audit_misfits.id from audit_misfits where audit_misfits.root = 'orders')

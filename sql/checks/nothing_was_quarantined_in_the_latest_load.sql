@@ -21,3 +21,13 @@ select
 from ops.quarantine
 semi join latest
     on quarantine._window_id = latest.window_id
+-- what a sync and the audit of its run both read counts once, as in inbox/counted_once.sql
+qualify row_number() over (
+    partition by
+        quarantine.object,
+        coalesce(quarantine.object_id::varchar, concat_ws(' ', quarantine.page_key, quarantine.position)),
+        regexp_replace(quarantine.path, '\[\d+\]', '[]'),
+        quarantine.text,
+        quarantine.why
+    order by quarantine._extracted_at desc
+) = 1

@@ -1,20 +1,29 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_audits
--- asked: everything, because the tables that it reads are small
+-- asked: everything, because it reads small tables and the ids of shipments
 -- description: The service counts as many shipments as the tables hold, and the latest audit found every shipment of its slice.
 -- wrong: The tables differ from the service: the latest audit did not find {absent} [shipment|shipments] and proved {missing} missing; by the service's counts {gone_from_the_service} [is|are] gone and {never_read} [was|were] never read
--- notes: fewer in the service means that shipments were deleted there: those proven missing are marked now, the others when the audit round reaches them; absent but not missing means that there is no proof; more in the service means that shipments were never read, returned although marked, or are in ops.quarantine
+-- notes: fewer in the service means that shipments were deleted there: those proven missing are marked now, the others when the audit round reaches them; absent but not missing means that there is no proof; more in the service means that shipments were never read, returned although marked, or are only in ops.quarantine
 with newest as (
     select *
     from ops.audits
     where read_at = (select max(read_at) from ops.audits)
 ),
 
+there as (
+    select id
+    from shipments
+    where _missing_since is null
+),
+
 put_aside as (
     select count(distinct coalesce(object_id::varchar, page_key || path)) as records
     from ops.quarantine
-    where object = 'Shipment' and regexp_full_match(path, '\$\.collection\[\d+\]')
+    where
+        object = 'Shipment'
+        and regexp_full_match(path, '\$\.collection\[\d+\]')
+        and (object_id is null or object_id not in (select there.id from there))
 )
 
 select

@@ -1,11 +1,20 @@
--- grain: one row per occasion on which the shipment was proven missing from the service, oldest first
--- source: ops.missing_shipments and ops.audits, as published
+-- grain: one row per time in which the shipment was missing from the service, oldest first
+-- source: ops.missing_shipments, ops.loads and ops.quarantine, as published
 select
     missing.window_id,
-    audits.run_id,
+    loads.run_id,
     missing.missing_since,
-    missing.returned_at
+    missing.returned_at,
+    exists (
+        select 1
+        from ops.quarantine
+        where
+            quarantine.object = 'Shipment'
+            and quarantine.object_id = missing.shipment_id
+            and quarantine._window_id = missing.window_id
+            and quarantine.why = $says_deleted
+    ) as is_stub
 from ops.missing_shipments as missing
-left join ops.audits on missing.window_id = audits.window_id
+left join ops.loads on missing.window_id = loads.window_id
 where missing.shipment_id = $id
 order by missing.missing_since

@@ -73,7 +73,7 @@ select
     shipment.status, -- Status of the shipment, an open set
     shipment.is_open, -- Whether it is still to leave: its status is known to be open, and the service has it
     shipment.is_live, -- Whether it left, is open, or its status is not known; not if it was canceled, voided or deleted
-    shipment._missing_since as missing_since, -- When an audit proved that the service no longer has it (UTC); null while the service has it
+    shipment._missing_since as missing_since, -- When an audit proved that the service no longer has it, or a page showed it as deleted (UTC); null while the service has it
     shipment.created_at, -- Time of creation (UTC)
     shipment.updated_at, -- Time of the last change (UTC)
     shipment.packed_at, -- Time of packing (UTC)

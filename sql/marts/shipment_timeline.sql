@@ -157,5 +157,5 @@ select
     (epoch_us(left_at) - epoch_us(packed_at)) / 3600000000 as hours_packed_to_left, -- Hours from packing until it left; 0 where left_at is packed_at
     (epoch_us(left_at) - epoch_us(order_created_at)) / 3600000000 as hours_order_to_left, -- Hours from the order's creation until it left
     (epoch_us(delivered_at) - epoch_us(left_at)) / 3600000000 as hours_left_to_delivered, -- Hours from leaving to the delivery of the order
-    _missing_since as missing_since -- When an audit proved that the service no longer has it (UTC); null while the service has it
+    _missing_since as missing_since -- When an audit proved that the service no longer has it, or a page showed it as deleted (UTC); null while the service has it
 from judged

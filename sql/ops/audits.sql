@@ -15,8 +15,8 @@ create table ops.audits (
     compared bigint, -- Number of shipments of the slice that the tables held in the same version.
     changed bigint, -- Number of compared shipments whose rows differed: the service changed them without changing updated_at.
     missed bigint, -- Number of shipments of the slice whose version, older than settled_at, was not in the tables.
-    absent bigint, -- Number of shipments in the tables, not yet marked missing, that the slice should contain but does not.
-    missing bigint not null, -- Number of absent shipments that the service did not have when asked for them by id; marked _missing_since.
+    absent bigint, -- Number of shipments in the tables, not yet marked missing, that the slice should contain but does not, or shows as stubs that say deleted.
+    missing bigint not null, -- Number of absent shipments that the service did not have when asked for them by id, or that the slice shows as stubs that say deleted; marked _missing_since.
     orders_changed bigint, -- Number of orders of the slice with the same updated_at but different rows.
     settled_in_tables bigint, -- Number of shipments in the tables last changed before settled_at and not marked missing.
     total_in_tables bigint, -- Number of shipments in the tables up to total_to_id, changed since the start date and not marked missing.

@@ -11,7 +11,7 @@ create table ops.loads (
     load_run_id varchar, -- Run that merged the window into the tables; null in receipts older than this column.
     pages integer not null, -- Number of pages in the window.
     records bigint not null, -- Number of shipments on those pages.
-    quarantined bigint not null, -- Number of values and records of the window that did not fit their type; see ops.quarantine.
+    quarantined bigint not null, -- Number of values and records of the window that did not fit their type, and of stubs; see ops.quarantine.
     rows_flattened bigint not null, -- Number of rows that the pages were flattened into, over all tables.
     loaded_at timestamptz not null, -- When the window was merged (UTC, by this machine's clock).
     checked_at timestamptz, -- When the checks had been asked about its rows, and none blocked (UTC); null before.

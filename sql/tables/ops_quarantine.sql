@@ -1,4 +1,4 @@
--- grain: one row per value or record that did not fit its type
+-- grain: one row per value or record that did not fit its type, and per stub of a shipment
 -- keys: page_key, position
 -- root: quarantine by page_key
 -- newer: _extracted_at

@@ -75,7 +75,8 @@ class Sandbox:
     else, for one request at a time, and answers instead, unless it returns None (see also `faults`); `rewrite` receives
     the envelope of each listing and returns the one to send; `redate` receives the time for an answer's `Date` and
     returns the one to send, or None for an answer without it; `field_treatment` changes how field selection is treated;
-    `most_matches` is where every listing and every count ends without a word, as in some search backends.
+    `most_matches` is where every listing and every count ends without a word, as in some search backends;
+    `status_of_empty_list` (404 or 204) is the answer in the place of an empty list.
     """
 
     def __init__(self, config: SandboxConfig | None = None) -> None:
@@ -87,6 +88,7 @@ class Sandbox:
         self.redate: Callable[[datetime], datetime | None] | None = None
         self.field_treatment = FieldTreatment()
         self.most_matches: int | None = None
+        self.status_of_empty_list: int | None = None
         self._store = Store(self.config, self.clock.anchor)
         pools = Pools(self.config.seed)
         self._pages = Pages(self._store, pools, unasked_telephones=self.config.unasked_telephones)
@@ -228,6 +230,8 @@ class Sandbox:
     def _respond(self, path: str, query: ListQuery, compressed: bool) -> Response:
         with self._lock:
             body = b"".join(self._pages.write(path, query, most_matches=self.most_matches))
+        if self.status_of_empty_list is not None and not json.loads(body)["collection"]:
+            return Response(status_code=self.status_of_empty_list)
         if self.field_treatment.drops_included:
             body = json.dumps({key: value for key, value in json.loads(body).items() if key != "included"}).encode()
         if self.rewrite is not None:

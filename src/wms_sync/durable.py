@@ -12,11 +12,15 @@ import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Self
 
 from wms_sync.errors import WmsSyncError
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 LARGE, ROOM = 64 * 1024 * 1024, 4 * 1024 * 1024
+SMALL = 64 * 1024
+"""SQLite's log and the index of it take as much, at the least."""
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _READ_ONLY = 0o400
 _OTHERS = 0o077
 _GROUPS_OWN = stat.S_ISGID | stat.S_IRGRP | stat.S_IXGRP
@@ -25,14 +29,33 @@ _GROUPS_OWN = stat.S_ISGID | stat.S_IRGRP | stat.S_IXGRP
 class Inaccessible(WmsSyncError, OSError):
     """This process cannot use a file or folder of the data folder. It is also an ``OSError``."""
 
-    def __init__(self, path: Path, reason: str | None) -> None:
+    def __init__(self, path: Path, reason: str | None, *, is_full: bool = False) -> None:
         self.path, self.reason = path, reason
-        there = next(one for one in (path, *path.parents) if os.path.lexists(one))
+        if is_full:
+            super().__init__(f"{path} cannot be used ({reason}). Its disk is full: free space on it, then run again.")
+            return
+        there = _nearest(path)
         owner, me = _user(there.lstat().st_uid), _user(os.geteuid())
         advice = f"belongs to {owner}: run wms-sync as {owner}, or give it to {me}, the present user (chown -R)."
         if owner == me:
             advice = "exists: check that it is of the right kind, its permissions, its file system and free disk space."
         super().__init__(f"{path} cannot be used ({reason}). {there} {advice}")
+
+    @classmethod
+    def by(cls, path: Path, error: OSError) -> Self:
+        """Return what the system says of this path."""
+        return cls(path, error.strerror, is_full=error.errno in _NO_SPACE)
+
+
+def is_full(path: Path) -> bool:
+    """Return whether the disk of a path has no room for a small file."""
+    disk = os.statvfs(_nearest(path))
+    return disk.f_bavail * disk.f_frsize < SMALL
+
+
+def _nearest(path: Path) -> Path:
+    """Return the path, or the nearest folder above it that exists."""
+    return next(one for one in (path, *path.parents) if os.path.lexists(one))
 
 
 def _user(number: int) -> str:
@@ -54,19 +77,19 @@ def accessing(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno == errno.ENOMEM:
             raise
-        raise Inaccessible(path, error.strerror) from None
+        raise Inaccessible.by(path, error) from None
 
 
 def unusable(error: Exception) -> Inaccessible | None:
     """Return what there is to say if the system refused a file that is there; None for any other error."""
     if not isinstance(error, OSError) or isinstance(error, FileNotFoundError) or not isinstance(error.filename, str):
         return None
-    return Inaccessible(Path(error.filename), error.strerror)
+    return Inaccessible.by(Path(error.filename), error)
 
 
 def refuse_unwritable(folder: Path) -> None:
     """Raise ``Inaccessible`` if the folder, or the nearest existing one above it, is not writable."""
-    there = next(one for one in (folder, *folder.parents) if os.path.lexists(one))
+    there = _nearest(folder)
     if not there.is_dir():
         raise Inaccessible(folder, "not a folder")
     if not os.access(there, os.W_OK | os.X_OK):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-DID_NOT_FIT = ("value did not fit its type and is null", "values did not fit their type and are null")
+DID_NOT_FIT = ("value or record did not fit and is left out", "values or records did not fit and are left out")
 UNKNOWN = ("unknown key, or key whose values were cast", "unknown keys, or keys whose values were cast")
 """What several places say of what ``ops.quarantine`` and ``ops.schema_drift`` list."""
 

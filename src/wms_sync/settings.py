@@ -1,7 +1,8 @@
 """Settings: environment variables (or ``.env``), read in one place.
 
 A wrong or absent setting raises ``SettingsError``, which names the variable. Secrets are ``SecretStr``, so they do not
-appear in a repr, a log or a traceback. Nothing else in the project reads the environment.
+appear in a repr, a log or a traceback. Nothing else in the project reads the environment, except for the credentials
+of a bucket (``files.opened``).
 """
 
 from __future__ import annotations
@@ -15,10 +16,20 @@ from pathlib import Path
 from typing import Any, Literal, Self
 from urllib.parse import quote, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from wms_sync.cron import checked_cron
 from wms_sync.errors import SettingsError
+from wms_sync.extras import lacks
 from wms_sync.files.opened import bucket_files, checked_place
 from wms_sync.layout import Layout
 from wms_sync.setting_names import given, leave_to_env_file, misspelt, values_in
@@ -118,6 +129,14 @@ class Settings(BaseModel):
                 f"{'WMS_FILES_URL' if self.files_url else 'WMS_DATA_DIR'}"
             )
         return self
+
+    @field_validator("alert_urls", "analytics", "files_url", "report", "state_url")
+    @classmethod
+    def _extra_is_installed(cls, value: Any, info: ValidationInfo) -> Any:  # noqa: ANN401 - of any of these fields
+        extra = _extra_of(str(info.field_name), value)
+        if extra is not None and (said := lacks(extra)):
+            raise ValueError(said)
+        return value
 
     @field_validator("base_url")
     @classmethod
@@ -326,6 +345,16 @@ class Settings(BaseModel):
 def secrets() -> tuple[str, ...]:
     """Return the settings that are secrets; each can be given as a file, whose path is the setting ``<name>_file``."""
     return tuple(name for name, field in Settings.model_fields.items() if field.annotation == SecretStr | None)
+
+
+def _extra_of(name: str, value: Any) -> str | None:  # noqa: ANN401 - of any field
+    """Return the extra that a setting needs with this value."""
+    if name == "state_url":
+        is_postgres = value is not None and value.get_secret_value().startswith("postgresql")
+        return "postgres" if is_postgres else None
+    if name == "analytics":
+        return "lake" if value == "ducklake" else None
+    return {"alert_urls": "alerts", "files_url": "files", "report": "report"}[name] if value else None
 
 
 def _secret_in(given: dict[str, Any], name: str) -> str:

@@ -62,7 +62,7 @@ def test_a_place_that_does_not_fit_is_told_once_and_never_a_value(hooked, receiv
     hooked.tell()
     [told] = receiver.taken
     assert (told["event"], told["counts"]) == ("quarantine", {"values": 2, "kinds": 1})
-    assert "2 values did not fit their type and are null: Order $.collection[].order.weight." in told["text"]
+    assert "2 values or records did not fit and are left out: Order $.collection[].order.weight." in told["text"]
     with_rows(hooked, empty, *(misfit("weight", number) for number in range(3)), unknown("Order.gift_wrap"))
     hooked.tell()
     assert receiver.events == ["quarantine", "drift"], "more of the same is the same"

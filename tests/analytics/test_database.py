@@ -14,11 +14,14 @@ from wms_sync.analytics.database import (
     defined,
     definitions,
     make_room,
+    open_for_reading,
     open_for_writing,
     relations_in,
     replace_rows,
     transaction,
 )
+from wms_sync.analytics.errors import DatabaseNewer, TablesNewer
+from wms_sync.layout import Layout
 
 LOADED = {"loaded_at": "2026-03-31 12:00:00+00", "run_id": "run", "version": "1", "default_timezone": "UTC"}
 CHANGES = (
@@ -51,6 +54,37 @@ def test_a_file_is_completed_if_the_last_load_had_other_definitions(tmp_path, ha
             place: set(one.columns) for place, one in defined().items()
         }
         assert there["main", "orders"].columns["id"][1] == "The order. Source: Order.id"
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ("add column from_tomorrow varchar", "orders has columns that this release does not know (from_tomorrow)"),
+        ("alter column order_ref type blob", "order_ref is BLOB, and VARCHAR in this release"),
+    ],
+)
+def test_tables_of_a_newer_release_are_named_so(tmp_path, change, says):
+    """An earlier release has only what this one knows: a rebuild would throw away what the newer one has made."""
+    path = tmp_path / "working.duckdb"
+    with open_for_writing(path, memory_limit="300MB") as connection:
+        connection.execute(f"alter table main.orders {change}")
+    with pytest.raises(TablesNewer, match=r"written by a newer release of wms-sync.* Update wms-sync") as error:
+        relations_of(path)
+    assert says in str(error.value)
+
+
+def test_a_file_of_a_newer_duckdb_is_named_so(tmp_path):
+    layout = Layout(tmp_path)
+    with open_for_writing(layout.published, memory_limit="300MB"):
+        pass
+    with layout.published.open("r+b") as file:
+        file.seek(12)  # as DuckDB documents it: a checksum, DUCK, the version
+        file.write((999).to_bytes(8, "little"))
+    said = f"{layout.published} was written by a newer release of wms-sync.* Update wms-sync"
+    with pytest.raises(DatabaseNewer, match=said), open_for_writing(layout.published, memory_limit="300MB"):
+        pass
+    with pytest.raises(DatabaseNewer, match=said), open_for_reading(layout, layout.published):
+        pass
 
 
 def test_rows_of_ops_are_written_only_where_they_differ(tmp_path):

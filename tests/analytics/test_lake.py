@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
 from datetime import date, timedelta
@@ -17,7 +20,7 @@ from msgspec.structs import replace
 from pipelines import definitions
 from pipelines.cli.runs import run_maintain
 from tests.conftest import FEWER, Bench, opened_store
-from tests.lakes import in_the_database, name_of
+from tests.lakes import in_the_database, in_the_files, name_of
 from tests.postgres import end_sessions, plain
 from tests.test_sync import synced
 from tests.unpacked import files_holding
@@ -37,6 +40,7 @@ from wms_sync.analytics.errors import (
 )
 from wms_sync.analytics.extensions import ONLY_FROM_WHEELS, path_of
 from wms_sync.analytics.lake import Lake
+from wms_sync.analytics.lake_catalogue import STATISTICS
 from wms_sync.analytics.lake_upkeep import LARGE
 from wms_sync.analytics.room import Room
 from wms_sync.analytics.target import target_of
@@ -334,11 +338,18 @@ def test_maintenance_leaves_a_large_file_as_it_is_while_hardly_a_row_is_deleted(
     maintained("delete from main.brands where id >= 1000000000")
 
 
-def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake, lake_url):
+@pytest.mark.parametrize("was_sampled", [True, False])
+def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake, lake_url, was_sampled):
+    """``was_sampled``: PostgreSQL has kept frequent values of the catalogue itself, as it does by default."""
     settings, folder = lake.settings, lake.layout.root
     with closing(Lake(settings).opened_for_writing(lake.store.turn)) as connection:  # an earlier snapshot has it too
         connection.execute("update pii.order_addresses set last_name = last_name")
     with psycopg.connect(plain(lake_url), autocommit=True) as owner:
+        if was_sampled:
+            for name in STATISTICS:
+                owner.execute(
+                    f"alter table lake.{name} alter min_value set statistics -1, alter max_value set statistics -1"
+                )
         owner.execute("analyze")
         marked = "select max(max_value) from lake.ducklake_table_column_stats where max_value like %s"
         [[greatest]] = owner.execute(marked, [MARK % "%"]).fetchall()
@@ -346,8 +357,10 @@ def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake, lake_url):
     mark = (MARK % order).encode()
     orphan = settings.layout.lake / "pii" / "of-a-killed-load.parquet"
     duckdb.execute(f"copy (select '{mark.decode()}' as last_name) to '{orphan}'")
-    statistics = {"lake.ducklake_file_column_stats", "lake.ducklake_table_column_stats", "pg_stats"}
-    assert in_the_database(lake_url, mark.decode()) == statistics
+    statistics = {f"lake.{name}" for name in STATISTICS}
+    assert in_the_database(lake_url, mark.decode()) == statistics | ({"pg_stats"} if was_sampled else set())
+    assert in_the_files(lake_url, mark) - {"pg_catalog.pg_statistic", "pg_toast.pg_toast_2619"} == statistics
+    assert ("pg_catalog.pg_statistic" in in_the_files(lake_url, mark)) == was_sampled
     assert {part.split("/")[0] for part in files_holding(folder, mark)} == {"raw", "parquet", "lake"}
     in_parquet = [str(folder / key) for key in settings.layout.parquet_files("pii_order_addresses")]
     with duckdb.connect(settings.layout.published) as moved:  # from before the installation moved to the lake
@@ -362,6 +375,7 @@ def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake, lake_url):
     done = forget(lake.run, [order])
 
     assert in_the_database(lake_url, mark.decode()) == set()
+    assert in_the_files(lake_url, mark) == set()
     assert files_holding(folder, mark) == set()
     assert done.databases == 2
     assert done.rows > sum(planned.rows.values())
@@ -437,10 +451,16 @@ def test_a_lake_stays_where_it_is(lake, tmp_path):
         moved.refuse_others()
 
 
-def test_an_analyst_reads_with_the_statements_that_are_shown_and_cannot_write(lake, lake_url):
-    with psycopg.connect(plain(lake_url), autocommit=True) as owner:
-        for statement in role_statements(lake.settings):
+@pytest.fixture(scope="module")
+def analyst(settings: Settings, synced_once: None) -> None:
+    """With the role that ``reader`` prints."""
+    with psycopg.connect(plain(settings.database_url), autocommit=True) as owner:
+        for statement in role_statements(settings):
             owner.execute(statement)
+
+
+def test_an_analyst_reads_with_the_statements_that_are_shown_and_cannot_write(lake, lake_url, analyst):
+    with psycopg.connect(plain(lake_url), autocommit=True) as owner:
         texts = "select count(*) from lake.ducklake_file_column_stats natural join lake.ducklake_column"
         texts += " where column_type = 'varchar' and min_value is not null"
         kinds = "select count(*) from lake.ducklake_file_column_stats where min_value is not null"
@@ -463,6 +483,33 @@ def test_an_analyst_reads_with_the_statements_that_are_shown_and_cannot_write(la
         connection.execute(attach.replace("as lake (read_only, ", "as other ("))
         with pytest.raises(duckdb.Error, match="permission denied"):
             connection.execute("delete from other.shipments")
+
+
+@pytest.mark.parametrize("analytics", ["ducklake", "file"])
+def test_in_a_new_environment_an_analyst_fetches_a_time_with_what_is_shown(analytics, lake, analyst, tmp_path):
+    """Only what is shown is installed: elsewhere other packages bring what DuckDB's wheel does not require."""
+    with target_of(lake.settings).published() as connection:
+        [(expected,)] = connection.execute("select max(updated_at) from main.shipments").fetchall()
+    if analytics == "ducklake":
+        shown = list(reader_lines(lake.settings))
+        [installs] = [number for number, line in enumerate(shown) if line.startswith("  pip install ")]
+        install, lines = shown[installs], shown[installs + 1 : shown.index("", installs)]
+    else:
+        as_file = file_of(lake, tmp_path / "data")
+        [line] = [line for line in reader_lines(as_file) if line.startswith("Python ")]
+        opened, _, install = line.removeprefix("Python ").partition(", after ")
+        lines = ["import duckdb", f"connection = {opened.strip()}"]
+    fetched = "connection.execute('select max(updated_at) from main.shipments').fetchone()[0].timestamp()"
+    python = tmp_path / "environment" / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", python.parent.parent], check=True)
+    pip = [python, "-m", "pip", "install"]
+    reached = subprocess.run([*pip, "--dry-run", "--no-deps", "duckdb"], capture_output=True, text=True)
+    if reached.returncode != 0:
+        pytest.skip(f"pip finds no packages here: {reached.stderr.strip().splitlines()[-1]}")
+    subprocess.run([*pip, *shlex.split(install)[2:]], check=True)
+    script = "\n".join([*map(str.strip, lines), f"print({fetched})"])
+    printed = subprocess.run([python, "-c", script], check=True, stdout=subprocess.PIPE, text=True).stdout
+    assert float(printed) == expected.timestamp()
 
 
 def test_extensions_come_from_the_installed_wheels(lake):

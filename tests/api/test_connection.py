@@ -5,8 +5,10 @@ from __future__ import annotations
 import socket
 import ssl
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from pydantic import SecretStr
 from starlette.responses import JSONResponse
 
 from tests.conftest import IMPATIENT
+from wms_sync.api import connection
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.errors import NotSent
 from wms_sync.api.retrying import RetryPolicy
@@ -43,36 +46,65 @@ def test_no_cookie_is_sent_back(sandbox):
 
 
 def certified(folder: Path) -> ssl.SSLContext:
-    """A server's side of TLS, with a certificate that it has signed itself."""
-    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    certificate = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .sign(key, hashes.SHA256())
-    )
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    (folder / "server.pem").write_bytes(private + certificate.public_bytes(serialization.Encoding.PEM))
+    """A server's side of TLS, with a certificate of a private authority, whose own is ``authority.pem``."""
+    authority, own = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+    names = [x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in ("Our authority", "127.0.0.1")]
+    address = x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))])
+    with (folder / "authority.pem").open("wb") as trusted, (folder / "server.pem").open("wb") as server:
+        for file, name, key, extension in (
+            (trusted, names[0], authority, x509.BasicConstraints(ca=True, path_length=None)),
+            (server, names[1], own, address),
+        ):
+            now = datetime.now(UTC)
+            certificate = (
+                x509.CertificateBuilder(names[0], name, key.public_key(), x509.random_serial_number())
+                .not_valid_before(now - timedelta(days=1))
+                .not_valid_after(now + timedelta(days=1))
+                .add_extension(extension, critical=True)
+                .sign(authority, hashes.SHA256())
+            )
+            file.write(certificate.public_bytes(serialization.Encoding.PEM))
+        server.write(
+            own.private_bytes(
+                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+            )
+        )
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "server.pem")
     return context
 
 
-def test_a_private_certificate_authority_names_the_setting(tmp_path):
+@pytest.fixture
+def private_service(tmp_path) -> Iterator[str]:
+    """The address of a service that answers two connections, each once, if it is trusted."""
     context = certified(tmp_path)
 
     def serve() -> None:
-        connection, _ = listener.accept()
-        with connection, suppress(OSError):
-            context.wrap_socket(connection, server_side=True).close()
+        for _ in range(2):
+            connection, _ = listener.accept()
+            with connection, suppress(OSError), context.wrap_socket(connection, server_side=True) as secured:
+                secured.recv(65536)
+                secured.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
-        url = f"https://127.0.0.1:{listener.getsockname()[1]}"
-        with GlobalApi(url, SecretStr("t"), policy=ONCE) as api, pytest.raises(NotSent, match="set SSL_CERT_FILE"):
-            api.get("/x", read=bytes)
+        yield f"https://127.0.0.1:{listener.getsockname()[1]}"
         thread.join()
+
+
+def test_a_private_certificate_authority_names_the_setting_with_which_it_is_trusted(
+    private_service, tmp_path, monkeypatch
+):
+    with (
+        GlobalApi(private_service, SecretStr("t"), policy=ONCE) as api,
+        pytest.raises(NotSent, match="private certificate authority, set SSL_CERT_FILE"),
+    ):
+        api.get("/x", read=bytes)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
+    connection._authorities.cache_clear()  # a process reads them once
+    try:
+        with GlobalApi(private_service, SecretStr("t"), policy=ONCE) as api:
+            assert api.get("/x", read=bytes).read == b"{}"
+    finally:
+        connection._authorities.cache_clear()

@@ -11,6 +11,8 @@ import duckdb
 import pytest
 from starlette.responses import Response
 
+from pipelines.cli.views import refresh_lines
+from pipelines.metadata import of_refresh, of_table
 from tests.conftest import FEWER, NOW, logged
 from tests.test_sync import assert_equal, first_synced, published, synced
 from wms_sandbox.app import Sandbox
@@ -286,3 +288,108 @@ def test_where_an_order_went_is_filled_in_and_is_no_change_if_an_earlier_release
     night(bench, sandbox)
     assert (last(bench).compared, last(bench).changed, last(bench).orders_changed) == (240, 0, 0)
     assert_equal(bench, sandbox)
+
+
+def of_shipments(field: str, value: object):
+    """Shipments have this value from now on."""
+    return lambda page, ids: [one.update({field: value}) for one in page["collection"] if one["id"] in ids]
+
+
+def of_packages(page, ids):
+    """Packages, which have no id of their own, have a price that is no number."""
+    for one in page["collection"]:
+        for package in one.get("packages") or () if one["id"] in ids else ():
+            package["num_cartons"] = "a few"
+
+
+def of_orders(field: str, value: object):
+    """The orders of these shipments have this value from now on."""
+
+    def edit(page, ids):
+        orders = {one["order"]["id"] for one in page["collection"] if one["id"] in ids}
+        for order in page["included"].get("Order", ()):
+            if order["id"] in orders:
+                order[field] = value
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    "poison",
+    [
+        of_shipments("status", {"a": 1}),
+        of_shipments("updated_at", "yesterday"),
+        of_shipments("items", "none"),
+        of_packages,
+        of_orders("total_item_count", "many"),
+    ],
+    ids=["status", "updated_at", "items", "packages", "orders"],
+)
+def test_a_value_that_does_not_fit_is_quarantined_and_no_change_that_the_audit_found(
+    poison, bench, sandbox, settings_for
+):
+    """A record in front of them stands whole in quarantine; one more shipment did change without notice."""
+    one_page(bench, sandbox, settings_for)
+    first_synced(bench, sandbox)
+    with store(sandbox) as held:
+        removed, *poisoned = (int(held.ids[index]) for index in (2, 3, 40))
+        held.shown[70] = 0 if held.shown[70] else 1
+        changed = int(held.ids[70])
+
+    def rewritten(page):
+        poison(page, poisoned)
+        for one in page["collection"]:
+            if one["id"] == removed:
+                one.update(is_deleted=True)
+        return page
+
+    sandbox.sandbox.rewrite = rewritten
+    _, refreshed, _ = night(bench, sandbox)
+    assert refreshed.quarantined >= 3
+    found = last(bench)
+    assert (found.changed, found.missed, found.orders_changed) == (1, 0, 0)
+    assert json.loads(found.examples or "")["changed"] == [changed]
+
+
+def test_an_audit_is_reported_apart_from_what_the_sync_merged(bench, sandbox, settings_for):
+    one_page(bench, sandbox, settings_for)
+    first_synced(bench, sandbox)
+    _, refreshed, _ = night(bench, sandbox)
+    assert sum(refreshed.merged.values()) == 0
+    lines = list(refresh_lines(refreshed))
+    assert lines[0].startswith("merged    0 rows of ")
+    assert lines[1] == "audit     240 shipments compared, 0 changed"
+    assert (refreshed.counts["merged"], refreshed.counts["shipments_compared"]) == (0, 240)
+    assert of_refresh(refreshed)["audit"] == "240 shipments compared, 0 changed"
+    assert of_table("shipments", refreshed, None)["rows_merged"] == 0
+
+    with store(sandbox) as held:
+        held.shown[70] = 0 if held.shown[70] else 1
+        held.order_step[[int(held.order_first[100])]] += 1
+    _, refreshed, _ = night(bench, sandbox)
+    assert refreshed.audited == "240 shipments compared, 1 changed, 1 order changed"
+    assert refreshed.counts["changes_missed"] == 2
+
+    rebuilt = rebuild(bench.run)
+    assert rebuilt.audits == ()
+    assert rebuilt.merged["shipments"] == 240
+
+
+def test_a_value_that_a_sync_and_its_audit_read_is_counted_once(bench, sandbox, settings_for):
+    one_page(bench, sandbox, settings_for)
+    first_synced(bench, sandbox)
+    with store(sandbox) as held:
+        poisoned = [int(held.ids[index]) for index in (3, 40)]
+        held.updated[[3, 40]] = sandbox.sandbox.clock.now()
+        held.revision[[3, 40]] += 1
+
+    def rewritten(page):
+        of_shipments("status", {"a": 1})(page, poisoned)
+        return page
+
+    sandbox.sandbox.rewrite = rewritten
+    _, refreshed, _ = night(bench, sandbox)
+    assert refreshed.quarantined == 2
+    assert (last(bench).changed, refreshed.rows["ops_quarantine"]) == (0, 4)
+    found = next(one for one in refreshed.checks if one.check.name == "nothing_was_quarantined_in_the_latest_load")
+    assert found.offending == 2

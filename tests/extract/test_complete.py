@@ -49,9 +49,9 @@ class Losing:
 
 
 def narrow(sandbox) -> list[str]:
-    """Requests for ids alone: neither for related objects nor for a count."""
+    """Requests for ids alone: neither for related objects, nor for a count, nor to try the filter."""
     queries = [one.query for one in sandbox.sandbox.requests if "fields" not in one.query]
-    return [query for query in queries if parse_qs(query)["limit"] != ["1"]]
+    return [query for query in queries if parse_qs(query).get("limit", ["1"]) != ["1"]]
 
 
 def test_a_record_left_off_a_page_while_others_moved_on_is_found_and_landed(bench, sandbox):
@@ -161,7 +161,7 @@ def test_a_count_that_ignores_the_filter_is_noticed_and_all_is_read_in_one_windo
     assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == 600
     assert len(report.window_ids) == 1
     pages = -(-600 // page_size)
-    assert report.requests <= 2 * pages + 5
+    assert report.requests <= 2 * pages + 7
 
     sandbox.sandbox.advance(seconds=3600, changed=20)
     again = bench.read()

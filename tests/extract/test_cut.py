@@ -1,6 +1,7 @@
 """Windows by counts: full pages, few requests, the last ones smaller, and every moment in exactly one window."""
 
 from bisect import bisect_left
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
@@ -20,6 +21,8 @@ LIMIT = PAGES_PER_WINDOW * PAGE
 class Listing:
     """Counts records at these seconds after the start."""
 
+    widening = timedelta(0)
+
     def __init__(self, seconds):
         self.seconds = sorted(seconds)
         self.requests = 0
@@ -30,6 +33,9 @@ class Listing:
 
     def counts_by_filter(self):
         return True
+
+    def cut_by_interrupts(self):
+        return nullcontext()
 
     def within(self, part):
         first, last = ((moment - START).total_seconds() for moment in (part.start, part.end))

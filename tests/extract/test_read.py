@@ -272,7 +272,7 @@ def test_a_window_that_an_earlier_release_left_half_read_goes_on(bench, sandbox,
 def left_half_read(bench, sandbox) -> Window:
     """A window of some pages whose run failed."""
     bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1})
-    fail_after(sandbox, 19, lambda: Response("down", 500))
+    fail_after(sandbox, 21, lambda: Response("down", 500))
     with bench.api() as api, pytest.raises(ServiceFailed):
         bench.reading(api).sync()
     sandbox.sandbox.intercept = None
@@ -283,7 +283,7 @@ def left_half_read(bench, sandbox) -> Window:
 
 def refuse_large_pages(sandbox, largest: int) -> None:
     def intercept(request):
-        too_large = int(request.query_params["limit"]) > largest
+        too_large = int(request.query_params.get("limit", 0)) > largest
         return bad_parameters(ParameterError("limit", f"At most {largest}.")) if too_large else None
 
     sandbox.sandbox.intercept = intercept

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import math
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -93,15 +95,15 @@ def s3_server() -> Iterator[Wire]:
     server.stop()
 
 
-def client_of(wire: Wire):
+def client_of(wire: Wire, keys: Mapping[str, str] = KEYS, *, service: str = "s3"):
     import boto3
 
     return boto3.client(
-        "s3",
+        service,
         endpoint_url=wire.address,
-        region_name=KEYS["AWS_REGION"],
-        aws_access_key_id=KEYS["AWS_ACCESS_KEY_ID"],
-        aws_secret_access_key=KEYS["AWS_SECRET_ACCESS_KEY"],
+        region_name=keys["AWS_REGION"],
+        aws_access_key_id=keys["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=keys["AWS_SECRET_ACCESS_KEY"],
     )
 
 
@@ -110,6 +112,25 @@ def sandbox(server: SandboxServer) -> SandboxServer:
     """A sandbox of the test's own, on the socket that other processes reach."""
     server.sandbox = Sandbox(CONFIG)
     return server
+
+
+@contextmanager
+def permitted(wire: Wire, policy: str) -> Iterator[dict[str, str]]:
+    """The keys of a user with a policy; inside the block the server refuses what it does not allow, and all others."""
+    iam, user = client_of(wire, service="iam"), f"reader-{secrets.token_hex(4)}"
+    iam.create_user(UserName=user)
+    iam.put_user_policy(UserName=user, PolicyName="shown", PolicyDocument=policy)
+    made = iam.create_access_key(UserName=user)["AccessKey"]
+    _check_keys_after(wire, 0)
+    try:
+        yield KEYS | {"AWS_ACCESS_KEY_ID": made["AccessKeyId"], "AWS_SECRET_ACCESS_KEY": made["SecretAccessKey"]}
+    finally:
+        _check_keys_after(wire, math.inf)
+
+
+def _check_keys_after(wire: Wire, requests: float) -> None:
+    address, text = f"{wire.address}/moto-api/reset-auth", {"Content-Type": "text/plain"}
+    urlopen(Request(address, str(requests).encode(), text)).close()
 
 
 @pytest.fixture(scope="session")

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import duckdb
 import pytest
 from pydantic import SecretStr
 
 from tests.conftest import FEWER
-from tests.files.conftest import client_of, foretold, prefix_of
+from tests.files.conftest import KEYS, client_of, foretold, permitted, prefix_of
 from tests.lakes import Lakes
 from tests.oracle import differences, expected_tables
 from wms_sandbox.app import Sandbox
-from wms_sync.analytics.errors import AnalyticsError, LakeReplaced, MaintenanceError
+from wms_sync.analytics.errors import AnalyticsError, LakeReplaced, LakeUnreachable, MaintenanceError
 from wms_sync.analytics.lake import Lake
 from wms_sync.analytics.lake_upkeep import AT_ONCE, delete_replaced
+from wms_sync.analytics.persons import is_personal
 from wms_sync.analytics.target import target_of
+from wms_sync.catalogue import stored_tables
 from wms_sync.errors import SettingsError
 from wms_sync.load.refresh import refresh
-from wms_sync.reports.reader import python_lines
+from wms_sync.reports.doctor import examine
+from wms_sync.reports.reader import python_lines, reader_lines
 from wms_sync.runs.operation import Operation
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import LEDGER_LACKS
@@ -111,6 +121,111 @@ def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
     with target_of(settings).published() as connection:
         sent_to = connection.execute("select ship_to_country from orders where id = ?", [order]).fetchall()
     assert sent_to == [(None,)]
+
+
+def test_with_the_policy_that_is_shown_an_analyst_reads_the_lake_and_can_delete_nothing(
+    sandbox, settings_for, in_bucket, keys, postgres_url, s3, monkeypatch
+):
+    sandbox.sandbox = Sandbox(FEWER)
+    in_lake = {"analytics": "ducklake", "state_url": Lakes(postgres_url).new(), "include_addresses": True}
+    settings = settings_for(sandbox, **(in_bucket | in_lake))
+    Operation(settings, source="test").sync()
+    shown = "\n".join(reader_lines(settings))
+    policy = re.search(r"^  \{.*^  \}$", shown, re.DOTALL | re.MULTILINE)
+    assert policy is not None
+    assert "lake/pii" not in policy[0]
+    before = keys()
+    of_orders, of_persons = (next(key for key in before if key.startswith(f"lake/{name}/")) for name in ("main", "pii"))
+    lines = "\n".join(python_lines(settings)).replace("user=''analyst''", "user=''wms''")
+    with permitted(s3, policy[0]) as of_analyst:
+        for name, value in of_analyst.items():
+            monkeypatch.setenv(name, value)
+        names: dict[str, duckdb.DuckDBPyConnection] = {}
+        exec(lines, names)
+        with names["connection"] as connection:
+            for table in stored_tables():
+                query = f"select * from {table.qualified}"
+                if not is_personal(table):
+                    connection.execute(query).fetchall()
+                    continue
+                with pytest.raises(duckdb.HTTPException, match="403"):
+                    connection.execute(query).fetchall()
+        client = client_of(s3, of_analyst)
+        prefix = prefix_of(in_bucket)
+        assert client.get_object(Bucket="wms", Key=prefix + of_orders)["Body"].read(4) == b"PAR1"
+        for refused in (
+            lambda: client.delete_object(Bucket="wms", Key=prefix + of_orders),
+            lambda: client.put_object(Bucket="wms", Key=prefix + of_orders, Body=b"other"),
+            lambda: client.get_object(Bucket="wms", Key=prefix + of_persons),
+            lambda: client.get_object(Bucket="wms", Key=prefix + "lake.json"),
+        ):
+            with pytest.raises(client.exceptions.ClientError, match="AccessDenied"):
+                refused()
+    assert keys() == before
+
+
+@pytest.fixture
+def keys_of_a_container(monkeypatch) -> Iterator[None]:
+    """The keys come from the machine, as in EKS: the environment has only the address where obstore asks for them."""
+    given = {"AccessKeyId": KEYS["AWS_ACCESS_KEY_ID"], "SecretAccessKey": KEYS["AWS_SECRET_ACCESS_KEY"]}
+    content = json.dumps(given | {"Token": "lent", "Expiration": "2099-01-01T00:00:00Z"}).encode()
+
+    class Give(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with TemporaryDirectory() as folder, ThreadingHTTPServer(("127.0.0.1", 0), Give) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        Path(folder, "token").write_text("token")
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            monkeypatch.delenv(name)
+        monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", f"http://127.0.0.1:{server.server_port}/")
+        monkeypatch.setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", f"{folder}/token")
+        yield
+        server.shutdown()
+
+
+def test_a_sync_reads_nothing_where_only_obstore_finds_the_keys_and_doctor_says_so(
+    sandbox, settings_for, in_bucket, keys_of_a_container, keys, postgres_url
+):
+    lake_url = Lakes(postgres_url).new()
+    settings = settings_for(sandbox, **(in_bucket | {"analytics": "ducklake", "state_url": lake_url}))
+    found = {(one.subject, one.verdict): one.message for one in examine(settings)}
+    assert found["files", "ok"].endswith("puts nothing over what is there")
+    assert "set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION" in found["files", "fail"]
+    sandbox.sandbox.requests.clear()
+    with pytest.raises(LakeUnreachable, match=rf"DuckDB cannot .* {settings.files_url}/lake/ \(HTTPException: .*403"):
+        Operation(settings, source="test").sync()
+    assert list(sandbox.sandbox.requests) == []
+    assert not [key for key in keys() if key.startswith("raw/")]
+
+
+@pytest.mark.parametrize(
+    ("denied", "what"),
+    [("Put", "write in"), ("Get", "read from"), ("Delete", "delete from"), ("List", "list"), (None, None)],
+)
+def test_duckdb_is_tried_with_every_kind_of_request(denied, what, in_bucket, keys, s3, monkeypatch):
+    place = {**in_bucket, "analytics": "ducklake", "state_url": "postgresql://u@h/d"}
+    lake = Lake(Settings.load(_env_file=None, **place))
+    actions = [f"s3:{kind}*" for kind in ("Put", "Get", "Delete", "List") if kind != denied]
+    policy = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": actions, "Resource": "*"}]}
+    with permitted(s3, json.dumps(policy)) as of_writer:
+        for name, value in of_writer.items():
+            monkeypatch.setenv(name, value)
+        if what is None:
+            assert lake.try_files() == f"DuckDB can write, read, delete and list in {in_bucket['files_url']}/lake/"
+        else:
+            with pytest.raises(LakeUnreachable, match=f"DuckDB cannot {what} {in_bucket['files_url']}/lake/ ") as error:
+                lake.try_files()
+            assert "\n" not in str(error.value)
+    if what is None:
+        assert keys() == set()
 
 
 def lacking(settings: Settings) -> int | None:

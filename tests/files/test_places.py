@@ -12,6 +12,7 @@ import pytest
 
 from tests.conftest import turn_at
 from tests.files.conftest import client_of, prefix_of
+from wms_sync.errors import SettingsError
 from wms_sync.files.bucket import BucketFiles
 from wms_sync.files.errors import FilesRefused, FilesUnavailable, NameTaken, OddName, VersionsKept
 from wms_sync.files.interface import Files
@@ -19,6 +20,7 @@ from wms_sync.files.listing import Listing
 from wms_sync.files.names import marked, unmarked
 from wms_sync.files.opened import bucket_files
 from wms_sync.layout import Layout
+from wms_sync.settings import Settings
 from wms_sync.state.errors import TakenOver
 from wms_sync.state.turns import Turn
 
@@ -193,6 +195,31 @@ def test_the_place_is_examined(in_bucket, tmp_path, turn, s3):
     with pytest.raises(FilesRefused, match="bucket exists") as caught:
         bucket_files("s3://nowhere/p", s3.address, tmp_path).examined()
     assert "open-sesame" not in str(caught.value)
+
+
+LINE_BREAKS = {
+    "AWS_ACCESS_KEY_ID": "s3://wms/p",
+    "AWS_SESSION_TOKEN": "s3://wms/p",
+    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": "s3://wms/p",
+    "AZURE_STORAGE_TOKEN": "az://wms/p",
+}
+
+
+@pytest.mark.parametrize("name", LINE_BREAKS)
+def test_credentials_with_a_line_break_are_named_before_obstore_panics(name, tmp_path, monkeypatch):
+    """A secret that was made with ``echo`` ends with one."""
+    value = "open-sesame\n"
+    if name.endswith("_FILE"):
+        (tmp_path / "token").write_text(value)
+        value = f"{tmp_path}/token"
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError, match=f"WMS_FILES_URL: .*{name}.* has a line break") as caught:
+        Settings.load(_env_file=None, files_url=LINE_BREAKS[name])
+    assert "open-sesame" not in str(caught.value)
+    Settings.load(_env_file=None, files_url=f"file://{tmp_path}")
+    monkeypatch.setenv(name, value.strip())
+    (tmp_path / "token").write_text("open-sesame")
+    Settings.load(_env_file=None, files_url=LINE_BREAKS[name])
 
 
 @pytest.fixture(params=[403, 301, 404])

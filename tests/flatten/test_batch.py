@@ -16,7 +16,8 @@ from .conftest import EXTRACTED_AT
 
 
 def page_with(*ids, **more):
-    return json.dumps({"collection": [{"type": "Shipment", "id": one, **more} for one in ids], "included": {}}).encode()
+    records = [{"type": "Shipment", "id": one, "status": "new", **more} for one in ids]
+    return json.dumps({"collection": records, "included": {}}).encode()
 
 
 def rows(path, columns="*"):
@@ -46,7 +47,7 @@ def test_what_pages_repeat_unchanged_is_one_row_of_the_newest_page(flattener, la
     old, new = {"id": 7, "name": "Acme", "code": "A"}, {"id": 7, "name": "Acme Ltd", "code": "A"}
     stands = {"id": 8, "name": "Beta"}
     shown = [[old, stands], [new, stands], [old], [stands], []]
-    pages = [{"collection": [{"id": page}], "included": {"Retailer": held}} for page, held in enumerate(shown, 1)]
+    pages = [json.loads(page_with(page)) | {"included": {"Retailer": held}} for page, held in enumerate(shown, 1)]
 
     done = flattener.flatten(
         land(*(json.dumps(page).encode() for page in pages)), window_id="w", part=1, parquet_dir=tmp_path

@@ -26,7 +26,8 @@ def gate(shape):
 
 
 def page(*shipments, **envelope):
-    return json.dumps({"collection": list(shipments), **envelope}).encode()
+    """A page of shipments, each with a status: one without would be a stub."""
+    return json.dumps({"collection": [{"status": "new", **one} for one in shipments], **envelope}).encode()
 
 
 @pytest.mark.parametrize(
@@ -164,6 +165,23 @@ def test_a_learned_key_passes_and_is_counted_wherever_its_type_stands(gate):
         ("included.Zone", 1, "[]"),
         ("Page.warnings", 1, '["slow"]'),
     }
+
+
+@pytest.mark.parametrize(
+    ("record", "passes"),
+    [
+        ({"is_deleted": False}, True),
+        ({"is_deleted": None, "status": None, "items": [{"id": 5}]}, True),
+        ({"is_deleted": True}, False),
+        ({"is_deleted": "1"}, False),
+        ({"status": "Deleted"}, False),
+        ({"status": None}, False),
+        ({"status": "", "order": None, "items": []}, False),
+    ],
+)
+def test_a_page_that_may_hold_a_stub_does_not_pass_though_its_keys_are_known(gate, record, passes):
+    gate.learn([Drift("Shipment", "is_deleted", "", 1)])
+    assert gate.examine(page({"id": 1, "order": {"id": 4}}, {"id": 2} | record)).fits == passes
 
 
 def test_keys_without_end_are_not_learned(gate):

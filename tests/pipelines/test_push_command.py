@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -317,6 +320,32 @@ def test_a_path_that_is_no_file_is_wrong_usage_and_no_failed_run(environment, tm
     ended = CliRunner().invoke(main, ["push", kind, path], env=environment)
     assert ended.exit_code == 2
     assert path in ended.output
+    assert not (tmp_path / "data" / "state.db").exists()
+
+
+UNREADABLE = """
+import os, tempfile
+from pathlib import Path
+from pipelines.cli.main import main
+
+with tempfile.TemporaryDirectory() as name:
+    Path(name).chmod(0o755)
+    file = Path(name) / "unreadable.csv"
+    file.touch(mode=0)
+    if os.geteuid() == 0:
+        os.setresuid(65534, 65534, 0)
+    try:
+        main(["push", "retailers", str(file)])
+    finally:
+        os.seteuid(os.getresuid()[2])
+"""
+
+
+def test_a_file_that_may_not_be_read_is_wrong_usage_too(environment, tmp_path):
+    command = [sys.executable, "-c", UNREADABLE]
+    ended = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2, ended.stderr
+    assert "unreadable.csv' is not readable" in ended.stderr
     assert not (tmp_path / "data" / "state.db").exists()
 
 

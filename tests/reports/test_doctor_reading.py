@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from base64 import urlsafe_b64encode
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 
 import pytest
 from pydantic import SecretStr
 from starlette.responses import Response
 
-from tests.conftest import FEWER
 from tests.extract.test_field_selection import read, refuse
-from tests.test_sync import assert_equal, synced
-from wms_sandbox.app import STATUS, Sandbox
+from tests.extract.test_widening import DATES, MINUTES
+from wms_sandbox.app import STATUS
 from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sandbox.field_treatment import FieldTreatment
-from wms_sync.api.filters import timestamp
 from wms_sync.extract.field_selection import refused_now
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
 from wms_sync.reports.findings import Finding
-
-TIME = re.compile(r'"([0-9T:-]+)Z"')
-
-
-@dataclass(frozen=True)
-class ReadsTimesOfItsZone(FieldTreatment):
-    """For the service the times of a filter are this much later than they are meant."""
-
-    later: timedelta = timedelta(0)
-
-    def heard(self, parameters):
-        return [(name, TIME.sub(self._shifted, text)) for name, text in super().heard(parameters)]
-
-    def _shifted(self, written: re.Match[str]) -> str:
-        return f'"{timestamp(datetime.fromisoformat(written[1]).replace(tzinfo=UTC) + self.later)}"'
 
 
 def found(bench) -> dict[str, Finding]:
@@ -119,46 +99,14 @@ def test_a_status_page_that_fails_can_only_warn(bench, sandbox):
 
 
 @pytest.mark.parametrize(
-    ("hours", "verdict", "says"),
+    ("treatment", "verdict", "says"),
     [
-        (
-            5,
-            "fail",
-            "5 hours later than they are meant, in a zone of its own: what changes in the 5 hours",
-        ),
-        (9.5, "fail", "Set WMS_OVERLAP_SECONDS=34800"),
-        (-2, "warn", "2 hours earlier"),
-        (20, "warn", "is not found by a filter on that time"),
+        (MINUTES, "warn", "compares minutes. Each window is read 2 minutes wider"),
+        (DATES, "warn", "compares dates, or reads times in another zone than UTC"),
+        (FieldTreatment(), "ok", "found by the second"),
     ],
 )
-def test_a_service_that_reads_filters_in_a_zone_of_its_own_is_found(bench, sandbox, hours, verdict, says):
-    """It takes now for a time to come, so each night missed what changed in some hours, and all looked well."""
-    sandbox.sandbox.field_treatment = ReadsTimesOfItsZone(later=timedelta(hours=hours))
-    finding = found(bench)["filter times"]
+def test_how_exact_the_filter_is_has_a_line(bench, sandbox, treatment, verdict, says):
+    sandbox.sandbox.field_treatment = treatment
+    finding = found(bench)["filter on updated_at"]
     assert (finding.verdict, says in finding.message) == (verdict, True), finding.message
-
-
-def test_times_at_the_ends_of_the_calendar_are_not_tried(bench, sandbox):
-    odd = ["0001-01-01T00:00:00+05:00", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"]
-
-    def age(page):
-        for shipment, moment in zip(page["collection"], odd, strict=False):
-            shipment["updated_at"] = moment
-        return page
-
-    sandbox.sandbox.rewrite = age
-    assert found(bench)["filter times"].verdict == "ok"
-
-
-def test_an_overlap_that_makes_up_for_the_zone_of_a_service_loses_nothing(bench, sandbox, settings_for):
-    zone = ReadsTimesOfItsZone(later=timedelta(hours=5))
-    sandbox.sandbox = Sandbox(FEWER)
-    sandbox.sandbox.field_treatment = zone
-    bench.settings = settings_for(sandbox, overlap_seconds=5 * 3600 + 600, audit_pages=0)
-    assert found(bench)["filter times"].verdict == "ok"
-    synced(bench)
-    sandbox.sandbox.advance(seconds=24 * 3600, changed=100)
-    sandbox.sandbox.advance(seconds=10)
-    synced(bench)
-    sandbox.sandbox.field_treatment = FieldTreatment()
-    assert_equal(bench, sandbox)

@@ -80,7 +80,7 @@ def test_what_does_not_fit_is_an_entry_until_somebody_has_seen_it_and_again_with
     with pytest.raises(UnknownEntry, match="value-000000"):
         chosen(list(found.values()), ["value-000000"])
 
-    assert f"{value.rows} values did not fit their type" in needs(spoiled)
+    assert f"{value.rows} values or records did not fit and are left out" in needs(spoiled)
     acknowledge(spoiled, value.name)
     assert "did not fit" not in needs(spoiled)
     assert "1 unknown key, or key whose values were cast" in needs(spoiled)
@@ -132,7 +132,7 @@ def test_keys_and_values_are_counted_alike_wherever_they_are_shown(bench, sandbo
     found = now(bench)
     assert (refreshed.quarantined, refreshed.drift) == (found.quarantined, found.unknown_keys) == (3, 1)
     lines = list(refresh_lines(refreshed))
-    assert "doubts    3 values did not fit their type and are null: see ops.quarantine" in lines
+    assert "doubts    3 values or records did not fit and are left out: see ops.quarantine" in lines
     assert "doubts    1 unknown key, or key whose values were cast: see ops.schema_drift" in lines
     assert re.fullmatch(r"merged    [\d,]+ rows of 1 window into \d+ tables", lines[0])
     filled = sum(bool(count) for table, count in {**refreshed.rows, **refreshed.merged}.items())

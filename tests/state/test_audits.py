@@ -75,3 +75,13 @@ def test_a_store_from_before_anything_was_marked_learns_it(unopened_url):
     take_migration_back(unopened_url, "0006_missing_shipments", "drop table missing_shipments")
     with Audits(unopened_url) as audits:
         assert audits.missing() == {}
+
+
+def test_a_stub_that_says_deleted_counts_unless_the_shipment_was_known_to_be_missing_then(audits):
+    known = MissingShipment(7, "a", MOMENT, MOMENT + 2 * DAY)
+    audits.begin(audit("a"), [known])
+    before, within, after = (MissingShipment(7, f"stub {days}", MOMENT + days * DAY) for days in (-1, 1, 2))
+    other = MissingShipment(8, "stub 1", MOMENT + DAY, MOMENT + 3 * DAY)
+    for _ in range(2):  # a window that is merged again finds its stubs again
+        audits.mark_deleted([before, within, other, after])
+        assert audits.all_missing() == (before, known, other, after)

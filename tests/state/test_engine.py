@@ -24,8 +24,9 @@ from wms_sync.intervals import Interval
 from wms_sync.reports.doctor import examine
 from wms_sync.settings import Settings
 from wms_sync.state.engine import close_engine, open_engine, pending_migrations, silent
-from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateRefused, StateUrlError
+from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateNewer, StateRefused, StateUrlError
 from wms_sync.state.store import StateStore, Window
+from wms_sync.upkeep.recovery import begin
 
 ELSEWHERE = """
 import sqlite3, sys
@@ -102,6 +103,19 @@ def test_windows_of_an_earlier_release_learn_to_tell_their_service(tmp_path):
         assert store.service() is None
 
 
+def test_a_state_store_of_a_newer_release_is_read_and_not_written(tmp_path):
+    settings = Settings.load(_env_file=None, data_dir=tmp_path, base_url=None)
+    with StateStore(settings.database_url) as store, closing(sqlite3.connect(tmp_path / "state.db")) as newer:
+        newer.execute("insert into schema_migrations values ('9999_later', '2030-01-01 00:00:00')")
+        newer.commit()
+        assert store.windows() == ()
+    said = r"written by a newer release of wms-sync \(its state store has 9999_later\).* Update wms-sync"
+    with pytest.raises(StateNewer, match=said), begin(settings, "sync"):
+        pass
+    [found] = [one for one in examine(settings) if one.subject == "upgrade"]
+    assert (found.verdict, "newer release" in found.message) == ("fail", True)
+
+
 READ_ONLY = """
 import os, sys, tempfile
 from pathlib import Path
@@ -121,6 +135,8 @@ with tempfile.TemporaryDirectory() as name:
         os.chown(folder / "state.db", 65534, -1)
         os.seteuid(65534)
     try:
+        with StateStore(url) as store:
+            print("windows", store.windows())
         Turn.taken(url, Layout(folder), me)
     except WmsSyncError as error:
         print(type(error).__name__, error)
@@ -130,9 +146,9 @@ with tempfile.TemporaryDirectory() as name:
 
 
 @pytest.mark.parametrize("what", ["the file", "the folder too"])
-def test_a_read_only_state_store_is_named_with_what_to_do(what):
+def test_a_read_only_state_store_can_be_read_and_is_named_with_what_to_do_for_a_write(what):
     done = subprocess.run([sys.executable, "-c", READ_ONLY, what], capture_output=True, text=True, check=False)
-    assert done.stdout.startswith("Inaccessible"), done.stdout + done.stderr
+    assert done.stdout.startswith("windows ()\nInaccessible"), done.stdout + done.stderr
     assert "state.db cannot be used (it is read-only)" in done.stdout
     assert "check that it is of the right kind, its permissions" in done.stdout
 

@@ -9,7 +9,7 @@ seeds of a service that changes during every read           1   300
 orders of backfills and nights                              1    60
 orders of versions that the clocks belie                    2   500
 loads with damage, asked by themselves and as a whole        1   300
-sizes of a disk that gets full                              1    20
+sizes of a disk that gets full, each for two runs           1    20
 sequences of everything, against a model                   10   300
 mutated pages                                              50  3000
 publishings that readers go through                         2    50

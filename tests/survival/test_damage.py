@@ -1,10 +1,8 @@
-"""What lies on disk is lost, altered or left over, or there is no room: the next run mends it or says what to do."""
+"""What lies on disk is lost, altered or left over: the next run mends it or says what to do."""
 
 from __future__ import annotations
 
 import gzip
-import os
-import random
 import shutil
 import sqlite3
 import subprocess
@@ -21,8 +19,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tests.conftest import CONFIG, FEWER, IMPATIENT, NOW, Bench, asks_for_page, logged, opened_store
-from tests.survival.counts import FULL_DISKS
-from tests.survival.installation import Installation
 from tests.test_sync import assert_equal, begun, synced
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
@@ -504,57 +500,3 @@ def test_what_dead_runs_left_behind_harms_nobody(bench, sandbox):
     assert_equal(bench, sandbox)
     with duckdb.connect(layout.published, read_only=True) as connection:
         assert connection.execute("from duckdb_tables() where table_name = 'left_behind'").fetchall() == []
-
-
-FULL_DISK = """
-set -e
-mount -t tmpfs -o size=$2 tmpfs "$1"
-cp -r "$3" "$1/data"
-export WMS_DATA_DIR="$1/data"
-set +e
-"$4" -c "from pipelines.cli.main import main; main(['sync'])"
-echo "ended with $?"
-"$4" -c "import duckdb; print('rows', duckdb.connect('$1/data/analytics.duckdb').sql('from shipments').shape[0])"
-mount -o remount,size=1g "$1"
-"$4" -c "from pipelines.cli.main import main; main(['sync'])"
-echo "then with $?"
-cp -r "$1/data/." "$5"
-"""
-
-
-def may_mount() -> bool:
-    probe = subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True, check=False)
-    return probe.returncode == 0
-
-
-@pytest.mark.skipif(not may_mount(), reason="mounting a small disk is not permitted here")
-@pytest.mark.seeds(FULL_DISKS)
-def test_a_full_disk_fails_with_what_to_do_and_the_next_run_goes_on(seed, install, expected, tmp_path, template):
-    """The disk has so much room beside what a first sync left that something of a night fails, sooner or later."""
-    installation: Installation = install("mended", synced=False)
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    used = sum(path.stat().st_blocks * 512 for path in template.rglob("*") if path.is_file())
-    room = used + int(4096 * 10 ** random.Random(seed).uniform(0.5, 3.2))
-    script = [
-        "unshare",
-        "-m",
-        "sh",
-        "-c",
-        FULL_DISK,
-        "sh",
-        disk,
-        str(room),
-        template,
-        sys.executable,
-        installation.data,
-    ]
-    done = subprocess.run(
-        script, env={**os.environ, **installation.environment}, cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert "ended with 1" in done.stdout, done.stdout + done.stderr
-    assert "rows 240" in done.stdout, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr, done.stderr
-    assert "then with 0" in done.stdout, done.stdout + done.stderr
-    assert installation.differences(expected) == []
-    installation.assert_coverage_is_true()

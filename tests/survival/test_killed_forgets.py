@@ -1,4 +1,4 @@
-"""``wms-sync forget`` killed anywhere: the next run finishes it, whichever that is, and nothing else is lost.
+"""``wms-sync forget`` killed anywhere, or on a full disk: the next run finishes it, and nothing else is lost.
 
 After each kill the published file opens, and is as it was or as it is to be. One more ``wms-sync forget``, night or
 rebuild later no byte of the order's persons is in any file, every other row is there, what is recorded of the raw pages
@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from tests.survival.conftest import SMALL
+from tests.survival.counts import FULL_DISKS
+from tests.survival.full_disks import needs_a_disk, on_full_disk, room_of
 from tests.survival.installation import Installation, Rows, rows
 from tests.survival.kills import ENDED, KILLED, kill_at_each, moments_of
 from tests.survival.moments import Moment
@@ -124,3 +126,21 @@ def prove_it_is_finished(read: Read, installation: Installation, again: str, bef
     assert store.windows("abandoned") == ()
     assert store.forgotten(unfinished=True) == frozenset()
     store.close()
+
+
+@needs_a_disk
+@pytest.mark.seeds(FULL_DISKS)
+def test_a_forget_on_a_full_disk_fails_with_what_to_do_and_the_next_run_finishes_it(seed, read, tmp_path):
+    """The next run is one of ``AGAIN``; until there is space, a rebuild that finishes the forget fails as it did."""
+    whole: Installation = read.copy(tmp_path / "whole")
+    before = rows(whole.layout)
+    assert whole.run("forget", "--yes", str(read.order)).exitcode == 0, whole.log.read_text()
+    installation = read.copy(tmp_path / "read")
+    script = f"run forget --yes {read.order}\nrun rebuild\nfree_space\n"
+    said = on_full_disk(installation, tmp_path, room_of(seed), script)
+    assert "forget ended with 1" in said, said
+    assert "rebuild ended with 1" in said, said
+    assert "No space left on device" in said, said
+    shutil.rmtree(installation.data)
+    shutil.copytree(tmp_path / "data", installation.data)
+    prove_it_is_finished(read, installation, AGAIN[seed % len(AGAIN)], before, rows(whole.layout))

@@ -38,7 +38,7 @@ INTENTS = {
     "retailers": "Push._top_up > Push._intend > PushLedger.record > Guarded._transaction: before commit",
     "products": "Push._intend > JournaledLedger.record > PushLedger.record > Guarded._transaction: before commit",
 }
-SENT = "Creates.create > GlobalApi.post > Connection.send > Connection._once: after send"
+SENT = "Connection.send > Connection._once > Connection._answered > Lane.send: after send"
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ VICTIMS = {
         lambda sandbox: [one["sku"] for one in sandbox.products()],
         2 * PARALLEL,
         0.4,
-        share=(Moment("Creates.create > GlobalApi.post > Connection.send > Connection._once: after send", 40),),
+        share=(Moment(SENT, 40),),
     ),
 }
 

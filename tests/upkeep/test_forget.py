@@ -14,7 +14,7 @@ import duckdb
 import pytest
 from msgspec import structs
 
-from tests.conftest import FEWER, NOW, Bench, opened_store
+from tests.conftest import FEWER, NOW, Bench, no_file_larger_than, opened_store
 from tests.test_sync import synced
 from tests.unpacked import files_holding
 from wms_sandbox.app import Sandbox
@@ -277,6 +277,17 @@ def test_what_crashed_half_way_is_finished_by_running_again(stored, read_once):
     assert holding(stored, order) == set()
     assert_recorded(stored)
     rebuild(stored.run)
+
+
+def test_what_the_disk_refuses_is_said_and_the_next_run_finishes_it(stored):
+    """Raw pages and Parquet files still find room, the tables do not."""
+    order, *_ = orders_with_addresses(stored)
+    before = rows(stored)
+    with no_file_larger_than(2**20), pytest.raises(AnalyticsError, match=r"Forgetting .* \(.*File too large\)"):
+        forgotten(stored, order)
+    assert rows(stored) == before
+    assert forgotten(stored).rows > 0
+    assert holding(stored, order) == set()
 
 
 def test_leftovers_of_killed_runs_go_too(stored):

@@ -5,7 +5,6 @@ Addresses may contain secrets: no message shows them, and redirects are not foll
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
@@ -119,8 +118,6 @@ class AppriseUrl(Struct, frozen=True):
         return f"apprise takes it as {self._receiver().service_name}; {TRY_IT}"
 
     def _receiver(self) -> NotifyBase:
-        if importlib.util.find_spec("apprise") is None:
-            raise NotDelivered(f"{PREFIX}ALERT_URLS needs apprise: pip install 'wms-sync[alerts]'.")
         from apprise import Apprise, AppriseAsset
 
         asset = AppriseAsset(app_id="wms-sync", http_redirects=False, async_mode=False)

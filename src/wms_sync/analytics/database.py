@@ -2,8 +2,8 @@
 
 When the working database is opened, existing tables are compared with their definitions, unless the last load had the
 same ones. So an added column, table, mart or comment needs no migration, nor does an integer column that becomes a
-decimal. Any other change of type needs ``wms-sync rebuild``. A table of schema ``history`` with other columns is
-dropped, and the load makes it again.
+decimal. Any other type, and an unknown column, is a newer release's, and refused. A table of schema ``history`` with
+other columns is dropped, and the load makes it again.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import os
 import re
 import secrets
 import shutil
+import struct
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -25,7 +27,7 @@ import msgspec
 from msgspec import Struct
 
 from wms_sync import sql_files
-from wms_sync.analytics.errors import DatabaseForbidden, DatabaseOpenError, SchemaChangedError
+from wms_sync.analytics.errors import DatabaseForbidden, DatabaseNewer, DatabaseOpenError, TablesNewer
 from wms_sync.analytics.foreign_log import set_aside_log
 from wms_sync.analytics.lake_rows import committed_rows
 from wms_sync.analytics.one_transaction import OneTransaction, filled, is_known_empty
@@ -64,6 +66,7 @@ Places = Mapping[tuple[str, str], int]
 
 WIDENED = ("BIGINT", "DECIMAL(18,4)")
 """Release 0.1.0 stored quantities as whole numbers."""
+_HEADER = struct.Struct("<8x4sQ")
 _VIEW = re.compile(r"^CREATE VIEW (\w+\.)?")
 SCHEMAS = ("main", "pii", "ops", "history", "marts")
 
@@ -105,13 +108,14 @@ def open_for_writing(
 
     ``called`` is the path to show in errors if the file was moved into a turn's folder. ``like`` is a database with the
     definitions of this release, which a new file takes over from it: to make them takes twenty times as long. Raise
-    ``DatabaseOpenError`` or ``SchemaChangedError``.
+    ``DatabaseOpenError`` or ``TablesNewer``.
     """
     make_private(path.parent)
     try:
         connection = duckdb.connect(path, config=settings_of(path, memory_limit))  # type: ignore[arg-type]
     except duckdb.Error as error:
         shown = called or path
+        _refuse_newer(path, shown)
         raise DatabaseOpenError(
             f"The working file {shown} cannot be opened ({_error_text(error, path, shown)}). If another program has it "
             "open, end that program. If it is damaged, delete it if it still exists. Then run again: the working file "
@@ -246,6 +250,7 @@ def _connected(layout: Layout, path: Path, memory_limit: str | None) -> duckdb.D
         return duckdb.connect(path, read_only=True, config=config)  # type: ignore[arg-type]
     except duckdb.IOException:
         _refuse_forbidden(path)
+        _refuse_newer(path, path)
         copy = make_private_file(make_private(layout.work) / f"reading-{secrets.token_hex(4)}.duckdb")
     try:
         shutil.copyfile(path, copy)  # as of the last checkpoint: newer changes are in the log beside the file
@@ -261,9 +266,26 @@ def _refuse_forbidden(path: Path) -> None:
     try:
         path.open("rb").close()
     except PermissionError as error:
-        raise DatabaseForbidden(str(Inaccessible(path, error.strerror))) from None
+        raise DatabaseForbidden(str(Inaccessible.by(path, error))) from None
     except OSError:  # named with what is to be done about it when the file is copied
         return
+
+
+def _refuse_newer(path: Path, shown: Path) -> None:
+    """Raise ``DatabaseNewer`` for a file of a later storage version than this DuckDB writes at the latest."""
+    with suppress(duckdb.Error, OSError), TemporaryDirectory() as folder:  # such as where that has no room either
+        latest = Path(folder) / "latest.duckdb"
+        duckdb.connect(latest, config={"storage_compatibility_version": "latest"}).close()
+        if (_storage_version(path) or 0) > (_storage_version(latest) or 0):
+            raise DatabaseNewer(shown, duckdb.__version__)
+
+
+def _storage_version(path: Path) -> int | None:
+    """Return the number that DuckDB's documentation of its storage puts behind the magic bytes; None if none is."""
+    with suppress(OSError, struct.error), path.open("rb") as file:
+        magic, version = _HEADER.unpack(file.read(_HEADER.size))
+        return int(version) if magic == b"DUCK" else None
+    return None
 
 
 def _unreadable(path: Path, reason: str) -> DatabaseOpenError:
@@ -519,15 +541,18 @@ def _types(relation: PresentRelation) -> list[tuple[str, str]]:
 def _adapt_columns(
     connection: duckdb.DuckDBPyConnection, table: Table, present: TableColumns, wanted: TableColumns
 ) -> None:
+    if unknown := sorted(present.keys() - wanted.keys()):
+        raise TablesNewer(
+            f"{table.schema}.{table.name} has columns that this release does not know ({', '.join(unknown)})"
+        )
     for column, (kind, _) in wanted.items():
         if column not in present:
             connection.execute(f"alter table {table.qualified} add column {quote(column)} {kind}")
         elif (present[column][0], kind) == WIDENED:
             connection.execute(f"alter table {table.qualified} alter column {quote(column)} type {kind}")
         elif present[column][0] != kind:
-            raise SchemaChangedError(
-                f"Column {column} of {table.schema}.{table.name} is {present[column][0]} in the database and {kind} in "
-                "sql/tables. Run `wms-sync rebuild`: it makes every table again from the raw pages."
+            raise TablesNewer(
+                f"{table.schema}.{table.name}.{column} is {present[column][0]}, and {kind} in this release"
             )
 
 

@@ -45,8 +45,14 @@ class RawPagesDamagedError(AnalyticsError):
         )
 
 
-class SchemaChangedError(AnalyticsError):
-    """A stored table has a column of another type than ``sql/`` defines."""
+class TablesNewer(AnalyticsError):
+    """The tables have what neither this nor an earlier release defines."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__(
+            f"The tables were written by a newer release of wms-sync: {found}. Nothing was loaded. Update wms-sync, "
+            "then run again."
+        )
 
 
 class DatabaseOpenError(AnalyticsError):
@@ -131,6 +137,16 @@ class DatabaseForbidden(DatabaseOpenError):
     """This process may not read the file, of which nothing else is wrong."""
 
 
+class DatabaseNewer(DatabaseOpenError):
+    """A newer DuckDB than ours has written the file."""
+
+    def __init__(self, path: Path, version: str) -> None:
+        super().__init__(
+            f"{path} was written by a newer release of wms-sync, whose DuckDB is newer than {version}. Nothing was "
+            "changed. Update wms-sync, then run again."
+        )
+
+
 class LakeElsewhere(DatabaseOpenError):
     """The lake's files are in another place than the settings say."""
 
@@ -140,6 +156,19 @@ class LakeElsewhere(DatabaseOpenError):
             "where it is. Nothing was published. Set WMS_DATA_DIR or WMS_FILES_URL as they were. Or, once the raw "
             "pages and Parquet files are in the new place, let the next load make a new lake there: run `drop schema "
             "lake cascade` in PostgreSQL and delete the old files."
+        )
+
+
+class LakeUnreachable(AnalyticsError):
+    """DuckDB cannot do in the bucket of a lake what a load and maintenance do there."""
+
+    def __init__(self, what: str, place: str, cause: Exception) -> None:
+        super().__init__(
+            f"DuckDB cannot {what} {place} ({type(cause).__name__}: {str(cause).partition(chr(10))[0]}), so no load "
+            "can succeed. DuckDB takes keys from the environment alone, and neither from a role of the machine or the "
+            "container nor from a token file: set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, and "
+            "AWS_SESSION_TOKEN where keys are lent. They must be allowed to put, get, list and delete there. "
+            "`wms-sync doctor` tries each."
         )
 
 

@@ -98,6 +98,9 @@ class FileTarget:
     def refuse_others(self) -> None:
         """Do nothing: the file is in the data folder, which is this installation's own."""
 
+    def try_files(self) -> None:
+        """Do nothing: the data folder is examined as such."""
+
     def readers_in_the_way(self) -> tuple[int, ...]:
         """Return none: readers keep the file that they have open."""
         return ()

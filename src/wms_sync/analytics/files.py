@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from wms_sync import sql_files
-from wms_sync.catalogue import Table, quote
+from wms_sync.catalogue import Table, literal, quote
 
 
 def rows_in_files(table: Table, files: str = "files", *, alike: bool = False) -> str:
@@ -24,3 +26,10 @@ def chosen_rows(table: Table, chosen: str, *, alike: bool = False) -> str:
         chosen=chosen,
         root_key=quote(table.root_key),
     )
+
+
+def rows_of(table: Table, files: Sequence[str]) -> str:
+    """Return what to select from for the rows in these files of one load; without files it is empty."""
+    if not files:
+        return f"(from {table.qualified} limit 0)"
+    return f"read_parquet([{', '.join(map(literal, files))}])"

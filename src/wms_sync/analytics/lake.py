@@ -97,6 +97,10 @@ class Lake:
         self._refuse_another_place(place.data_path(self._settings))
         refuse_replaced(self._settings)
 
+    def try_files(self) -> str | None:
+        """Try the bucket, if the files are in one. Raise ``LakeUnreachable``."""
+        return place.try_bucket(self._settings)
+
     def readers_in_the_way(self) -> tuple[int, ...]:
         """Return the sessions that have read the statistics and keep their transaction open."""
         with LakeCatalogue(self._settings.database_url) as catalogue:
@@ -149,6 +153,8 @@ class Lake:
         try:
             with Fence(self._settings.database_url) as fence:
                 fence.put_up(turn)
+            with LakeCatalogue(self._settings.database_url) as catalogue:
+                catalogue.keep_samples_out(turn)
             claim(self._settings, turn)
         except BaseException:
             connection.close()

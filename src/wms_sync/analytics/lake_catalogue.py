@@ -14,6 +14,8 @@ from wms_sync.catalogue import table
 from wms_sync.state.engine import Opened
 from wms_sync.state.turns import Turn
 
+STATISTICS = ("ducklake_file_column_stats", "ducklake_table_column_stats")
+"""Tables of the catalogue with values of columns."""
 READERS_WAIT_SECONDS = 3
 """Whoever begins to read waits as long behind a lock that an earlier reader holds up."""
 NOT_LOCKED = "55P03"
@@ -79,8 +81,15 @@ class LakeCatalogue(Opened):
         with self._engine.begin() as connection:
             connection.execute(text(sql_files.read("lake/dropped.sql")))
 
+    def keep_samples_out(self, turn: Turn) -> None:
+        """Let PostgreSQL keep no values of columns in its own statistics, which it never clears of what was deleted."""
+        with self._engine.begin() as connection:
+            turn.epoch.verify(connection)
+            for name in connection.execute(text(sql_files.read("lake/statistics/sampled.sql"))).scalars().all():
+                connection.exec_driver_sql(sql_files.read("lake/statistics/not_sampled.sql").format(table=name))
+
     def narrow_statistics(self, turn: Turn) -> None:
-        """Forget the texts that no file has any more, also in what PostgreSQL keeps of the catalogue.
+        """Forget the texts that no file has any more, also in the deleted rows that PostgreSQL keeps.
 
         Raise ``ReadersInTheWay`` if somebody keeps a transaction open that has read them.
         """

@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+import secrets
+from contextlib import closing
 from urllib.parse import urlsplit
 
 import duckdb
 from sqlalchemy.engine import make_url
 
-from wms_sync.analytics.extensions import OF_BUCKET, OF_LAKE
+from wms_sync.analytics.errors import LakeUnreachable
+from wms_sync.analytics.extensions import OF_BUCKET, OF_LAKE, ONLY_FROM_WHEELS, load_extensions
 from wms_sync.catalogue import literal
 from wms_sync.settings import Settings
 
 NAME = "lake"
 """Of the attached database, of the schema of its catalogue in PostgreSQL, and of the folder of its files."""
+
+
+TRIAL = {
+    "write in": (
+        "attach 'ducklake::memory:' as tried (data_path {path}, data_inlining_row_limit 0)",
+        "create table tried.numbers as select 1 as number",
+    ),
+    "read from": ("from tried.numbers",),
+    "delete from": (
+        "drop table tried.numbers",
+        "call ducklake_expire_snapshots('tried', older_than => now())",
+        "call ducklake_cleanup_old_files('tried', cleanup_all => true)",
+    ),
+    "list": ("from glob({path} || '**')",),
+}
+"""Statements that do in a folder what a load and maintenance do, with a catalogue in memory."""
 
 
 def data_path(settings: Settings) -> str:
@@ -45,6 +64,28 @@ def store_statements(settings: Settings) -> tuple[str, ...]:
         f"set global s3_use_ssl = {str(endpoint.scheme == 'https').lower()}",
         "set global s3_url_style = 'path'",
     )
+
+
+def try_bucket(settings: Settings) -> str | None:
+    """Have DuckDB write, read, delete and list a file below the lake's; return a sentence, None without a bucket.
+
+    obstore finds keys where DuckDB does not look, so that it can read and land what no load can take. A file that
+    could be written and not deleted is one that no snapshot names: maintenance deletes it. Raise ``LakeUnreachable``.
+    """
+    if not _is_bucket(settings):
+        return None
+    path = f"{data_path(settings)}probe-{secrets.token_hex(8)}/"
+    with closing(duckdb.connect(config=ONLY_FROM_WHEELS)) as connection:  # type: ignore[arg-type]
+        load_extensions(connection, extensions(settings))
+        for statement in store_statements(settings):
+            connection.execute(statement)
+        for what, statements in TRIAL.items():
+            try:
+                for statement in statements:
+                    connection.execute(statement.format(path=literal(path))).fetchall()
+            except duckdb.Error as error:
+                raise LakeUnreachable(what, data_path(settings), error) from None
+    return f"DuckDB can write, read, delete and list in {data_path(settings)}"
 
 
 def parameters(settings: Settings, *, user: str | None = None, options: str | None = None) -> str:

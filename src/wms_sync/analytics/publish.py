@@ -11,7 +11,6 @@ from pathlib import Path
 
 import duckdb
 
-from wms_sync.analytics.errors import AnalyticsError
 from wms_sync.analytics.foreign_log import set_aside_log
 from wms_sync.durable import copy_file, share_with_group, sync
 from wms_sync.layout import Layout
@@ -24,12 +23,9 @@ def publish(turn: Turn, layout: Layout, source: Path) -> int:
     temporary.unlink(missing_ok=True)  # left by an attempt that failed, and not writable
     try:
         copy_file(source, temporary)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise AnalyticsError(
-            f"The new tables could not be copied for publishing ({error}). The published file is unchanged, and the "
-            f"merged data is safe in {source}. Free disk space and run `wms-sync sync` again."
-        ) from None
+    except OSError:
+        temporary.unlink(missing_ok=True)  # so that a full disk has room to record the failure
+        raise
     share_with_group(layout.root, temporary)
     sync(temporary)
     _verify(temporary)

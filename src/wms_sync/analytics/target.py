@@ -55,7 +55,7 @@ class Loading(Protocol):
         """Make every table again; what there is stays until the end."""
 
     def open(self, memory_limit: str | None = None) -> Opened:
-        """Open the tables for writing. Raise ``DatabaseOpenError`` or ``SchemaChangedError``.
+        """Open the tables for writing. Raise ``DatabaseOpenError`` or ``TablesNewer``.
 
         ``memory_limit``: of what is merged ahead; by default that of the settings.
         """
@@ -132,6 +132,12 @@ class Target(Protocol):
 
     def refuse_others(self) -> None:
         """Raise what a load would raise because the tables lie elsewhere, or another installation has their place."""
+
+    def try_files(self) -> str | None:
+        """Do with a file what a load does where the tables lie, and return a sentence; None if nothing needs a trial.
+
+        Raise what a load would raise at its end.
+        """
 
     def readers_in_the_way(self) -> tuple[int, ...]:
         """Return the sessions of readers for which the last step of forgetting would wait now."""

@@ -5,6 +5,7 @@ The token is sent to the configured origin only and never appears in a message.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -23,6 +24,7 @@ from wms_sync.api.clock import ServiceClock, dated
 from wms_sync.api.connection import Connection, Params, Request, TimeLimits, always
 from wms_sync.api.errors import NotAList, ProtocolError, Unauthorized, Unreachable
 from wms_sync.api.lean_httpx import httpx
+from wms_sync.api.notices import Warn
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.api.throttle import Throttle
 from wms_sync.settings import TOLERANCE, Settings
@@ -34,6 +36,7 @@ CREDENTIALS = (
     "of that instance) and at WMS_BASE_URL."
 )
 
+logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
@@ -70,6 +73,7 @@ class GlobalApi:
         policy: RetryPolicy | None = None,
         limits: TimeLimits | None = None,
         allowed: Callable[[], object] = always,
+        warn: Warn = logger.warning,
         tolerance: timedelta = TOLERANCE,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
@@ -84,6 +88,7 @@ class GlobalApi:
             headers={"X-ShipStream-API-Version": api_version} if api_version is not None else None,
             limits=limits,
             allowed=allowed,
+            warn=warn,
             transport=transport,
         )
 
@@ -95,11 +100,12 @@ class GlobalApi:
         policy: RetryPolicy | None = None,
         limits: TimeLimits | None = None,
         allowed: Callable[[], object] = always,
+        warn: Warn = logger.warning,
         transport: httpx.BaseTransport | None = None,
     ) -> Self:
         """Make a client for the configured instance. Raises ``SettingsError`` if the address or token is not set.
 
-        ``allowed`` and ``transport`` are those of ``Connection``.
+        ``allowed``, ``warn`` and ``transport`` are those of ``Connection``.
         """
         base_url, token = settings.require_service()
         return cls(
@@ -110,6 +116,7 @@ class GlobalApi:
             policy=policy,
             limits=limits,
             allowed=allowed,
+            warn=warn,
             tolerance=settings.clock_tolerance,
             transport=transport,
         )

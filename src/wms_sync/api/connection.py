@@ -25,6 +25,7 @@ from wms_sync.api.body import ACCEPT_ENCODING
 from wms_sync.api.errors import ApiError, Busy, InDoubt, NotSent, RedirectRefused, ServiceFailed, Unreachable
 from wms_sync.api.lane import Lane
 from wms_sync.api.lean_httpx import httpx
+from wms_sync.api.notices import Notices, Warn
 from wms_sync.api.retrying import RetryPolicy, backoff, wait_before_retry
 from wms_sync.api.throttle import Throttle
 from wms_sync.errors import SettingsError
@@ -105,8 +106,9 @@ def _refusing_environment() -> Iterator[None]:
 class Connection:
     """A thread-safe connection. ``requests`` counts the requests sent, ``throttle`` limits parallel requests.
 
-    ``allowed`` is called before each request, retries included, and may raise to prevent it. Requests go through
-    ``transport``, such as a service in this process, instead of a socket; what ends a slow answer cuts sockets alone.
+    ``allowed`` is called before each request, retries included, and may raise to prevent it. ``warn`` is called with
+    what headers announce. Requests go through ``transport``, such as a service in this process, instead of a socket;
+    what ends a slow answer cuts sockets alone.
     """
 
     def __init__(
@@ -119,9 +121,11 @@ class Connection:
         headers: Mapping[str, str] | None = None,
         limits: TimeLimits | None = None,
         allowed: Callable[[], object] = always,
+        warn: Warn = logger.warning,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self.base_url = base_url
+        self._notices = Notices(base_url, warn)
         self._allowed = allowed
         self._limits = limits or TimeLimits()
         self.requests = 0
@@ -215,6 +219,7 @@ class Connection:
         try:
             response = lane.send(_built(lane.http, request))
             try:
+                self._notices.hear(response)
                 statuses.raise_for(response, self.base_url, self._credentials)
                 taken = take(response, deadline)
             finally:

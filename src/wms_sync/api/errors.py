@@ -17,7 +17,8 @@ ApiError
 └── ProtocolError        an answer of the service that violates the interface
     ├── NotAList         an answer without a collection: where it answers a request, it becomes ``ServiceFailed``
     ├── PagingBroken     ids out of order, a page cursor that repeats or is absent
-    └── FilterIgnored    records that the filter of the request excludes
+    ├── FilterIgnored    records that the filter of the request excludes
+    └── FilterMisses     records that the filter of the request should find do not come
 
 Messages never contain a token; of a body they show what ``reasons`` makes of it.
 """
@@ -145,3 +146,7 @@ class PagingBroken(ProtocolError):
 
 class FilterIgnored(ProtocolError):
     """The service sent records that the filter of the request excludes, so its answer proves nothing."""
+
+
+class FilterMisses(ProtocolError):
+    """A filter on ``updated_at`` does not find shipments by it, so a read by dates would lose changes."""

@@ -83,21 +83,21 @@ def words_in(content: bytes, request: httpx.Request) -> str:
         return said
     body = _json(content)
     said = _text(content) if body is msgspec.UNSET else "; ".join(islice(_values(body), _MOST_REASONS))
-    return _shortened(clean(said, request))
+    return in_one_line(said, request)
 
 
 def words_in_page(content: bytes, request: httpx.Request) -> str:
     """Return what a body in the place of a page says. Of unknown keys only the names: values may be personal."""
     body = _json(content)
     if body is msgspec.UNSET:
-        return _shortened(clean(_text(content), request))
+        return in_one_line(_text(content), request)
     if not isinstance(body, dict):
         return ""
     if said := in_words(problems_in(content, request)):
         return said
     status = body.get("status")
     said = f"status: {status}" if isinstance(status, str) else f"JSON with the keys {', '.join(body) or '(none)'}"
-    return _shortened(clean(said, request))
+    return in_one_line(said, request)
 
 
 def clean(text: str, request: httpx.Request) -> str:
@@ -105,6 +105,11 @@ def clean(text: str, request: httpx.Request) -> str:
     plain = _without_markup(text) if _MARKUP.search(text) else text
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in plain).split())
     return without_credentials(line, request)
+
+
+def in_one_line(text: str, request: httpx.Request) -> str:
+    """Return a text clean, at most ``LONGEST`` characters of it."""
+    return _shortened(clean(text, request))
 
 
 def as_sentence(said: str) -> str:

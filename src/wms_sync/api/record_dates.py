@@ -12,6 +12,8 @@ from msgspec import Struct
 from wms_sync.api.answer_json import decoded
 from wms_sync.whole_numbers import whole
 
+YEARS = range(1900, 9999)
+
 
 class _Record(Struct):
     id: Any = None
@@ -35,10 +37,20 @@ def change_times(content: bytes) -> Mapping[int, object]:
     return {record_id: updated_at or None for record_id, updated_at in ids if record_id is not None}
 
 
-def changed_before(updated_at: object, moment: datetime) -> bool:
-    """Return whether an ``updated_at`` can be read and is earlier than a moment; a time without a zone is UTC."""
+def change_time(updated_at: object) -> datetime | None:
+    """Return an ``updated_at`` in UTC, None if it cannot be read; a time without a zone is UTC.
+
+    Nor can one be read at an end of the calendar, where a day earlier or later may be no date.
+    """
     try:
         changed = datetime.fromisoformat(str(updated_at))
-        return (changed if changed.tzinfo else changed.replace(tzinfo=UTC)) < moment
+        changed = (changed if changed.tzinfo else changed.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        return False
+        return None
+    return changed if changed.year in YEARS else None
+
+
+def changed_before(updated_at: object, moment: datetime) -> bool:
+    """Return whether an ``updated_at`` can be read and is earlier than a moment."""
+    changed = change_time(updated_at)
+    return changed is not None and changed < moment

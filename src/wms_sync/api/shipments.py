@@ -13,16 +13,18 @@ Cursors work only with ``sort=id``, so ``updated_at`` filters but never orders. 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
+from http import HTTPStatus
 from urllib.parse import urlsplit
 
+from wms_sync.api.body import packed
 from wms_sync.api.client import ROOT, Answer, GlobalApi
 from wms_sync.api.connection import Params
 from wms_sync.api.envelope import Envelope, read_envelope
-from wms_sync.api.errors import ProtocolError, Rejected
+from wms_sync.api.errors import NotAList, ProtocolError, Rejected
 from wms_sync.api.filters import UNDATED, ids_among, ids_between, updated_within
 from wms_sync.api.page_size import PageSize
 from wms_sync.api.query import Page, Query
@@ -39,8 +41,15 @@ IDS_PER_REQUEST = 200
 """With ids of ten digits, the encoded URL has about 3 KB; no limit is published, and 4 KB is a common one."""
 
 
+EMPTY = b'{"collection":[],"included":{},"has_more":false,"next":null,"meta":{"count":0}}'
+"""An empty list, in the place of an answer 404 or 204 that means one."""
+
+
 class ShipmentListing:
-    """Requests pages of shipments, by ``updated_at`` in ``[start, end)`` or by id. Set ``selection`` to narrow it."""
+    """Requests pages of shipments, by ``updated_at`` in ``[start, end)`` or by id.
+
+    Set ``selection`` to request less, and ``widening`` to request each window wider on both sides (``probe``).
+    """
 
     def __init__(
         self,
@@ -52,6 +61,8 @@ class ShipmentListing:
     ) -> None:
         self._api = api
         self.selection = Selection.whole(include_addresses=include_addresses)
+        self.widening = timedelta(0)
+        self._empty_is: int | None = None
         self._remark = remark
         self._page_size = page_size if isinstance(page_size, PageSize) else PageSize(page_size)
         self._watched = not include_addresses
@@ -67,7 +78,10 @@ class ShipmentListing:
     @property
     def signature(self) -> str:
         """Return everything that is requested besides the window, as text."""
-        return f"limit={self._page_size.now}&" + "&".join(f"{name}={value}" for name, value in self._common)
+        asked = [f"{name}={value}" for name, value in self._common]
+        if self.widening:
+            asked.append(f"wider={self.widening.total_seconds():.0f}")
+        return "&".join([f"limit={self._page_size.now}", *asked])
 
     def asks_the_same(self, signature: str) -> bool:
         """Return whether a half-read window with this signature can be resumed; the page size may differ."""
@@ -85,8 +99,8 @@ class ShipmentListing:
         return envelope.count, served_at
 
     def changed_within(self, start: datetime, end: datetime) -> Query:
-        """Return the query for shipments whose ``updated_at`` lies in ``[start, end)``."""
-        return self._query(updated_within(start, end))
+        """Return the query for shipments whose ``updated_at`` lies in ``[start, end)``, or near its ends."""
+        return self._query(updated_within(start - self.widening, end + self.widening))
 
     def undated(self) -> Query:
         """Return the query for shipments whose ``updated_at`` is null."""
@@ -94,13 +108,25 @@ class ShipmentListing:
 
     def between(self, after_id: int, to_id: int | None = None, *, since: datetime | None = None) -> Query:
         """Return the query for shipments with ids in ``(after_id, to_id]``; with ``since``, for those changed since."""
-        dated = () if since is None else (updated_within(since, None),)
+        dated = () if since is None else (updated_within(since - self.widening, None),)
         return self._query(*dated, after_id=after_id, to_id=to_id)
 
     def lowest_id(self, start: datetime) -> int | None:
         """Return the lowest id of a shipment changed since ``start``; None if there is none. One request."""
-        envelope, _ = self._counted(updated_within(start, None))
+        envelope, _ = self._counted(updated_within(start - self.widening, None))
         return min(envelope.ids, default=None)
+
+    def first_change_times(self) -> Mapping[int, object]:
+        """Return the ``updated_at`` of the shipments with the lowest ids, as it came. One request."""
+        return change_times(self._get((("sort", "id"),)).body.content)
+
+    def first_ids(self, start: datetime, end: datetime) -> tuple[int, ...]:
+        """Return the lowest ids of shipments that the filter finds in ``[start, end)``. One request.
+
+        The page has the service's default size, as that of ``first_change_times``. So no shipment that is on that page
+        can be behind the end of this one.
+        """
+        return self._get((("filter", updated_within(start, end)), ("sort", "id"))).read.ids
 
     def count_ids(
         self, after_id: int, to_id: int | None, start: datetime | None = None, end: datetime | None = None
@@ -117,7 +143,7 @@ class ShipmentListing:
         """
         params = (("filter", UNDATED), ("sort", "id"), ("limit", "1"), ("count", "1"))
         try:
-            answer = self._api.get(PATH, params, read=read_envelope)
+            answer = self._get(params)
         except Rejected:
             return None
         envelope = answer.read
@@ -133,7 +159,7 @@ class ShipmentListing:
         Raises ``ProtocolError`` if the answer is no proof, because it is not a complete list of what was requested.
         """
         params = (("filter", ids_among(ids)), ("sort", "id"), ("limit", str(len(ids))), ("count", "1"))
-        answer = self._api.get(PATH, params, read=read_envelope)
+        answer = self._get(params)
         envelope = answer.read
         found = frozenset(envelope.ids)
         if envelope.has_more or not found <= set(ids) or not len(found) == envelope.records == envelope.count:
@@ -155,7 +181,7 @@ class ShipmentListing:
 
     def _counted(self, *filters: str, selecting: Params = ()) -> tuple[Envelope, datetime]:
         asked = (*_asked(filters, None), ("sort", "id"), ("limit", "1"), ("count", "1"), *selecting)
-        answer = self._api.get(PATH, asked, read=read_envelope)
+        answer = self._get(asked)
         return answer.read, answer.served_at
 
     def _page(self, filters: Sequence[str], page_cursor: int | None, *, counted: bool = True) -> Page:
@@ -180,13 +206,43 @@ class ShipmentListing:
         while True:
             size = self._page_size.now
             try:
-                answer = self._api.get(PATH, (*asked, ("limit", str(size)), *common), read=read)
+                answer = self._get((*asked, ("limit", str(size)), *common), read)
             except Rejected as refusal:
                 if not self._page_size.refused(size, refusal):
                     raise
             else:
                 self._page_size.taken(size)
                 return answer
+
+    def _get(self, params: Params, read: Callable[[bytes], Envelope] = read_envelope) -> Answer[Envelope]:
+        """Request a list. A 404 or 204 is an empty one if the service answers so for a day without shipments.
+
+        A path that is gone for a moment answers 404 too. So a list without any filter must come right after.
+        """
+        try:
+            return self._api.get(PATH, params, read=read)
+        except (NotAList, Rejected) as refusal:
+            status = _status_of_empty(refusal)
+            if status is None or status != self.status_of_empty_list():
+                raise
+        anything = self._api.get(PATH, (("sort", "id"), ("limit", "1")), read=read_envelope)
+        return Answer(packed(EMPTY), anything.served_at, read(EMPTY))
+
+    def status_of_empty_list(self) -> int:
+        """Return the status with which the service answers for a day without shipments: 200, 404 or 204. One request.
+
+        It is requested once; raises other errors of the request.
+        """
+        if self._empty_is is None:
+            params = (("filter", updated_within(*LONG_AGO)), ("sort", "id"), ("limit", "1"))
+            try:
+                self._api.get(PATH, params, read=read_envelope)
+                self._empty_is = HTTPStatus.OK
+            except (NotAList, Rejected) as refusal:
+                self._empty_is = _status_of_empty(refusal)
+                if self._empty_is is None:
+                    raise
+        return self._empty_is
 
     def _look_at_host(self, host: str | None) -> None:
         if host is not None and host != urlsplit(self._api.base_url).hostname:
@@ -195,6 +251,13 @@ class ShipmentListing:
                 "there: they are requested from this address. The key next in the raw pages shows the host; if it is "
                 "the instance's address, set WMS_BASE_URL to it."
             )
+
+
+def _status_of_empty(refusal: NotAList | Rejected) -> int | None:
+    """Return the status of an answer that can mean an empty list, else None; only a 204 is not a list for ``get``."""
+    if isinstance(refusal, NotAList):
+        return HTTPStatus.NO_CONTENT
+    return HTTPStatus.NOT_FOUND if refusal.status == HTTPStatus.NOT_FOUND else None
 
 
 def _asked(filters: Sequence[str], page_cursor: int | None) -> Iterator[tuple[str, str]]:

@@ -2,8 +2,10 @@
 
 A shipment of the slice is *changed* if its rows differ although ``updated_at`` is the same, *missed* if the tables lack
 a version that they should have, and *absent* if the tables have it and the slice does not. A shipment that changed
-after the sync's horizon counts as none of these: the next sync reads it. An object of any kind is *voided* if the
-tables have it with a later ``updated_at`` than the slice, which was read later: the merge takes the slice's version.
+after the sync's horizon counts as none of these: the next sync reads it. Nor does one that the slice shows as a stub
+that says nothing, or with a value that did not fit its type: it is reported as quarantined. An object of any kind is
+*voided* if the tables have it with a later ``updated_at`` than the slice, which was read later: the merge takes the
+slice's version.
 """
 
 from __future__ import annotations
@@ -20,10 +22,12 @@ from msgspec.structs import asdict
 from wms_sync import sql_files
 from wms_sync.analytics.database import has_ops_table, records, replace_rows
 from wms_sync.analytics.errors import DatabaseOpenError
+from wms_sync.analytics.files import rows_of
 from wms_sync.analytics.merge import WindowGroup
 from wms_sync.analytics.narrowing import Narrowing, narrowing
 from wms_sync.analytics.target import Target, target_of
-from wms_sync.catalogue import Table, literal, quote, table, tables
+from wms_sync.catalogue import Table, quote, table, tables
+from wms_sync.flatten.stubs import SAYS_NOTHING
 from wms_sync.flatten.window import FlattenedWindow
 from wms_sync.layout import Layout
 from wms_sync.privacy.fields import SHIP_TO
@@ -51,7 +55,7 @@ def stored_shipments(settings: Settings, after_id: int, to_id: int) -> frozenset
 class Comparison:
     """Compares one slice with one open database.
 
-    ``missing`` are the shipments known to be missing, ``lacking`` is what the slice's window did not bring.
+    ``missing`` is what is known to be missing, also by this slice, and ``lacking`` what its window did not bring.
     ``make_room`` is called after each table.
     """
 
@@ -61,7 +65,7 @@ class Comparison:
         layout: Layout,
         audit: Audit,
         flattened: FlattenedWindow,
-        missing: Sequence[int],
+        missing: Sequence[MissingShipment],
         lacking: Narrowing,
         make_room: Callable[[], None],
     ) -> None:
@@ -94,13 +98,29 @@ class Comparison:
         )
 
     def _find_versions(self, start: datetime) -> None:
-        bounds = {"after_id": self._audit.after_id, "to_id": self._audit.to_id, "settled_at": self._audit.settled_at}
-        self._connection.execute(self._statement("slice", "shipments"), {"start": start, **bounds})
+        known = [missing.shipment_id for missing in self._missing if missing.window_id != self._audit.window_id]
+        values = {
+            "start": start,
+            "after_id": self._audit.after_id,
+            "to_id": self._audit.to_id,
+            "settled_at": self._audit.settled_at,
+            "known_missing": known,
+            "says_nothing": SAYS_NOTHING,
+        }
+        quarantine = self._incoming(table("ops_quarantine"))
+        self._connection.execute(
+            sql_files.read("audit/misfits.sql").format(
+                quarantine=quarantine,
+                shipments=self._incoming(table("shipments")),
+                order_items=self._incoming(table("order_items")),
+            )
+        )
+        self._connection.execute(self._statement("slice", "shipments", quarantine=quarantine), values)
         self._connection.execute(sql_files.read("audit/same_shipments.sql"))
         self._connection.execute(self._statement("same_orders", "orders"))
 
-    def _statement(self, name: str, slug: str) -> str:
-        return sql_files.read(f"audit/{name}.sql").format(incoming=self._incoming(table(slug)))
+    def _statement(self, name: str, slug: str, **parts: str) -> str:
+        return sql_files.read(f"audit/{name}.sql").format(incoming=self._incoming(table(slug)), **parts)
 
     def _ids(self, verdict: str | None) -> list[int]:
         query = "select id from audit_slice where verdict is not distinct from ? order by id"
@@ -135,15 +155,13 @@ class Comparison:
         return [row[0] for row in self._connection.execute(statement).fetchall()]
 
     def _incoming(self, of: Table) -> str:
-        files = self._flattened.files(self._layout, of.slug)
-        if not files:
-            return f"(from {of.qualified} limit 0)"
-        return f"read_parquet([{', '.join(map(literal, files))}])"
+        return rows_of(of, self._flattened.files(self._layout, of.slug))
 
     def _totals(self, start: datetime) -> tuple[int, int]:
         bounds = {"start": start, "settled_at": self._audit.settled_at, "total_to_id": self._audit.total_to_id}
         query = sql_files.read("audit/totals.sql")
-        row = self._connection.execute(query, bounds | {"missing": self._missing}).fetchone()
+        missing = [missing.shipment_id for missing in self._missing]
+        row = self._connection.execute(query, bounds | {"missing": missing}).fetchone()
         return (int(row[0]), int(row[1])) if row else (0, 0)
 
 
@@ -156,19 +174,22 @@ def compare(
     *,
     start: datetime,
     make_room: Callable[[], None],
-) -> None:
-    """Compare the slices in a group of windows, before it is merged, and record the results.
+) -> Sequence[str]:
+    """Compare the slices in a group of windows, before it is merged, and record the results; return their windows.
 
     A slice that was compared before is skipped. ``narrow`` says by window what it lacks. ``make_room`` is called often.
     """
     due = audits.uncompared()
+    compared = []
     for window, flattened in group:
         if window.id in due:
             lacking = narrowing(narrow.get(window.id, ()))
             comparison = Comparison(
-                connection, layout, due[window.id], flattened, list(audits.missing()), lacking, make_room
+                connection, layout, due[window.id], flattened, list(audits.missing().values()), lacking, make_room
             )
             audits.complete(window.id, comparison.result(start))
+            compared.append(window.id)
+    return compared
 
 
 def write_audits(connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 from wms_sync.api.shipments import ShipmentListing
 from wms_sync.extract.cut import Slice, even_windows
@@ -89,7 +90,13 @@ class IntervalCutter:
         counted = self._counted(whole, count) if self._counts.are_reliable() else None
         if counted is None:
             return [(whole, UNKNOWN)]
-        return even_windows(counted, page_size=self._page_size, pages=PAGES_PER_WINDOW, lanes=self._lanes)
+        return even_windows(
+            counted,
+            page_size=self._page_size,
+            pages=PAGES_PER_WINDOW,
+            lanes=self._lanes,
+            shortest=self._listing.widening,
+        )
 
     def _counted(self, whole: Interval, count: int) -> list[Slice] | None:
         """Return slices with few records each, or None if the counts contradict each other or stop coming."""
@@ -111,8 +118,9 @@ class IntervalCutter:
         return counted
 
     def _parts(self, whole: Interval, count: int) -> tuple[Interval, ...]:
-        """Return the parts in which to count a slice; one if it is a second long."""
-        return slices(whole, min(MOST_PARTS, max(LEAST_PARTS, -(-count // self._coarse))))
+        """Return the parts in which to count a slice; one if it is as short as a filter can tell apart."""
+        most = whole.length // max(self._listing.widening, timedelta(seconds=1))
+        return slices(whole, min(most, MOST_PARTS, max(LEAST_PARTS, -(-count // self._coarse))))
 
 
 def _leaves(whole: Slice, parts: Sequence[Interval], within: Mapping[Interval, int]) -> list[Slice]:

@@ -20,11 +20,14 @@ SLACK = 0.15
 """The share of a page that stays free in each window, since what lies between two counts is estimated."""
 
 
-def even_windows(counted: Sequence[Slice], *, page_size: int, pages: int, lanes: int) -> list[Slice]:
+def even_windows(
+    counted: Sequence[Slice], *, page_size: int, pages: int, lanes: int, shortest: timedelta = timedelta(0)
+) -> list[Slice]:
     """Return windows of about ``pages`` full pages, in order of time, with the number of records expected in each.
 
     ``counted`` are adjacent slices; inside a slice its records are taken to be spread evenly. The smaller windows have
-    the newest records, which are the most likely to change while they are read.
+    the newest records, which are the most likely to change while they are read. None but the last is shorter than
+    ``shortest``: each is read wider by about as much.
     """
     total = sum(count for _, count in counted)
     if total <= pages * page_size:
@@ -34,7 +37,9 @@ def even_windows(counted: Sequence[Slice], *, page_size: int, pages: int, lanes:
     for end in accumulate(_sizes(total, page_size, pages, lanes)):
         part, count = counted[at := bisect_left(reached, end) - 1]
         seconds = int(part.length.total_seconds() * (end - reached[at]) / count)
-        cuts.setdefault(part.start + timedelta(seconds=seconds), end)
+        moment = part.start + timedelta(seconds=seconds)
+        if moment - next(reversed(cuts)) >= shortest:
+            cuts.setdefault(moment, end)
     bounds = [*cuts.items(), (counted[-1][0].end, total)]
     return [(Interval(start, end), after - before) for (start, before), (end, after) in pairwise(bounds)]
 

@@ -14,10 +14,11 @@ from time import monotonic
 
 from msgspec import Struct
 
+from wms_sync.api import probe
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.clock import EARLIEST, LATEST
 from wms_sync.api.errors import PagingBroken, Rejected
-from wms_sync.extract import plan, unfinished
+from wms_sync.extract import plan, unfinished, widening
 from wms_sync.extract.cleaner import Cleaner
 from wms_sync.extract.clocks import Clocks, remember, remembered, served_later
 from wms_sync.extract.counts import UNKNOWN, Counts, IntervalCutter
@@ -115,6 +116,7 @@ class Reading:
         lowest = min(gap.start for gap in plan.find_gaps(start, datetime.max.replace(tzinfo=UTC), covered))
         since = max(start, lowest - overlap) if covered else start
         self._api.clock.listen()
+        self._widen()
         count, _ = self._field_selection.settle(self._listing, since, None)
         self._count_before_start()
         clocks = self._clocks(covered[-1].end if covered else start, remembered(self._store), since)
@@ -131,6 +133,7 @@ class Reading:
         """Read ``[start, end)`` again, as far as the service's clock allows."""
         started = monotonic()
         self._api.clock.listen()
+        self._widen()
         count, _ = self._field_selection.settle(self._listing, start, end)
         clocks = self._clocks(start, None, start)
         asked, needed = Interval(start, end), interval(start, min(end, clocks.horizon))
@@ -141,6 +144,12 @@ class Reading:
         report = self._read("backfill", needed, count, clocks, started, before)
         unfinished.end(self._store, asked)
         return report
+
+    def _widen(self) -> None:
+        """Find out how exact the filter on dates is, before anything counts as covered."""
+        found = widening.settle(self._listing, self._store, self._api.base_url)
+        if found:
+            self._notes.append(probe.describe(found))
 
     def _gone_on_with(self, asked: Interval, needed: Sequence[Interval]) -> UnfinishedBackfill | None:
         """Return the unfinished backfill of the same days if part of it is unread; note what is resumed or loaded."""

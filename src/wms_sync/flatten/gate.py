@@ -22,10 +22,11 @@ from msgspec import Raw, Struct, field
 from wms_sync.flatten.duplicates import Duplicates, id_of, kinds_repeat
 from wms_sync.flatten.findings import Drift
 from wms_sync.flatten.routes import Route, at_end
-from wms_sync.flatten.shape import COLLECTION, ENVELOPE, INCLUDED, Node, ObjectNode, Shape, ValueNode
+from wms_sync.flatten.shape import COLLECTION, ENVELOPE, INCLUDED, SHIPMENT, Node, ObjectNode, Shape, ValueNode
 from wms_sync.flatten.split import ObjectBytes, Seen, lists_of
 from wms_sync.flatten.strict_types import Asked, StrictTypes, decoder, routes_to_decimals
-from wms_sync.flatten.unknown_keys import Counted, UnknownKeys
+from wms_sync.flatten.stubs import SIGNS, may_hold_stub
+from wms_sync.flatten.unknown_keys import Counted, UnknownKeys, attributes_of
 
 AT_ONCE = 32
 """How many objects are decoded at a time: their values then stay in the processor's cache, and take little memory."""
@@ -108,6 +109,8 @@ class Gate:
             decoded = self._decoded(kind, b"[" + b",".join(objects[at : at + AT_ONCE]) + b"]")
             if duplicates.inside(decoded):
                 raise ValueError("a list contains an object twice")
+            if kind == COLLECTION and may_hold_stub(decoded, self._signs):
+                raise ValueError("a record may be a stub")
             self._unknown_keys.count(decoded, *path, drift=drift)
             ids += map(id_of, decoded)
         return ids
@@ -150,3 +153,5 @@ class Gate:
         included = types.struct(self._included, dict.fromkeys(self._nodes, (lists, None)))
         page = types.struct(self._page, {COLLECTION: (lists, None), INCLUDED: (included | None, None)})
         self._split: msgspec.json.Decoder[Any] = msgspec.json.Decoder(page)
+        keys = attributes_of(self._unknown_keys.learned, SHIPMENT)
+        self._signs = [attribute for attribute, key in keys.items() if key in SIGNS]

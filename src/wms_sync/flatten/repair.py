@@ -1,9 +1,9 @@
 """Repair a page that did not pass the gate: find every misfit and every unknown key, and keep the rest.
 
 This is the slow path: Python parses the page and walks it along its shape. A value that does not fit becomes null and
-a ``Misfit``; an unusable record is removed and becomes a ``Misfit`` as a whole; an unknown key is counted. The rest is
-written as JSON again, each value in the form that ``values`` gives, and DuckDB reads it like any page. If a list
-contains an object twice, the first occurrence stays and the others become misfits, except exact copies under
+a ``Misfit``; an unusable record or a stub is removed and becomes a ``Misfit`` as a whole; an unknown key is counted.
+The rest is written as JSON again, each value in the form that ``values`` gives, and DuckDB reads it like any page. If a
+list contains an object twice, the first occurrence stays and the others become misfits, except exact copies under
 ``included``.
 
 Accepted without a finding, because nothing is lost: whole numbers and flags written as text, ``12.0``, numbers and
@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 
 from wms_sync.flatten.findings import UNKNOWN_KEY, Drift, Misfit, shown, with_surrogates_escaped
-from wms_sync.flatten.shape import ENVELOPE, PRODUCTS, ListNode, Node, ObjectNode, Shape, ValueNode
+from wms_sync.flatten.shape import ENVELOPE, PRODUCTS, SHIPMENT, ListNode, Node, ObjectNode, Shape, ValueNode
+from wms_sync.flatten.stubs import why_stub
 from wms_sync.flatten.tolerant_json import Parsed
 from wms_sync.flatten.values import Cast, Unfit, converted, means_null
 from wms_sync.numbered import as_list
@@ -155,6 +156,9 @@ class _Walk(Struct):
             owner = _Owner(node.name, whole(value.get("id")) if value else None)
         if node.keyed and owner.id is None:
             self._misfit(owner, path, value, "its id is no whole number: the object was removed")
+            return _MISFIT
+        if node.name == SHIPMENT and (why := why_stub(value)) is not None:
+            self._misfit(owner, path, value, why)
             return _MISFIT
         repaired: dict[str, Any] = {}
         fields = node.fields

@@ -20,6 +20,8 @@ from wms_sync.catalogue import quote
 
 COLLECTION = "collection"
 INCLUDED = "included"
+SHIPMENT = "Shipment"
+"""The kind of the records under ``collection``."""
 ENVELOPE = (COLLECTION, INCLUDED, "has_more", "next", "previous", "meta")
 PRODUCTS = (
     "Product",
@@ -108,9 +110,9 @@ def _shape(named: tuple[tuple[str, DuckDBPyType], ...]) -> Shape:
     types = dict(named)
     shipment, of_kinds = types["shipment"], dict(_children(types["included"]))
     names = {str(duckdb_type): quote(name) for name, duckdb_type in named}
-    kinds = {str(of_list): name for name, of_list in of_kinds.items()} | {f"{shipment}[]": "Shipment"}
+    kinds = {str(of_list): name for name, of_list in of_kinds.items()} | {f"{shipment}[]": SHIPMENT}
     return Shape(
-        collection=ListNode(_thing(shipment, "Shipment", kinds, keyed=True)),
+        collection=ListNode(_thing(shipment, SHIPMENT, kinds, keyed=True)),
         included={name: _included(of_list, name, kinds) for name, of_list in of_kinds.items()},
         columns={COLLECTION: _columns(shipment, names)}
         | {

@@ -174,7 +174,7 @@ class StrictTypes:
             else (name, *(given[name] if name in given else self._optional(node)))
             for name, node in thing.fields.items()
         ]
-        unknown = attributes_of(self._unknown, thing)
+        unknown = attributes_of(self._unknown, thing.name)
         fields += [(name, Raw, ABSENT) for name in unknown]
         # in the order of sql/types, in which keys are found at once if the service writes them so
         return msgspec.defstruct(

@@ -86,13 +86,13 @@ class UnknownKeys:
             return None
         routes = {name: self._route_of(child) for name, child in node.fields.items()}
         onward = {name: route for name, route in routes.items() if route is not None}
-        own = attributes_of(self.learned, node)
+        own = attributes_of(self.learned, node.name)
         return _Route(node.name, own, onward, is_list=False) if own or onward else None
 
 
-def attributes_of(learned: Iterable[Learned], thing: ObjectNode) -> dict[str, str]:
+def attributes_of(learned: Iterable[Learned], type_: str) -> dict[str, str]:
     """Return a type's unknown keys by the struct attribute that holds each."""
-    keys = sorted(key for holder, key in learned if holder == thing.name)
+    keys = sorted(key for holder, key in learned if holder == type_)
     return {f"unknown_{number}": key for number, key in enumerate(keys)}
 
 

@@ -20,12 +20,12 @@ from wms_sync.analytics.receipts import receipts
 from wms_sync.analytics.room import Room
 from wms_sync.analytics.tally import Tally
 from wms_sync.audit.compare import compare, write_audits
-from wms_sync.audit.missing_shipments import mark_missing, record_returned
+from wms_sync.audit.missing_shipments import mark_missing, record_shown
 from wms_sync.flatten.window import flattened_window
 from wms_sync.grammar import count_of
 from wms_sync.layout import PARQUET
 from wms_sync.load.lists import LoadLists
-from wms_sync.state.audits import Audits
+from wms_sync.state.audits import Audit, Audits
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.run import Run
 from wms_sync.state.store import COMPLETE_STATES, Window
@@ -42,7 +42,8 @@ class PendingWindows:
     """Merges the windows without a receipt and those to merge ``again``, and counts what it merged.
 
     Some can be merged ahead, while others are read. Then call ``merge_into`` until ``is_complete``, each time with the
-    file opened anew. Then ``landed`` are the windows that the state store may record as loaded, and ``lists`` are to be
+    file opened anew. Then ``rows`` are what was merged but for slices, ``audits`` are the slices that were compared,
+    ``landed`` are the windows that the state store may record as loaded, and ``lists`` are to be
     written once the file is published. With ``most``, only the first windows with so many records are merged; ``later``
     are those that are left.
     """
@@ -55,6 +56,7 @@ class PendingWindows:
         self.rows: dict[str, int] = {}
         self.tally = Tally()
         self.quarantined = self.drift = 0
+        self.audits: tuple[Audit, ...] = ()
         self.landed: list[str] = []
         self.lists = LoadLists(run)
         self._settings = run.settings
@@ -63,6 +65,7 @@ class PendingWindows:
         self._run_id = run.id
         self._again = frozenset(again)
         self._counted: set[str] = set()
+        self._compared: list[str] = []
         self._narrow: Narrow = {}
         self._is_short_of_memory = False
         self._memory_limit = run.settings.memory_limit
@@ -85,6 +88,7 @@ class PendingWindows:
                 pending = [window for window in pending if window.id not in self.later]
             with Audits(self._settings.database_url, self._store.turn) as audits:
                 if self._merge(connection, audits, windows, pending):
+                    self.audits = tuple(audit for audit in audits.all() if audit.window_id in self._compared)
                     self.landed = [window.id for window in windows if window.state == "landed"]
                     with database.transaction(connection):
                         write_audits(connection, audits)
@@ -142,8 +146,8 @@ class PendingWindows:
         for part in _groups(pending, narrow, alone=audits.uncompared()):
             group = [(window, flattened_window(self._layout, window.id)) for window in part]
             self._layout.files.local([key for _, one in group for table in one.parts for key in one.keys(table)])
-            record_returned(connection, self._layout, audits, group)
-            compare(
+            record_shown(connection, self._layout, audits, group)
+            compared = compare(
                 connection,
                 self._layout,
                 audits,
@@ -152,7 +156,7 @@ class PendingWindows:
                 start=self._settings.start,
                 make_room=partial(self._make_room, connection),
             )
-            self._note(group, merger.merge(group))
+            self._note(group, merger.merge(group), compared)
             self._layout.files.release(PARQUET)
             counts = {"merged": len(self.windows), "windows": total, "all": count_of(total, "window")}
             logger.info("merged %(merged)d of %(all)s", counts)
@@ -190,12 +194,14 @@ class PendingWindows:
         write_timezones(connection, self._settings.timezones)
         write_latest_load(connection, self._settings, self._store, self._run_id, self.later)
 
-    def _note(self, group: WindowGroup, rows: Mapping[str, int]) -> None:
+    def _note(self, group: WindowGroup, rows: Mapping[str, int], compared: Sequence[str]) -> None:
+        """Note what was merged. A slice that was ``compared`` just now is a group of its own; its rows do not count."""
+        self._compared += compared
         for window, flattened in group:
             self.windows.append(window.id)
             self.quarantined += flattened.quarantined
             self.drift += flattened.drift
-        for table, count in rows.items():
+        for table, count in rows.items() if not compared else ():
             self.rows[table] = self.rows.get(table, 0) + count
 
 

@@ -19,15 +19,15 @@ import duckdb
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from wms_sync import sql_files
 from wms_sync.analytics.asking import Checking, CheckResult
-from wms_sync.analytics.errors import REBUILT_IF_LOST, AnalyticsError, RawPagesDamagedError, without_statement
+from wms_sync.analytics.errors import RawPagesDamagedError
 from wms_sync.analytics.included import absent_kinds
-from wms_sync.analytics.lake_place import may_lack_files
 from wms_sync.analytics.merge import PERSONAL
+from wms_sync.analytics.refusals import refusals_explained
 from wms_sync.analytics.seal import is_sealed, keep_seal, note_published
 from wms_sync.analytics.target import target_of
 from wms_sync.catalogue import ops_tables, tables
-from wms_sync.errors import TooManyFiles
 from wms_sync.extract.plan import data_as_of
 from wms_sync.extract.raw import is_dropped
 from wms_sync.flatten.errors import PageDamagedError
@@ -35,7 +35,7 @@ from wms_sync.flatten.window import delete_unnamed, is_flattened
 from wms_sync.flatten.workers import Flattening
 from wms_sync.grammar import count_of
 from wms_sync.load.pending import PendingWindows
-from wms_sync.out_of_memory import TOO_MANY_FILES
+from wms_sync.state.audits import Audit
 from wms_sync.state.run import Run
 from wms_sync.state.store import COMPLETE_STATES, Window
 from wms_sync.upkeep.damaged_pages import give_up_window, mend_manifests
@@ -46,12 +46,25 @@ from wms_sync.upkeep.retention import drop_old_pages
 logger = logging.getLogger(__name__)
 UNKNOWN_KEYS = "no_unknown_key_came_in_the_latest_load"
 """The check that counts them."""
+REFUSED = ("The tables could not be refreshed", "nothing was published, and what is landed is not read again")
+AUDITED = {
+    "compared": (),
+    "changed": (),
+    "orders_changed": ("order changed", "orders changed"),
+    "missed": ("missed", "missed"),
+    "absent": ("absent", "absent"),
+    "voided": ("updated_at moved back", "updated_at moved back"),
+}
+"""What is said of an audit; what has words of its own is left out where it is zero."""
 
 
 class RefreshReport(Struct, frozen=True):
-    """What a refresh did. ``rows`` counts all rows by table, ``merged`` those that this run merged.
+    """What a refresh did. ``rows`` counts all rows by table, ``merged`` those that this run merged, without ``audits``.
 
-    ``quarantined`` counts values and records, ``drift`` keys: each once, however many pages have it.
+    ``audits`` are the slices of old shipments that this run compared with the tables, and merged.
+
+    ``quarantined`` counts values and records, once also if a sync and its audit read them; ``drift`` counts keys, each
+    once, however many pages have it.
     ``ops_rows`` counts those of schema ``ops``. ``data_as_of`` is the sync cursor of the tables. ``is_news`` is
     whether what is published has more than before. ``phases`` are seconds: flatten, merge, check, publish.
     With ``warnings`` the exit code is 3. ``target`` is what analysts open.
@@ -74,6 +87,18 @@ class RefreshReport(Struct, frozen=True):
     phases: Mapping[str, float] = field(default_factory=dict)
     target: str = "analytics.duckdb"
     has_more: bool = False
+    audits: tuple[Audit, ...] = ()
+
+    @property
+    def audited(self) -> str | None:
+        """Return what audits compared and found: ``1,000 shipments compared, 0 changed``; None without an audit."""
+        if not self.audits:
+            return None
+        found = {name: sum(getattr(audit, name) or 0 for audit in self.audits) for name in AUDITED}
+        also = [count_of(found[name], *words) for name, words in AUDITED.items() if words and found[name]]
+        return ", ".join(
+            [f"{count_of(found['compared'], 'shipment')} compared", f"{found['changed']:,} changed", *also]
+        )
 
     @property
     def refused_by(self) -> tuple[CheckResult, ...]:
@@ -98,6 +123,7 @@ class RefreshReport(Struct, frozen=True):
             seconds=self.seconds + last.seconds,
             warnings=tuple(dict.fromkeys((*self.warnings, *last.warnings))),
             is_news=self.is_news or last.is_news,
+            audits=(*self.audits, *last.audits),
             phases={name: seconds + last.phases.get(name, 0.0) for name, seconds in self.phases.items()},
         )
 
@@ -106,7 +132,9 @@ class RefreshReport(Struct, frozen=True):
         """Return the counts of the run's record: ``merged`` are rows."""
         return {
             "merged": sum(self.merged.values()),
-            "merged_windows": len(self.windows),
+            "merged_windows": len(self.windows) - len(self.audits),
+            "shipments_compared": sum(audit.compared or 0 for audit in self.audits),
+            "changes_missed": sum(audit.differing for audit in self.audits),
             "quarantined": self.quarantined,
             "unknown_keys": self.drift,
             "failed_checks": sum(not result.passed for result in self.checks),
@@ -233,6 +261,7 @@ class Refresh:
     def _finish(self) -> RefreshReport:
         merged, checking = self._merged, self._checking
         absent: tuple[str, ...] = ()
+        quarantined = 0
         while not checking.is_complete:
             with self._loading.open() as connection:
                 if self._begins_checking(connection):
@@ -246,6 +275,7 @@ class Refresh:
                         checking.ask(connection, alone=alone, tally=merged.tally)
                 if checking.is_complete:
                     absent = absent_kinds(connection) if merged.windows else ()
+                    quarantined = _quarantined(connection, merged.windows) if merged.quarantined else 0
                     self._loading.measure(connection, sum(checking.rows.values()))
         accepted = checking.accepted
         with self._phase("publish"):
@@ -266,9 +296,10 @@ class Refresh:
             data_as_of=data_as_of(self._settings, self._store),
             is_news=checking.is_news,
             merged=merged.rows,
+            audits=merged.audits,
             checks=tuple(checking.results),
             published=accepted,
-            quarantined=merged.quarantined,
+            quarantined=quarantined,
             drift=_unknown_keys(checking.results) if merged.drift else 0,
             bytes=size,
             seconds=monotonic() - self._started,
@@ -297,7 +328,7 @@ def refresh(run: Run, again: Collection[str] = (), begun: Refresh | None = None)
     ``begun`` has merged ahead what was read in the same turn.
     """
     logger.info("refreshing the tables (run %(run)s)", {"run": run.id})
-    with _analytics_errors():
+    with refusals_explained(*REFUSED):
         report = (begun or Refresh(run, again)).run()
         while report.published and report.has_more:
             logger.info("published a part: more is still to be merged than one load takes")
@@ -308,30 +339,17 @@ def refresh(run: Run, again: Collection[str] = (), begun: Refresh | None = None)
 def rebuild(run: Run) -> RefreshReport:
     """Make every table again from raw pages, without a call to the service. The caller holds the writer's lock."""
     logger.info("rebuilding every table from raw pages (run %(run)s)", {"run": run.id})
-    with _analytics_errors():
+    with refusals_explained(*REFUSED):
         return Refresh(run).rebuild()
+
+
+def _quarantined(connection: duckdb.DuckDBPyConnection, windows: Collection[str]) -> int:
+    """Return how many values and records of these windows are in quarantine: each once, though an audit read it too."""
+    query = sql_files.read("inbox/counted_once.sql")
+    row = connection.execute(query, {"windows": list(windows)}).fetchone()
+    return int(row[0]) if row else 0
 
 
 def _unknown_keys(results: Iterable[CheckResult]) -> int:
     """Return how many keys of this run's pages are unknown, or had values that were cast."""
     return next(result.offending for result in results if result.check.name == UNKNOWN_KEYS)
-
-
-@contextmanager
-def _analytics_errors() -> Iterator[None]:
-    """Turn errors of DuckDB and the disk into ``AnalyticsError``, which says what to do."""
-    try:
-        yield
-    except duckdb.OutOfMemoryException as error:
-        raise AnalyticsError(
-            f"DuckDB needs more memory than WMS_MEMORY_LIMIT allows, or has no disk to spill to ({error}). Raise the "
-            "limit, or lower WMS_PAGE_SIZE, and run again: what is landed is not read again."
-        ) from error
-    except (duckdb.Error, OSError) as error:
-        if TOO_MANY_FILES in str(error):
-            raise TooManyFiles from error
-        lost = REBUILT_IF_LOST if may_lack_files(error) else ""
-        raise AnalyticsError(
-            f"The tables could not be refreshed ({type(error).__name__}: {without_statement(error)}). Nothing was "
-            f"published; what is landed is not read again. Check the disk (`wms-sync doctor`) and run again.{lost}"
-        ) from error

@@ -39,7 +39,7 @@ from wms_sync.reports.attention import tables_gone
 from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
 from wms_sync.reports.findings import Finding
 from wms_sync.settings import Settings
-from wms_sync.state.engine import pending_migrations, try_writing
+from wms_sync.state.engine import pending_migrations, refuse_newer, try_writing
 from wms_sync.state.epochs import newest_turn
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.locks import lock_of
@@ -112,6 +112,7 @@ def _upgrade(settings: Settings) -> Iterator[Finding]:
             f"the state store is of an earlier release. Opening it, as doctor does, runs {', '.join(waiting)}. They "
             "only add to it",
         )
+    refuse_newer(settings.database_url)
 
 
 def _token(settings: Settings) -> Iterator[Finding]:
@@ -129,9 +130,11 @@ def _token(settings: Settings) -> Iterator[Finding]:
 
 
 def _connection(transport: httpx.BaseTransport | None, settings: Settings) -> Iterator[Finding]:
-    with GlobalApi.from_settings(settings, policy=ONE_TRY, transport=transport) as api:
+    announced: list[str] = []
+    with GlobalApi.from_settings(settings, policy=ONE_TRY, warn=announced.append, transport=transport) as api:
         yield look_at_status(api)
         yield from read_as_a_sync(settings, api)
+    yield from (Finding("headers", "warn", text) for text in announced)
     heard = api.clock.heard
     yield _clock(heard, settings.clock_tolerance)
 
@@ -215,10 +218,13 @@ def names_left(system: os.statvfs_result) -> int | None:
 
 
 def _files(settings: Settings) -> Iterator[Finding]:
-    """Try every kind of request on the place of raw pages and Parquet files, where it is not the data folder."""
+    """Try every kind of request on the places of raw pages, Parquet files and tables outside the data folder."""
     found = settings.layout.files.examined()
     if found is not None:
         yield Finding("files", *found)
+    tried = target_of(settings).try_files()
+    if tried is not None:
+        yield Finding("files", "ok", tried)
 
 
 def _place(settings: Settings) -> Iterator[Finding]:

@@ -6,11 +6,13 @@ It tries every name of field selection. The next sync requests a name that was r
 from __future__ import annotations
 
 from collections.abc import Iterator
+from http import HTTPStatus
 from typing import Any
 
 import msgspec
 from msgspec import Struct, field
 
+from wms_sync.api import probe
 from wms_sync.api.answer_json import decoded
 from wms_sync.api.client import STATUS, GlobalApi
 from wms_sync.api.errors import ApiError, Rejected
@@ -18,16 +20,17 @@ from wms_sync.api.page_size import PageSize
 from wms_sync.api.query import Page
 from wms_sync.api.refusals import agree
 from wms_sync.api.selection import PREFIX, Selection
+from wms_sync.api.shipments import ShipmentListing
 from wms_sync.api.statuses import NO_SUCH_PATH
 from wms_sync.extract.field_selection import taken_again, wanted, what_is_lost
 from wms_sync.extract.listing import listing_of
 from wms_sync.extract.warnings import Warnings
 from wms_sync.grammar import count_of
-from wms_sync.reports.doctor_times import look_at_times
 from wms_sync.reports.findings import Finding
 from wms_sync.settings import Settings
 
 PAGES = 2
+FILTER = "filter on updated_at"
 LOOKED_FOR = (
     ("Order", "order"),
     ("Warehouse", "warehouse"),
@@ -84,13 +87,27 @@ def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
             f"the service refuses pages of {settings.page_size} and accepts {size.now}: set WMS_PAGE_SIZE={size.now}"
         )
         yield Finding("page size", "warn", advice)
-    yield from look_at_times(settings, listing, pages)
+    yield from _filters(listing)
     yield from _names(settings, agreement.selection, dict(agreement.said))
     yield from _kinds(seen, agreement.selection)
     for name in taken_again(settings, agreement.selection):
         yield Finding(
             "field selection", "ok", f"{name} is accepted again: the next sync reads again what was read without it"
         )
+
+
+def _filters(listing: ShipmentListing) -> Iterator[Finding]:
+    """Yield findings on a day without shipments, and on how exactly a filter finds a shipment by its updated_at."""
+    status = listing.status_of_empty_list()
+    understood = "" if status == HTTPStatus.OK else ": understood as an empty list if a list without filters comes"
+    yield Finding("empty list", "ok", f"a day without shipments is answered with {status:d}{understood}")
+    found = probe.widening(listing)
+    if found is None:
+        yield Finding(FILTER, "ok", "no shipment with an updated_at to try it on")
+    elif found:
+        yield Finding(FILTER, "warn", f"{probe.describe(found)} Ask the service to compare seconds in UTC")
+    else:
+        yield Finding(FILTER, "ok", "a shipment is found by the second of its updated_at")
 
 
 def _names(settings: Settings, selection: Selection, said: dict[str, str]) -> Iterator[Finding]:

@@ -20,6 +20,7 @@ from wms_sync import sql_files
 from wms_sync.analytics.database import has_ops_table, records
 from wms_sync.analytics.errors import UnknownOrderError, UnknownShipmentError
 from wms_sync.analytics.target import target_of
+from wms_sync.flatten.stubs import SAYS_DELETED
 from wms_sync.grammar import count_of
 from wms_sync.intervals import Interval, subtract
 from wms_sync.layout import Layout
@@ -74,13 +75,15 @@ class QuarantinedValue(Struct, frozen=True):
 class Absence(Struct, frozen=True):
     """A time in which the service did not have the shipment; ``returned_at`` is None while that lasts.
 
-    ``window_id`` and ``run_id`` name the audit that proved it.
+    ``window_id`` and ``run_id`` name the audit that proved it or, if ``is_stub``, the window with a page that showed
+    the shipment as a stub that says deleted.
     """
 
     window_id: str
     run_id: str | None
     missing_since: datetime
     returned_at: datetime | None
+    is_stub: bool
 
 
 class Explanation(Struct, frozen=True):
@@ -250,7 +253,7 @@ class _Explaining:
     def _missing(self, shipment: int) -> tuple[Absence, ...]:
         if not has_ops_table(self._connection, "missing_shipments"):
             return ()
-        return tuple(Absence(**row) for row in self._rows("missing", id=shipment))
+        return tuple(Absence(**row) for row in self._rows("missing", id=shipment, says_deleted=SAYS_DELETED))
 
     def _origin(self, row: dict[str, Any]) -> Origin:
         window_id, page = row["window_id"], row["page"]
@@ -307,8 +310,13 @@ def _part_lines(part: Part) -> Sequence[str]:
 def _absence_lines(absence: Absence) -> Iterator[str]:
     until = f"until {_moment(absence.returned_at)}, when a page showed it again" if absence.returned_at else "until now"
     yield f"{'  ' if absence.returned_at else '* '}missing     since {_moment(absence.missing_since)}, {until}"
-    yield "              an audit did not find it among the shipments that it read again, nor by its id"
-    yield f"              audit {absence.window_id} of run {absence.run_id or 'unknown'}"
+    if absence.is_stub:
+        yield "              a page showed it as a stub that says deleted"
+        proof = "window"
+    else:
+        yield "              an audit did not find it among the shipments that it read again, nor by its id"
+        proof = "audit"
+    yield f"              {proof} {absence.window_id} of run {absence.run_id or 'unknown'}"
 
 
 def _origin_lines(origin: Origin, window: str = "") -> Iterator[str]:

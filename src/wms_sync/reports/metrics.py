@@ -116,7 +116,7 @@ def _of_status(settings: Settings, found: Status) -> Iterator[Metric]:
     )
     yield _gauge(
         "wms_sync_quarantined_values",
-        "Values that did not fit their type and are still open.",
+        "Values and records that did not fit and are still open.",
         {(): found.quarantined},
     )
     yield _gauge(

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 import duckdb
 from sqlalchemy.engine import make_url
 
 from wms_sync import sql_files
 from wms_sync.analytics.extensions import OF_BUCKET
+from wms_sync.analytics.lake_catalogue import STATISTICS
 from wms_sync.analytics.lake_place import NAME, data_path, extensions, parameters, store_statements
-from wms_sync.catalogue import literal, quote
+from wms_sync.analytics.persons import is_personal
+from wms_sync.catalogue import literal, quote, stored_tables
 from wms_sync.settings import Settings
 
 ANALYST = "analyst"
 """A role of PostgreSQL that only reads the catalogue."""
-STATISTICS = ("ducklake_file_column_stats", "ducklake_table_column_stats")
-"""Tables of the catalogue with values of columns."""
+FOR_TIMES = "pytz"
+"""DuckDB takes it to fetch a time with a zone into Python, and its wheel does not require it."""
 
 
 def reader_lines(settings: Settings) -> Iterator[str]:
@@ -27,13 +31,17 @@ def reader_lines(settings: Settings) -> Iterator[str]:
         yield f"The tables are in the file {path}. Open it for reading only:"
         yield ""
         yield f"shell    duckdb -readonly {shlex.quote(str(path))}"
-        yield f"Python   duckdb.connect({str(path)!r}, read_only=True)"
+        yield f"Python   duckdb.connect({str(path)!r}, read_only=True), after pip install duckdb {FOR_TIMES}"
         yield f"DBeaver  a DuckDB connection to {path}, with the property duckdb.read_only = true"
         return
     yield f"The tables are in a lake. Whoever reads it needs DuckDB {duckdb.__version__}, its extensions"
     yield f"{', '.join(extensions(settings))}, the right to read {data_path(settings)}, and a role of PostgreSQL."
     if OF_BUCKET in extensions(settings):
         yield "Keys and region of the bucket come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION."
+        yield ""
+        yield "The policy of these keys, by which they list and get files of the lake and do nothing else: whoever may"
+        yield "delete objects there can destroy the lake."
+        yield from (f"  {line}" for line in json.dumps(bucket_policy(settings), indent=2).splitlines())
     yield ""
     yield "The role, made once by the owner of the database:"
     yield from (f"  {' '.join(statement.split())};" for statement in role_statements(settings))
@@ -45,7 +53,7 @@ def reader_lines(settings: Settings) -> Iterator[str]:
     yield "Python, with the extensions from PyPI, of which nothing is downloaded later:"
     names = (name.replace("_", "-") for name in extensions(settings))
     wheels = " ".join(f"duckdb-extension-{name}=={duckdb.__version__}" for name in names)
-    yield f"  pip install duckdb=={duckdb.__version__} {wheels}"
+    yield f"  pip install duckdb=={duckdb.__version__} {FOR_TIMES} {wheels}"
     yield from (f"  {line}" for line in python_lines(settings))
     yield ""
     yield f"DBeaver: a DuckDB connection to :memory: whose driver has version {duckdb.__version__}, with the statements"
@@ -72,6 +80,19 @@ def attach_statements(settings: Settings) -> tuple[str, ...]:
         f"use {NAME}",
         "set timezone = 'UTC'",
     )
+
+
+def bucket_policy(settings: Settings) -> dict[str, object]:
+    """Return the policy of those who read a lake in a bucket, as IAM and other providers of S3 take it.
+
+    It has no files of personal tables.
+    """
+    url = urlsplit(data_path(settings))
+    bucket, folder = f"arn:aws:s3:::{url.netloc}", url.path.lstrip("/")
+    schemas = sorted({table.schema for table in stored_tables() if not is_personal(table)})
+    listed = {"Action": "s3:ListBucket", "Resource": bucket, "Condition": {"StringLike": {"s3:prefix": f"{folder}*"}}}
+    read = {"Action": "s3:GetObject", "Resource": [f"{bucket}/{folder}{schema}/*" for schema in schemas]}
+    return {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", **listed}, {"Effect": "Allow", **read}]}
 
 
 def role_statements(settings: Settings) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from wms_sync.analytics.database import records
 from wms_sync.analytics.target import target_of
 from wms_sync.durable import share_with_group, write_whole
 from wms_sync.errors import WmsSyncError
+from wms_sync.extras import require_extra
 from wms_sync.reports.attention import RUN
 from wms_sync.reports.output import is_marked, refuse_output
 from wms_sync.reports.pages import rendered
@@ -85,8 +86,10 @@ def make_report(
 ) -> tuple[Path, Report]:
     """Write the report to ``report.html`` in the data folder, or to ``to``. ``checks`` are those of the last load.
 
-    ``force``: also over a file that is no report. Raise ``ReportError`` or ``OutputRefused``.
+    ``force``: also over a file that is no report. Raise ``SettingsError`` for a missing extra, ``ReportError`` or
+    ``OutputRefused``.
     """
+    require_extra("report", "The report")
     path = settings.layout.report
     is_default = to is None or to.resolve() == path.resolve()
     if to is not None and not is_default:
@@ -155,9 +158,6 @@ def _signs(
 
 
 def _html(report: Report) -> str:
-    try:
-        from wms_sync.reports import charts
+    from wms_sync.reports import charts  # needs the extra
 
-        return rendered("report", report=report, rows=report.rows, charts=charts)
-    except ModuleNotFoundError as error:
-        raise ReportError(f"The report needs {error.name}: install wms-sync with the extra `report`.") from None
+    return rendered("report", report=report, rows=report.rows, charts=charts)

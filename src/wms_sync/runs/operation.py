@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from wms_sync.analytics.target import Maintained
+from wms_sync.analytics.target import Maintained, target_of
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.lean_httpx import httpx
 from wms_sync.audit.compare import stored_shipments
@@ -153,11 +153,12 @@ class Operation:
     def _reading(self, run: Run, merging: MergingAhead | None) -> Iterator[tuple[Reading, SliceReader]]:
         """Yield what reads; each window that lands is flattened meanwhile, and all are at the end of the block.
 
-        Where the service keeps us waiting, windows are merged meanwhile.
+        Where the service keeps us waiting, windows are merged meanwhile. Nothing is read that no load could take.
         """
+        target_of(run.settings).try_files()
         settings, warnings = run.settings, Warnings()
         with (
-            GlobalApi.from_settings(settings, transport=self._transport) as api,
+            GlobalApi.from_settings(settings, warn=warnings.warn, transport=self._transport) as api,
             Flattening(settings, run.store, meanwhile=merging) as ahead,
         ):
             stored = partial(stored_shipments, settings)

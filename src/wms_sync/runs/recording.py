@@ -42,6 +42,8 @@ ALWAYS_TOLD = {
 SINGULAR = {
     "unknown_keys": "unknown key",
     "failed_checks": "failed check",
+    "shipments_compared": "shipment compared",
+    "changes_missed": "change missed",
     "orders": "order",
     "rows": "row",
     "tables_put_together": "table put together",

@@ -58,12 +58,18 @@ class Audit(Struct, frozen=True):
     voided: int | None = None
     examples: str | None = None
 
+    @property
+    def differing(self) -> int:
+        """Return how many differences the comparison found that the sync had missed."""
+        return sum(found or 0 for found in (self.changed, self.orders_changed, self.missed, self.voided))
+
 
 class MissingShipment(Struct, frozen=True):
-    """One row of ``missing_shipments``: the audit of a window proved that the service no longer has a shipment.
+    """One row of ``missing_shipments``: by a window, the service no longer has a shipment.
 
-    ``missing_since`` is when the service was asked for it by id and did not have it; ``returned_at`` is when a page
-    showed it again. Both are by the service's clock.
+    The window is the slice of an audit that proved it, or its pages show a stub that says that the shipment is deleted.
+    ``missing_since`` is when the service was asked for it by id and did not have it, or served the stub;
+    ``returned_at`` is when a page showed it again. Both are by the service's clock.
     """
 
     shipment_id: int
@@ -116,6 +122,16 @@ class Audits(Guarded):
         with self._transaction() as connection:
             connection.execute(update(audits).where(audits.c.window_id == window_id).values(**asdict(result)))
 
+    def mark_deleted(self, found: Iterable[MissingShipment]) -> None:
+        """Record shipments that pages show as deleted, oldest first, except those known to be missing at that time."""
+        known: dict[int, list[MissingShipment]] = {}
+        for missing in self.all_missing():
+            known.setdefault(missing.shipment_id, []).append(missing)
+        new = [stub for stub in found if not any(_spans(missing, stub) for missing in known.get(stub.shipment_id, ()))]
+        if new:
+            with self._transaction() as connection:
+                _insert(connection, missing_shipments, new)
+
     def mark_returned(self, seen: Mapping[int, datetime]) -> None:
         """Record when pages showed missing shipments again, by shipment."""
         with self._transaction() as connection:
@@ -140,3 +156,9 @@ def _insert(connection: Connection, table: Table, rows: Iterable[Audit | Missing
     values = [asdict(row) for row in rows]
     if values:
         connection.execute(table.insert(), values)
+
+
+def _spans(known: MissingShipment, other: MissingShipment) -> bool:
+    """Return whether a shipment was known to be missing when another proof of it was found."""
+    has_begun = known.missing_since <= other.missing_since
+    return has_begun and (known.returned_at is None or known.returned_at > other.missing_since)

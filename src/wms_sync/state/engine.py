@@ -13,7 +13,7 @@ from typing import Any, Literal, Self, TypeGuard
 from weakref import WeakSet
 
 from msgspec import Struct
-from sqlalchemy import URL, Connection, Engine, Table, create_engine, delete, event, false
+from sqlalchemy import URL, Connection, Dialect, Engine, Table, create_engine, delete, event, false
 from sqlalchemy.engine import ExceptionContext, make_url
 from sqlalchemy.exc import (
     ArgumentError,
@@ -25,9 +25,9 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from wms_sync.durable import Inaccessible, make_private, make_private_file, unusable
-from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateRefused, StateUrlError, silence
-from wms_sync.state.schema import METADATA, migrate, pending
+from wms_sync.durable import Inaccessible, is_full, make_private, make_private_file, unusable
+from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateNewer, StateRefused, StateUrlError, silence
+from wms_sync.state.schema import METADATA, migrate, pending, unknown
 
 PAUSE_SECONDS = 1.0
 """A connection that was used within this time is not asked whether it is still there."""
@@ -172,6 +172,17 @@ def close_engine(engine: Engine) -> None:
     _shared.give_back(engine)
 
 
+def refuse_newer(url: str) -> None:
+    """Raise ``StateNewer`` if a newer release has migrated the state store: what it keeps there is not known here."""
+    engine = open_engine(url)
+    try:
+        with reading(engine) as connection:
+            if names := unknown(connection):
+                raise StateNewer(names)
+    finally:
+        close_engine(engine)
+
+
 def pending_migrations(url: str) -> tuple[str, ...]:
     """Return the migrations that ``open_engine`` would apply to an existing state store, and apply none."""
     with usable_url():
@@ -214,7 +225,7 @@ def _engine(url: str, durable: Durable) -> Engine:
         path = Path(str(parsed.database))
         make_private(path.parent)
         make_private_file(path)  # SQLite creates its log with the same mode
-        event.listen(engine, "connect", _sqlite_pragmas(durable))
+        event.listen(engine, "do_connect", _connecting(path, durable))
         event.listen(engine, "handle_error", _refusals_of(path))
     return engine
 
@@ -228,8 +239,7 @@ def usable_url() -> Iterator[None]:
         # The driver's message is left out: what it calls a port or host may be part of the password.
         raise StateUrlError(
             f"WMS_STATE_URL cannot be used ({type(error).__name__}). It should look like sqlite:///path/state.db or "
-            "postgresql+psycopg://user:password@host/database (install wms-sync[postgres]), with @, : and / of a "
-            "password written %40, %3A and %2F."
+            "postgresql+psycopg://user:password@host/database, with @, : and / of a password written %40, %3A and %2F."
         ) from None
 
 
@@ -267,12 +277,15 @@ def _refusals_of(path: Path) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy
             raise StateDamaged(path, str(reason))
         if name.startswith(BUSY):
             raise StateBusy(path, str(reason))
-        if name.startswith(READ_ONLY):
-            raise Inaccessible(path, "it is read-only")
-        if name.startswith(REFUSED):
-            raise Inaccessible(path, str(reason))
+        if name.startswith((READ_ONLY, *REFUSED)):
+            raise refused(path, "it is read-only" if name.startswith(READ_ONLY) else str(reason))
 
     return refuse
+
+
+def refused(path: Path, reason: str) -> Inaccessible:
+    """Return what there is to say where SQLite does not open or write a file, for which a full disk has many names."""
+    return Inaccessible(path, reason, is_full=is_full(path))
 
 
 def reason_of(error: DBAPIError | sqlite3.Error) -> BaseException | None:
@@ -302,13 +315,29 @@ def _refuse_as_postgresql_does(context: ExceptionContext) -> None:
         raise StateRefused(code, str(reason))
 
 
-def _sqlite_pragmas(durable: Durable) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy
-    def apply(connection: Any, _: object) -> None:  # noqa: ANN401 - a DBAPI connection
-        cursor = connection.cursor()
-        cursor.execute("pragma journal_mode = wal")
-        cursor.execute(f"pragma synchronous = {durable}")
-        cursor.execute(f"pragma busy_timeout = {BUSY_SECONDS * 1000}")
-        cursor.execute("pragma foreign_keys = on")
-        cursor.close()
+def _connecting(path: Path, durable: Durable) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy
+    """Open a file for reading only where its disk is full or read-only, so that SQLite can make no log beside it.
 
-    return apply
+    SQLite calls that immutable, and reads nothing but the file: so not if a kill has left a log with transactions.
+    """
+
+    def connect(dialect: Dialect, _: object, arguments: Any, options: Any) -> Any:  # noqa: ANN401 - of the DBAPI
+        connection: Any = dialect.connect(*arguments, **options)
+        try:
+            connection.execute("pragma journal_mode = wal")
+            connection.execute(f"pragma synchronous = {durable}")
+            connection.execute(f"pragma busy_timeout = {BUSY_SECONDS * 1000}")
+            connection.execute("pragma foreign_keys = on")
+        except sqlite3.Error as error:
+            connection.close()
+            if not error.sqlite_errorname.startswith((READ_ONLY, *REFUSED)) or _has_log(path):
+                raise
+            return dialect.connect(f"{path.absolute().as_uri()}?immutable=1", **{**options, "uri": True})
+        return connection
+
+    return connect
+
+
+def _has_log(path: Path) -> bool:
+    log = path.with_name(f"{path.name}-wal")
+    return log.exists() and log.stat().st_size > 0

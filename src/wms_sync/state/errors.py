@@ -91,6 +91,16 @@ class SessionLost(StateError):
         )
 
 
+class StateNewer(StateError):
+    """A newer release has written the state store, and with it the data folder."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(
+            f"The data folder was written by a newer release of wms-sync (its state store has {', '.join(names)}). "
+            "Nothing was read, loaded or sent. Update wms-sync, then run again."
+        )
+
+
 class MigrationsUnknown(StateError):
     """A copy of the state store was made by a newer release."""
 

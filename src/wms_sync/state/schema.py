@@ -323,6 +323,11 @@ def pending(connection: Connection) -> tuple[str, ...]:
     return tuple(name for name, _ in MIGRATIONS if name not in applied)
 
 
+def unknown(connection: Connection) -> tuple[str, ...]:
+    """Return the migrations that were applied and that only a newer release knows."""
+    return tuple(sorted(_applied(connection) - {name for name, _ in MIGRATIONS}))
+
+
 def _applied(connection: Connection) -> set[str]:
     """Return the migrations that were applied; create the table of them if there is none."""
     if connection.dialect.name == "sqlite":  # each store that is opened asks: in a statement that is not compiled

@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 
 from wms_sync.durable import PRIVATE_FOLDER, accessing, make_private, put_in_place, write_synced
 from wms_sync.layout import Layout
-from wms_sync.state.engine import Durable, Opened
+from wms_sync.state.engine import Durable, Opened, refuse_newer
 from wms_sync.state.epochs import Epoch
 from wms_sync.state.errors import RestoreUnfinished, SessionLost, TakenOver
 from wms_sync.state.holders import WRITER, Held
@@ -99,9 +99,13 @@ def taking_turn(
     what: str = WRITER,
     run_id: str | None = None,
 ) -> Iterator[Turn]:
-    """Wait for the lock on ``what`` and hold the turn inside the block."""
+    """Wait for the lock on ``what`` and hold the turn inside the block.
+
+    Raise ``RestoreUnfinished``, or ``StateNewer``: only a restore of an older backup writes what a newer release wrote.
+    """
     with lock_of(url, layout).hold(purpose, what=what) as held:
         refuse_unfinished_restore(layout)
+        refuse_newer(url)
         mine = Turn.taken(url, layout, held, what=what, run_id=run_id)
         try:
             yield mine

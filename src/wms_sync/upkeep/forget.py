@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from wms_sync import sql_files
 from wms_sync.analytics.persons import concerned_tables, is_personal, kept_rows, persons, prepare
+from wms_sync.analytics.refusals import refusals_explained
 from wms_sync.analytics.target import former_target, target_of
 from wms_sync.api.body import packed
 from wms_sync.catalogue import Table, literal, quote
@@ -42,6 +43,7 @@ from wms_sync.upkeep.forget_search import suspects
 from wms_sync.upkeep.forgotten_orders import add_to_list
 
 logger = logging.getLogger(__name__)
+REFUSED = ("Forgetting orders could not be finished", "what it has removed stays so, and the next run removes the rest")
 
 
 class Forgotten(Struct, frozen=True):
@@ -59,6 +61,11 @@ class Forgotten(Struct, frozen=True):
 
 def forget(run: Run, order_ids: Collection[int]) -> Forgotten:
     """Remove the personal data of these orders and of all that were forgotten before. Needs the writer's lock."""
+    with refusals_explained(*REFUSED):
+        return _forget(run, order_ids)
+
+
+def _forget(run: Run, order_ids: Collection[int]) -> Forgotten:
     settings, store, layout = run.settings, run.store, run.layout
     layout.files.refuse_versions()
     former = former_target(settings)

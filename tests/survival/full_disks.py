@@ -1,0 +1,64 @@
+"""Commands on a small disk of their own that gets full: a file system in memory, in a mount namespace."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.survival.installation import Installation
+
+ROOT = Path(__file__).parents[2]
+DISK = """
+set -e
+mount -t tmpfs -o size=$2 tmpfs "$1"
+cp -r "$3" "$1/data"
+export WMS_DATA_DIR="$1/data"
+set +e
+run() {
+    "$python" -c "import sys; from pipelines.cli.main import main; main(sys.argv[1:])" "$@"
+    echo "$1 ended with $?"
+}
+free_space() { mount -o remount,size=1g "$1"; }
+"""
+
+
+def may_mount() -> bool:
+    probe = subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True, check=False)
+    return probe.returncode == 0
+
+
+needs_a_disk = pytest.mark.skipif(not may_mount(), reason="mounting a small disk is not permitted here")
+
+
+def room_of(seed: int) -> int:
+    """From 12 KiB to 4 MiB, most of them small."""
+    return int(4096 * 10 ** random.Random(seed).uniform(0.5, 3.0))
+
+
+def on_full_disk(installation: Installation, folder: Path, room: int, script: str) -> str:
+    """Copy the data folder to a disk with ``room`` bytes beside it, and run lines of a shell; return what they said.
+
+    ``run COMMAND...`` says how the command ended, ``free_space`` ends the shortage, and the data folder is copied to
+    ``folder / "data"`` at the end.
+    """
+    disk = folder / "disk"
+    disk.mkdir()
+    used = sum(path.stat().st_blocks * 512 for path in installation.data.rglob("*") if path.is_file())
+    lines = f'{DISK}{script}\ncp -r "$WMS_DATA_DIR" "$result/data"\n'.replace("free_space\n", 'free_space "$1"\n')
+    environment = {**os.environ, **installation.environment, "python": sys.executable, "result": str(folder)}
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", lines, "sh", disk, str(used + room), installation.data],
+        env=environment,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = done.stdout + done.stderr
+    assert "Traceback" not in said, said
+    return said
