@@ -13,8 +13,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tests.services import Service
 from wms_sandbox.app import Sandbox
-from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.database import open_for_writing
 from wms_sync.durable import make_private
 from wms_sync.settings import Settings
@@ -44,15 +44,15 @@ class Beginnings:
 BEGINNINGS = Beginnings()
 
 
-def alike(server: SandboxServer, settings: Settings) -> Hashable:
+def alike(service: Service, settings: Settings) -> Hashable:
     """The key of a service to which nothing happened yet and of the settings it is read with, wherever the data is."""
-    sandbox, new = server.sandbox, Sandbox(server.sandbox.config)
+    sandbox, new = service.sandbox, Sandbox(service.sandbox.config)
     assert type(sandbox) is Sandbox
     assert sandbox.config.now is not None, "its clock must stand still"
     assert (sandbox._store.version, sandbox.clock.now()) == (new._store.version, new.clock.now())
     assert (sandbox.intercept, sandbox.rewrite, sandbox.redate) == (None, None, None)
     assert sandbox.field_treatment == new.field_treatment
-    return server.base_url, sandbox.config, settings.model_dump_json(exclude={"data_dir"})
+    return service.base_url, sandbox.config, settings.model_dump_json(exclude={"data_dir"})
 
 
 def empty_state(settings: Settings) -> None:

@@ -1,4 +1,15 @@
-"""A sandbox on a socket, settings for it and a data folder: what most tests start from. Nothing is patched."""
+"""What most tests start from: a service, settings for it and a data folder. Nothing is patched.
+
+- ``in_process``: the sandbox in this process, without a socket. It is the transport of its clients, which ``Bench``
+  passes on; what ignores it finds nothing at its address.
+- ``server``: the sandbox on a socket, for what other processes read and for what happens below HTTP.
+- ``sandbox``: ``in_process`` with data of the test's own. A folder or module that needs a socket overrides it with
+  ``server``.
+- ``settings_for``: settings of the test's own data folder and of one of these.
+- ``bench``: an empty installation that reads ``sandbox``. ``tests.test_sync.first_synced`` gives it the data of a first
+  sync, which is made once in a process and copied; ``begun`` and ``night_after`` do so for other beginnings.
+- ``postgres_url``, ``lake_url``: a PostgreSQL, and a database in it for the module.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +25,26 @@ from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
 
+import httpx
 import pytest
 
 from pipelines.cli import start as start  # the collector looks seldom, as in every command
 from pipelines.logs import Lines, handling
 from tests.beginnings import BEGINNINGS, empty_state
+from tests.costs import Costs
 from tests.lakes import Lakes
 from tests.postgres import postgres_where_installed
+from tests.services import Service, transport_to
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.server import SandboxServer
+from wms_sandbox.transport import InProcess
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.retrying import RetryPolicy
-from wms_sync.extract.read import Reading
+from wms_sync.extract.read import Reading, ReadReport
 from wms_sync.layout import Layout
+from wms_sync.reports.doctor import examine
+from wms_sync.reports.findings import Finding
 from wms_sync.settings import Settings
 from wms_sync.state.holders import WRITER, Held, Holder
 from wms_sync.state.run import Run
@@ -53,11 +70,14 @@ logging.getLogger("wms_sync").setLevel(logging.INFO)
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--soak", action="store_true", help="Full counts of seeds and kills instead of a small share.")
     parser.addoption("--target", choices=("file", "lake"), default="file", help="Where tests of survival keep tables.")
+    parser.addoption("--costs", type=Path, help="File for what each test costs.")
     parser.addoption("--pictures", type=Path, help="Folder for what the browser's test looks at.")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Temporary files are in memory where there is plenty: a test waits for the disk whenever a run syncs a file."""
+    if (file := config.getoption("costs")) is not None:
+        config.pluginmanager.register(Costs(file))
     if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= PLENTY:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
@@ -100,11 +120,16 @@ def server() -> Iterator[SandboxServer]:
         yield started
 
 
+@pytest.fixture(scope="session")
+def in_process() -> InProcess:
+    return InProcess(Sandbox(CONFIG))
+
+
 @pytest.fixture
-def sandbox(server: SandboxServer) -> SandboxServer:
+def sandbox(in_process: InProcess) -> InProcess:
     """A sandbox of the test's own."""
-    server.sandbox = Sandbox(CONFIG)
-    return server
+    in_process.sandbox = Sandbox(CONFIG)
+    return in_process
 
 
 @pytest.fixture(scope="session")
@@ -121,10 +146,10 @@ def lake_url(postgres_url: str) -> str:
 
 @pytest.fixture
 def settings_for(tmp_path: Path) -> Callable[..., Settings]:
-    def make(server: SandboxServer, **overrides: object) -> Settings:
+    def make(service: Service, **overrides: object) -> Settings:
         values: dict[str, object] = {
-            "base_url": server.base_url,
-            "api_token": server.sandbox.config.token,
+            "base_url": service.base_url,
+            "api_token": service.sandbox.config.token,
             "data_dir": tmp_path / "data",
             "start_date": date(2026, 3, 1),
             "page_size": 50,
@@ -161,10 +186,11 @@ def opened_store(settings: Settings) -> StateStore:
 
 @dataclass
 class Bench:
-    """One installation: settings, its state store, and reads against the sandbox."""
+    """One installation: settings, its state store, and reads against the sandbox, over a socket without a transport."""
 
     settings: Settings
     store: StateStore
+    transport: httpx.BaseTransport | None = None
 
     @property
     def layout(self) -> Layout:
@@ -176,10 +202,19 @@ class Bench:
         return Run(self.settings, self.store, "test")
 
     def api(self) -> GlobalApi:
-        return GlobalApi.from_settings(self.settings, policy=IMPATIENT)
+        return GlobalApi.from_settings(self.settings, policy=IMPATIENT, transport=self.transport)
 
     def reading(self, api: GlobalApi) -> Reading:
         return Reading(self.run, api)
+
+    def read(self) -> ReadReport:
+        """What a night reads; nothing is loaded."""
+        with self.api() as api:
+            return self.reading(api).sync()
+
+    def examine(self) -> Iterator[Finding]:
+        """What the doctor finds."""
+        return examine(self.settings, transport=self.transport)
 
     def begin_like(self, made: Path) -> None:
         """Take the place of a data folder, which nobody has open, with all that is in it."""
@@ -190,8 +225,8 @@ class Bench:
 
 
 @pytest.fixture
-def bench(sandbox: SandboxServer, settings_for: Callable[..., Settings]) -> Iterator[Bench]:
+def bench(sandbox: Service, settings_for: Callable[..., Settings]) -> Iterator[Bench]:
     settings = settings_for(sandbox)
-    bench = Bench(settings, opened_store(settings))
+    bench = Bench(settings, opened_store(settings), transport_to(sandbox))
     yield bench
     bench.store.close()

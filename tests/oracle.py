@@ -16,7 +16,8 @@ from typing import Any
 import duckdb
 import httpx
 
-from wms_sandbox.server import SandboxServer
+from tests.services import Service
+from wms_sandbox.transport import InProcess
 from wms_sync.analytics.checks import checks
 from wms_sync.api.selection import selection
 from wms_sync.catalogue import table as described
@@ -77,12 +78,12 @@ PARTS = ("id", "ids", "value", "unit", "amount", "currency", "length", "width", 
 FIXED_OBJECTS = {"inventory", "export", "regulated_goods", "packaging", "other_shipping_options", "duties_payor"}
 
 
-def service_pages(server: SandboxServer, *, include_addresses: bool = False) -> Iterator[Record]:
+def service_pages(service: Service, *, include_addresses: bool = False) -> Iterator[Record]:
     """Every page of the whole service, newest first page last."""
-    headers = {"Authorization": f"Bearer {server.sandbox.config.token}"}
+    headers = {"Authorization": f"Bearer {service.sandbox.config.token}"}
     params = httpx.QueryParams([("sort", "id"), ("limit", "500"), *selection(include_addresses=include_addresses)])
-    # no certificates are read for a socket on this machine: that takes as long as a page
-    with httpx.Client(base_url=server.base_url, headers=headers, timeout=60, verify=False) as http:
+    within = InProcess(service.sandbox)
+    with httpx.Client(base_url=within.base_url, headers=headers, transport=within) as http:
         answer = http.get("/api/global/v1/shipping/shipments", params=params)
         while True:
             page: Record = answer.raise_for_status().json()
@@ -92,10 +93,10 @@ def service_pages(server: SandboxServer, *, include_addresses: bool = False) -> 
             answer = http.get(page["next"])
 
 
-def expected_tables(server: SandboxServer) -> Tables:
+def expected_tables(service: Service) -> Tables:
     """Rows by table and key, for all tables but those of schema pii."""
     tables: Tables = defaultdict(dict)
-    for page in service_pages(server):
+    for page in service_pages(service):
         _Page(page, tables).flatten()
     return tables
 

@@ -27,6 +27,7 @@ from tests.conftest import CONFIG, Bench, asks_for_page, opened_store
 from tests.taught import REPLAYED, rebuilt_elsewhere
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
+from wms_sandbox.transport import InProcess
 from wms_sync.flatten.page import RawPage
 from wms_sync.load.refresh import RefreshReport, refresh
 from wms_sync.settings import Settings
@@ -394,7 +395,7 @@ def pages_by_case(bench: Bench) -> dict[str, tuple[str, int]]:
     return pages
 
 
-def settings_in(folder: Path, server: SandboxServer) -> Settings:
+def settings_in(folder: Path, server: InProcess | SandboxServer) -> Settings:
     """A page for each shipment."""
     return Settings.load(
         _env_file=None,
@@ -409,14 +410,13 @@ def settings_in(folder: Path, server: SandboxServer) -> Settings:
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory) -> Iterator[Loaded]:
     service = Service(CASES)
-    with SandboxServer(service.sandbox) as server:
-        settings = settings_in(tmp_path_factory.mktemp("content"), server)
-        bench = Bench(settings, opened_store(settings))
-        with bench.api() as api:
-            bench.reading(api).sync()
-        report = refresh(Run(settings, bench.store, "test"))
-        yield Loaded(service, bench, report)
-        bench.store.close()
+    within = InProcess(service.sandbox)
+    settings = settings_in(tmp_path_factory.mktemp("content"), within)
+    bench = Bench(settings, opened_store(settings), within)
+    bench.read()
+    report = refresh(Run(settings, bench.store, "test"))
+    yield Loaded(service, bench, report)
+    bench.store.close()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -26,8 +26,8 @@ from tests.test_sync import synced
 from wms_sandbox.app import STATUS, Sandbox
 from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sandbox.field_treatment import FieldTreatment
-from wms_sandbox.server import SandboxServer
 from wms_sandbox.store import NO_TIME
+from wms_sandbox.transport import InProcess
 from wms_sync.api.filters import UNDATED
 from wms_sync.catalogue import tables
 from wms_sync.reports.status import status
@@ -408,22 +408,21 @@ DEVIATIONS += [
 @pytest.fixture(scope="module")
 def expected() -> Tables:
     """What the tables hold of a service as the specification has it."""
-    with SandboxServer(Sandbox(FEW)) as server:
-        return expected_tables(server)
+    return expected_tables(InProcess(Sandbox(FEW)))
 
 
 @pytest.mark.parametrize("case", DEVIATIONS, ids=lambda case: case.name)
-def test_a_sync_goes_on_and_says_what_it_could_not_have(case, server, settings_for, bench, expected, capsys):
-    server.sandbox = Sandbox(FEW)
-    case.deviate(server.sandbox)
-    bench.settings = settings_for(server, **{"page_size": PAGE_SIZE, "audit_pages": 0, **case.settings})
+def test_a_sync_goes_on_and_says_what_it_could_not_have(case, in_process, settings_for, bench, expected, capsys):
+    in_process.sandbox = Sandbox(FEW)
+    case.deviate(in_process.sandbox)
+    bench.settings = settings_for(in_process, **{"page_size": PAGE_SIZE, "audit_pages": 0, **case.settings})
     read, refreshed = synced(bench)
     assert report(RunReport("test", read, refreshed)) == case.ends
     told = [*capsys.readouterr().out.splitlines(), *status(bench.settings, bench.store).needs_a_hand]
     assert [says for says in case.says if not any(part in line for part in says.split("|") for line in told)] == []
     if case.has_other_data:
-        server.sandbox.intercept = None
-        expected = expected_tables(server)
+        in_process.sandbox.intercept = None
+        expected = expected_tables(in_process)
     assert [one for one in found(bench, expected) if one.split()[0].strip(":") not in case.lacks] == []
 
 

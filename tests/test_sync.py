@@ -1,4 +1,4 @@
-"""The whole way, over a socket: after each sync every table equals the service, row by row and value by value."""
+"""The whole way: after each sync every table equals the service, row by row and value by value."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
@@ -16,11 +17,10 @@ import pytest
 from tests.beginnings import BEGINNINGS, alike, empty_tables
 from tests.conftest import FEWER, NOW, Bench, opened_store
 from tests.oracle import differences, expected_tables
+from tests.services import Service
 from wms_sandbox.app import Sandbox
-from wms_sandbox.server import SandboxServer
 from wms_sync.extract.read import ReadReport
 from wms_sync.load.refresh import RefreshReport, rebuild, refresh
-from wms_sync.reports.doctor import examine
 from wms_sync.reports.explain import explain
 from wms_sync.reports.status import status
 from wms_sync.upkeep.forget import forget
@@ -30,15 +30,14 @@ T = TypeVar("T")
 
 
 @pytest.fixture
-def sandbox(server):
-    server.sandbox = Sandbox(FEWER)
-    return server
+def sandbox(in_process):
+    in_process.sandbox = Sandbox(FEWER)
+    return in_process
 
 
 def synced(bench: Bench) -> tuple[ReadReport, RefreshReport]:
     """What a sync reads and loads; the first one into tables that are there and empty."""
-    with bench.api() as api:
-        read = bench.reading(api).sync()
+    read = bench.read()
     return read, load(bench)
 
 
@@ -50,12 +49,12 @@ def load(bench: Bench) -> RefreshReport:
     return refresh(bench.run)
 
 
-def first_synced(bench: Bench, server: SandboxServer) -> tuple[ReadReport, RefreshReport]:
+def first_synced(bench: Bench, service: Service) -> tuple[ReadReport, RefreshReport]:
     """As ``synced`` on an empty data folder, with a service to which nothing happened yet."""
-    return begun(bench, server, synced)
+    return begun(bench, service, synced)
 
 
-def begun(bench: Bench, server: SandboxServer, how: Callable[[Bench], T]) -> T:
+def begun(bench: Bench, service: Service, how: Callable[[Bench], T]) -> T:
     """What ``how`` does with an empty data folder and a service to which nothing happened yet."""
     assert {path.name for path in bench.layout.root.iterdir()} <= {"state.db", "state.db-wal", "state.db-shm", "work"}
     assert bench.store.windows() == ()
@@ -63,28 +62,28 @@ def begun(bench: Bench, server: SandboxServer, how: Callable[[Bench], T]) -> T:
     def make(folder: Path) -> T:
         settings = bench.settings.model_copy(update={"data_dir": folder})
         with closing(opened_store(settings)) as store:
-            return how(Bench(settings, store))
+            return how(replace(bench, settings=settings, store=store))
 
-    made, told = BEGINNINGS.made((how, alike(server, bench.settings)), make)
+    made, told = BEGINNINGS.made((how, alike(service, bench.settings)), make)
     bench.begin_like(made)
     return told
 
 
-def night_after(bench: Bench, server: SandboxServer, passes: Callable[[Sandbox], object]) -> RefreshReport:
+def night_after(bench: Bench, service: Service, passes: Callable[[Sandbox], object]) -> RefreshReport:
     """As ``first_synced``, and ``synced`` after what ``passes`` in the service, which comes to the same each time."""
-    config = server.sandbox.config
+    config = service.sandbox.config
 
     def make(folder: Path) -> RefreshReport:
         settings = bench.settings.model_copy(update={"data_dir": folder})
         with closing(opened_store(settings)) as store:
-            made = Bench(settings, store)
-            first_synced(made, server)
-            passes(server.sandbox)
+            made = replace(bench, settings=settings, store=store)
+            first_synced(made, service)
+            passes(service.sandbox)
             return synced(made)[1]
 
-    made, told = BEGINNINGS.made((passes, alike(server, bench.settings)), make)
-    server.sandbox = Sandbox(config)
-    passes(server.sandbox)
+    made, told = BEGINNINGS.made((passes, alike(service, bench.settings)), make)
+    service.sandbox = Sandbox(config)
+    passes(service.sandbox)
     bench.begin_like(made)
     return told
 
@@ -110,8 +109,7 @@ def assert_equal(bench: Bench, sandbox) -> None:
 
 
 def test_after_a_first_sync_every_table_equals_the_service(bench, sandbox):
-    with bench.api() as api:
-        read = bench.reading(api).sync()
+    read = bench.read()
     refreshed = refresh(bench.run)
     assert read.progress.records == refreshed.rows["shipments"] == 240
     assert refreshed.published
@@ -145,8 +143,7 @@ def test_a_late_backfill_never_overwrites_fresher_rows(bench, sandbox):
     early = bench.store.windows("landed")
     sandbox.sandbox.advance(seconds=7200, changed=120, orders=40)
     sandbox.sandbox.advance(seconds=10)
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     late_first = refresh(bench.run)
     assert {window.id for window in early} <= set(late_first.windows)
     assert_equal(bench, sandbox)
@@ -272,7 +269,7 @@ def test_a_data_folder_may_have_any_name(bench, sandbox, settings_for, tmp_path)
     assert order is not None
     assert forget(bench.run, order).pages
     assert rebuild(bench.run).published
-    assert [one for one in examine(bench.settings) if one.verdict == "fail"] == []
+    assert [one for one in bench.examine() if one.verdict == "fail"] == []
     assert status(bench.settings, bench.store).rows["shipments"] == 240
     assert explain(bench.settings, bench.store, str(shipment)).versions
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([folder.name, neighbour.name, "data"])

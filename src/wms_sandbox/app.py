@@ -72,11 +72,11 @@ class Sandbox:
     """The service and its data, an ASGI application.
 
     `requests` are those served so far, oldest first. Tests may set these hooks: `intercept` is called before anything
-    else and answers instead, unless it returns None (see also `faults`); `rewrite` receives the envelope of each
-    listing and returns the one to send; `redate` receives the time for an answer's `Date` and returns the one to send,
-    or None for an answer without it; `field_treatment` changes how field selection is treated; `most_matches` is where
-    every listing and every count ends without a word, as in some search backends; `status_of_empty_list` (404 or 204)
-    is the answer in the place of an empty list.
+    else, for one request at a time, and answers instead, unless it returns None (see also `faults`); `rewrite` receives
+    the envelope of each listing and returns the one to send; `redate` receives the time for an answer's `Date` and
+    returns the one to send, or None for an answer without it; `field_treatment` changes how field selection is treated;
+    `most_matches` is where every listing and every count ends without a word, as in some search backends;
+    `status_of_empty_list` (404 or 204) is the answer in the place of an empty list.
     """
 
     def __init__(self, config: SandboxConfig | None = None) -> None:
@@ -93,6 +93,7 @@ class Sandbox:
         pools = Pools(self.config.seed)
         self._pages = Pages(self._store, pools, unasked_telephones=self.config.unasked_telephones)
         self._lock = threading.Lock()
+        self._intercepting = threading.Lock()
         self._creates = Creates(self.config, pools, self.clock, self._lock)
         self._sessions = Sessions(self.config, self.clock)
         self._merchant_api = MerchantApi(self.config, self._sessions, Methods(pools, self._pages), self._lock)
@@ -196,7 +197,8 @@ class Sandbox:
     async def _intercepted(self, request: Request) -> Response | None:
         if self.intercept is None:
             return None
-        answer = self.intercept(request)
+        with self._intercepting:  # InProcess serves in as many threads as the client has
+            answer = self.intercept(request)
         return await answer if inspect.isawaitable(answer) else answer
 
     async def _serve(self, request: Request) -> Response:

@@ -1,6 +1,7 @@
 """Broken answers that tests return from `Sandbox.intercept`: what a network does, and a service should not.
 
-They close the connection below the server, so they work only on a socket served by uvicorn, as SandboxServer does.
+On a socket they close the connection below the server, which is uvicorn, as in SandboxServer. Where there is no socket
+they raise ConnectionAbortedError, from which InProcess makes the client's error.
 """
 
 import asyncio
@@ -81,6 +82,8 @@ def some(share: float, fault: Response, seed: int = 1) -> Callable[[Request], Re
 
 async def _abort(send: Send) -> None:
     cycle: Any = getattr(send, "__self__", None)
+    if cycle is None:
+        raise ConnectionAbortedError
     cycle.transport.abort()
     while not cycle.disconnected:
         await asyncio.sleep(0)

@@ -29,9 +29,9 @@ TWICE = "insert into shipments select * from shipments order by id limit 1"
 
 
 @pytest.fixture
-def sandbox(server):
-    server.sandbox = Sandbox(FEWER)
-    return server
+def sandbox(in_process):
+    in_process.sandbox = Sandbox(FEWER)
+    return in_process
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from tests.conftest import CONFIG, Bench, opened_store
 from tests.test_sync import published, synced
 from wms_sandbox.app import Sandbox
 from wms_sandbox.clock import as_datetime
-from wms_sandbox.server import SandboxServer
+from wms_sandbox.transport import InProcess
 from wms_sync.analytics.database import open_for_writing
 from wms_sync.analytics.history import make_missing
 from wms_sync.catalogue import history_tables, quote, table, tracked
@@ -41,12 +41,12 @@ class Life:
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[SandboxServer]:
-    with SandboxServer(Sandbox(SMALL)) as started:
+def service() -> Iterator[InProcess]:
+    with InProcess(Sandbox(SMALL)) as started:
         yield started
 
 
-def settings_in(folder: Path, service: SandboxServer) -> Settings:
+def settings_in(folder: Path, service: InProcess) -> Settings:
     return Settings.load(
         _env_file=None,
         base_url=service.base_url,
@@ -59,10 +59,10 @@ def settings_in(folder: Path, service: SandboxServer) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def life(service: SandboxServer, tmp_path_factory: pytest.TempPathFactory) -> Life:
+def life(service: InProcess, tmp_path_factory: pytest.TempPathFactory) -> Life:
     """With an audit that voids: what it reads has gone back in time."""
     settings = settings_in(tmp_path_factory.mktemp("life") / "data", service)
-    bench = Bench(settings, opened_store(settings))
+    bench = Bench(settings, opened_store(settings), service)
     recover(bench.run)
     lived = Life(settings.data_dir)
     for round_ in range(3):
@@ -82,9 +82,9 @@ def life(service: SandboxServer, tmp_path_factory: pytest.TempPathFactory) -> Li
 
 
 @pytest.fixture
-def lived(service: SandboxServer, life: Life, tmp_path: Path) -> Iterator[Bench]:
+def lived(service: InProcess, life: Life, tmp_path: Path) -> Iterator[Bench]:
     settings = settings_in(Path(shutil.copytree(life.folder, tmp_path / "data")), service)
-    bench = Bench(settings, opened_store(settings))
+    bench = Bench(settings, opened_store(settings), service)
     yield bench
     bench.store.close()
 

@@ -26,7 +26,7 @@ from tests.test_sync import synced
 from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK, marked_in_new_places
 from wms_sandbox.app import Sandbox
-from wms_sandbox.server import SandboxServer
+from wms_sandbox.transport import InProcess
 from wms_sync.analytics.asking import RELATIONS
 from wms_sync.analytics.checks import checks
 from wms_sync.analytics.database import create_empty, row_counts
@@ -75,14 +75,14 @@ ANOTHER = Held(Holder("sync", 1, "another host", "now"))
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[SandboxServer]:
-    with SandboxServer(Sandbox(FEWER)) as started:
-        started.sandbox.rewrite = marked_in_new_places
-        yield started
+def service() -> InProcess:
+    within = InProcess(Sandbox(FEWER))
+    within.sandbox.rewrite = marked_in_new_places
+    return within
 
 
 @pytest.fixture(scope="module")
-def settings(service: SandboxServer, lake_url: str, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+def settings(service: InProcess, lake_url: str, tmp_path_factory: pytest.TempPathFactory) -> Settings:
     return Settings.load(
         _env_file=None,
         base_url=service.base_url,
@@ -97,14 +97,14 @@ def settings(service: SandboxServer, lake_url: str, tmp_path_factory: pytest.Tem
 
 
 @pytest.fixture(scope="module")
-def synced_once(settings: Settings) -> None:
+def synced_once(settings: Settings, service: InProcess) -> None:
     """After a first sync."""
     with closing(opened_store(settings)) as store:
         assert not target_of(settings).is_published
         assert target_of(settings).examined() == "not made yet"
         with pytest.raises(DatabaseOpenError), target_of(settings).newest():
             pass
-        _, refreshed = synced(Bench(settings, store))
+        _, refreshed = synced(Bench(settings, store, service))
         assert refreshed.published
         store.turn.close()
     with psycopg.connect(plain(settings.database_url), autocommit=True) as owner:  # as some do for their own psql
@@ -112,14 +112,14 @@ def synced_once(settings: Settings) -> None:
 
 
 @pytest.fixture
-def lake(settings: Settings, synced_once: None) -> Iterator[Bench]:
+def lake(settings: Settings, synced_once: None, service: InProcess) -> Iterator[Bench]:
     with closing(opened_store(settings)) as store:
-        yield Bench(settings, store)
+        yield Bench(settings, store, service)
         store.turn.close()
 
 
 @pytest.fixture
-def read_more(lake: Bench, service: SandboxServer) -> None:
+def read_more(lake: Bench, service: InProcess) -> None:
     """Something has changed, and is landed."""
     service.sandbox.advance(seconds=2 * HOUR, changed=60, new=20, packages_added=15, packages_removed=15, orders=20)
     service.sandbox.advance(seconds=10)

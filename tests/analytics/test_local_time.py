@@ -10,7 +10,6 @@ import pytest
 from tests import test_sync
 from tests.conftest import FEWER
 from wms_sandbox.app import Sandbox
-from wms_sync.reports.doctor import examine
 
 
 def load(bench, **changes: object) -> None:
@@ -24,14 +23,13 @@ def ask(bench, query: str) -> list[tuple[object, ...]]:
 
 
 def findings(bench) -> list[tuple[str, str]]:
-    return [(one.verdict, one.message) for one in examine(bench.settings) if one.subject == "time zones"]
+    return [(one.verdict, one.message) for one in bench.examine() if one.subject == "time zones"]
 
 
 @pytest.fixture
 def read(bench, sandbox):
     sandbox.sandbox = Sandbox(FEWER)
-    with bench.api() as api:
-        return bench.reading(api).sync()
+    return bench.read()
 
 
 def test_a_setting_takes_effect_with_the_next_load_and_the_doctor_names_what_does_not_fit(bench, read):

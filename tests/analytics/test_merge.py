@@ -16,9 +16,9 @@ from wms_sync.state.run import Run
 
 
 @pytest.fixture
-def sandbox(server):
-    server.sandbox = Sandbox(FEWER)
-    return server
+def sandbox(in_process):
+    in_process.sandbox = Sandbox(FEWER)
+    return in_process
 
 
 def flattened(bench, sandbox):

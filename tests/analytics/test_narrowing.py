@@ -18,7 +18,7 @@ from tests.oracle import differences, expected_tables
 from tests.test_sync import assert_equal, first_synced, published, synced
 from wms_sandbox.app import Sandbox
 from wms_sandbox.field_treatment import FieldTreatment
-from wms_sandbox.server import SandboxServer
+from wms_sandbox.transport import InProcess
 from wms_sync.analytics.database import make_room, open_for_writing
 from wms_sync.analytics.merge import Merger
 from wms_sync.analytics.narrowing import narrowing
@@ -50,18 +50,18 @@ REFUSALS = [
 
 
 @pytest.fixture
-def bench(server: SandboxServer, settings_for: Callable[..., Settings]) -> Iterator[Bench]:
-    """A small service: its tables are compared row by row."""
-    server.sandbox = Sandbox(FEW)
-    settings = settings_for(server, audit_pages=0)
+def bench(in_process: InProcess, settings_for: Callable[..., Settings]) -> Iterator[Bench]:
+    """A small in_process: its tables are compared row by row."""
+    in_process.sandbox = Sandbox(FEW)
+    settings = settings_for(in_process, audit_pages=0)
     store = opened_store(settings)
-    yield Bench(settings, store)
+    yield Bench(settings, store, in_process)
     store.close()
 
 
 @pytest.fixture
-def sandbox(bench: Bench, server: SandboxServer) -> SandboxServer:
-    return server
+def sandbox(bench: Bench, in_process: InProcess) -> InProcess:
+    return in_process
 
 
 def dump(connection: duckdb.DuckDBPyConnection) -> Dump:

@@ -20,6 +20,7 @@ from starlette.responses import JSONResponse, Response
 
 from tests.conftest import IMPATIENT, NOW
 from wms_sandbox.errors import failed
+from wms_sandbox.transport import InProcess
 from wms_sync.api import connection
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.clock import dated
@@ -43,14 +44,18 @@ TOKEN = "sandbox-token"
 START = NOW - timedelta(days=30)
 
 
+def client(sandbox: InProcess, token: str) -> GlobalApi:
+    return GlobalApi(sandbox.base_url, SecretStr(token), policy=IMPATIENT, transport=sandbox)
+
+
 def listing(api: GlobalApi, page_size: int = 50) -> ShipmentListing:
     return ShipmentListing(api, page_size=page_size, include_addresses=False)
 
 
 @pytest.fixture
 def api(sandbox):
-    with GlobalApi(sandbox.base_url, SecretStr(TOKEN), policy=IMPATIENT) as client:
-        yield client
+    with client(sandbox, TOKEN) as api:
+        yield api
 
 
 def answer_first(sandbox, times: int, make: Callable[[], Response]) -> None:
@@ -105,7 +110,7 @@ def test_bodies_are_kept_as_received_and_readable(api):
 
 @pytest.mark.parametrize("token", ["s3cr3t-token", "", "two words", "line\nbreak"])
 def test_a_wrong_token_names_the_setting_and_never_shows_the_token(sandbox, token):
-    with GlobalApi(sandbox.base_url, SecretStr(token), policy=IMPATIENT) as api, pytest.raises(Unauthorized) as error:
+    with client(sandbox, token) as api, pytest.raises(Unauthorized) as error:
         listing(api).count(START, None)
     assert "WMS_API_TOKEN" in str(error.value)
     assert error.value.exit_code == 2
@@ -113,7 +118,7 @@ def test_a_wrong_token_names_the_setting_and_never_shows_the_token(sandbox, toke
 
 
 def test_a_wrong_token_is_not_tried_again(sandbox):
-    with GlobalApi(sandbox.base_url, SecretStr("wrong"), policy=IMPATIENT) as api, pytest.raises(Unauthorized):
+    with client(sandbox, "wrong") as api, pytest.raises(Unauthorized):
         listing(api).count(START, None)
     assert len(sandbox.sandbox.requests) == 1
 

@@ -39,7 +39,7 @@ def test_no_cookie_is_sent_back(sandbox):
         return answer
 
     sandbox.sandbox.intercept = intercept
-    with GlobalApi(sandbox.base_url, SecretStr("t"), policy=IMPATIENT) as api:
+    with GlobalApi(sandbox.base_url, SecretStr("t"), policy=IMPATIENT, transport=sandbox) as api:
         for _ in range(3):
             api.get("/api/global/v1/shipping/shipments", read=bytes)
     assert sent == [None, None, None]

@@ -37,7 +37,7 @@ TAG = {"name": "Fragile", "color": "red1"}
 
 @pytest.fixture
 def api(sandbox):
-    with GlobalApi(sandbox.base_url, SecretStr("sandbox-token"), policy=IMPATIENT) as client:
+    with GlobalApi(sandbox.base_url, SecretStr("sandbox-token"), policy=IMPATIENT, transport=sandbox) as client:
         yield client
 
 
@@ -317,7 +317,7 @@ def test_nobody_there_means_that_nothing_was_sent():
 
 
 def test_a_wrong_token_is_final_and_names_the_setting(sandbox):
-    wrong = GlobalApi(sandbox.base_url, SecretStr("planted-secret"), policy=IMPATIENT)
+    wrong = GlobalApi(sandbox.base_url, SecretStr("planted-secret"), policy=IMPATIENT, transport=sandbox)
     with wrong as api, pytest.raises(Unauthorized, match="WMS_API_TOKEN") as error:
         CreatesOfEachKind(api).location_tag(TAG)
     assert "planted-secret" not in str(error.value)

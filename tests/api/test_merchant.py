@@ -15,7 +15,7 @@ from tests.conftest import IMPATIENT
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.faults import Disconnect, ProxyAnswer
-from wms_sandbox.server import SandboxServer
+from wms_sandbox.transport import InProcess
 from wms_sync.api.errors import AccessDenied, Busy, CallFailed, InDoubt, ProtocolError, SessionExpired, Unauthorized
 from wms_sync.api.merchant import MerchantApi, documented
 
@@ -23,8 +23,8 @@ USERNAME, KEY = "sandbox-merchant", "sandbox-api-key"
 LIST = ("retailer.list", [{}, {"limit": 3}])
 
 
-def client(server, *, key=KEY, login=False) -> MerchantApi:
-    return MerchantApi(server.base_url, USERNAME, SecretStr(key), login=login, policy=IMPATIENT)
+def client(service: InProcess, *, key=KEY, login=False) -> MerchantApi:
+    return MerchantApi(service.base_url, USERNAME, SecretStr(key), login=login, policy=IMPATIENT, transport=service)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_one_login_serves_many_calls(sandbox, sent):
 
 
 def test_an_expired_session_is_made_anew_once_and_the_call_repeated():
-    with SandboxServer(Sandbox(SandboxConfig(shipments=20, families=20))) as server, client(server, login=True) as api:
+    with InProcess(Sandbox(SandboxConfig(shipments=20, families=20))) as server, client(server, login=True) as api:
         api.call(*LIST)
         api._session = "0" * 32
         assert len(api.call(*LIST)["results"]) == 3
@@ -88,7 +88,7 @@ def test_a_session_that_never_lasts_is_an_error_and_no_loop(sandbox):
 def test_wrong_credentials_name_the_settings_and_never_show(long_codes, login):
     config = SandboxConfig(shipments=20, families=20, rpc_long_codes=long_codes)
     refused = pytest.raises((AccessDenied, Unauthorized), match="WMS_MERCHANT_API_KEY")
-    server = SandboxServer(Sandbox(config))
+    server = InProcess(Sandbox(config))
     with server, client(server, key="planted-secret", login=login) as api, refused as error:
         api.call(*LIST)
     assert error.value.exit_code == 2
@@ -113,7 +113,7 @@ def test_codes_of_json_rpc_itself_stay(code, known_as):
 @pytest.mark.parametrize("options", [{"rpc_number_version": True}, {"rpc_null_error": True}])
 def test_both_ways_to_write_the_envelope_are_understood(options):
     config = SandboxConfig(shipments=20, families=20, **options)
-    with SandboxServer(Sandbox(config)) as server, client(server) as api:
+    with InProcess(Sandbox(config)) as server, client(server) as api:
         assert len(api.call(*LIST)["results"]) == 3
 
 

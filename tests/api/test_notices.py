@@ -37,7 +37,7 @@ def announcing(sandbox):
 def heard(bench) -> list[str]:
     """What is reported of three answers, without the address."""
     said: list[str] = []
-    with GlobalApi.from_settings(bench.settings, policy=IMPATIENT, warn=said.append) as api:
+    with GlobalApi.from_settings(bench.settings, policy=IMPATIENT, warn=said.append, transport=bench.transport) as api:
         for _ in range(3):
             api.get(STATUS, read=bytes)
     return [one.partition(" answers with ")[2] for one in said]
@@ -82,7 +82,7 @@ def test_a_text_that_differs_each_time_is_not_reported_for_ever(bench, sandbox):
 
     sandbox.sandbox.intercept = answer
     said: list[str] = []
-    with GlobalApi.from_settings(bench.settings, policy=IMPATIENT, warn=said.append) as api:
+    with GlobalApi.from_settings(bench.settings, policy=IMPATIENT, warn=said.append, transport=bench.transport) as api:
         for _ in range(50):
             api.get(STATUS, read=bytes)
     assert len(said) == 20
@@ -91,7 +91,7 @@ def test_a_text_that_differs_each_time_is_not_reported_for_ever(bench, sandbox):
 def test_a_run_keeps_what_is_announced_and_the_status_shows_it(sandbox, settings_for, announcing):
     settings = settings_for(sandbox)
     announcing(("Sunset", "Sat, 31 Dec 2026 23:59:59 GMT"))
-    operation = Operation(settings, source="test")
+    operation = Operation(settings, source="test", transport=sandbox)
     with logged() as told:
         operation.sync()
     assert operation.read is not None
@@ -104,6 +104,6 @@ def test_a_run_keeps_what_is_announced_and_the_status_shows_it(sandbox, settings
 def test_the_doctor_shows_what_is_announced(sandbox, settings_for, announcing):
     settings = settings_for(sandbox)
     announcing(("Deprecation", "true"))
-    [found] = [one for one in examine(settings) if one.subject == "headers"]
+    [found] = [one for one in examine(settings, transport=sandbox) if one.subject == "headers"]
     assert found.verdict == "warn"
     assert "Deprecation: true" in found.message

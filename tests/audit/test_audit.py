@@ -32,9 +32,9 @@ YEAR_2999 = 32_472_144_000_000
 
 
 @pytest.fixture
-def sandbox(server):
-    server.sandbox = Sandbox(FEWER)
-    return server
+def sandbox(in_process):
+    in_process.sandbox = Sandbox(FEWER)
+    return in_process
 
 
 @contextmanager

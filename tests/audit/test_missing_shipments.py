@@ -28,10 +28,10 @@ ROUND = "after_a_whole_round_the_tables_equal_the_service"
 
 
 @pytest.fixture
-def sandbox(server):
+def sandbox(in_process):
     """A small one: most of what is tested here takes many nights."""
-    server.sandbox = Sandbox(replace(CONFIG, shipments=120, families=20))
-    return server
+    in_process.sandbox = Sandbox(replace(CONFIG, shipments=120, families=20))
+    return in_process
 
 
 def delete(sandbox, *indexes: int) -> list[int]:

@@ -22,9 +22,9 @@ NIGHT = 3600
 
 
 @pytest.fixture
-def sandbox(server):
-    server.sandbox = Sandbox(replace(CONFIG, shipments=60, families=20))
-    return server
+def sandbox(in_process):
+    in_process.sandbox = Sandbox(replace(CONFIG, shipments=60, families=20))
+    return in_process
 
 
 def serve_as_stubs(sandbox, *indexes: int, notices: bool = True, **says: object) -> list[int]:

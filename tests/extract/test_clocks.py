@@ -1,4 +1,4 @@
-"""Clocks that are wrong: the service's, one of its servers', this machine's. Over a socket, as answers tell of them."""
+"""Clocks that are wrong: the service's, one of its servers', this machine's. As answers tell of them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,9 @@ from pipelines.coverage import CLOCKS, results
 from tests.conftest import CONFIG, Bench, logged, opened_store
 from tests.test_sync import assert_equal, load
 from wms_sandbox.app import Sandbox
-from wms_sandbox.server import SandboxServer
+from wms_sandbox.transport import InProcess
 from wms_sync.extract.clocks import OBSERVED, what_is_off
 from wms_sync.extract.plan import MARGIN
-from wms_sync.extract.read import ReadReport
-from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status
 from wms_sync.state.store import COVERAGE_WITHDRAWN, StateStore, Window
 from wms_sync.upkeep.recovery import recover
@@ -31,7 +29,7 @@ TOLERANCE = timedelta(minutes=5)
 
 
 @pytest.fixture
-def service(sandbox: SandboxServer) -> Iterator[Sandbox]:
+def service(sandbox: InProcess) -> Iterator[Sandbox]:
     """A small service whose clock agrees with this machine's, and then stands still."""
     sandbox.sandbox = Sandbox(replace(CONFIG, shipments=60, families=20, now=datetime.now(UTC)))
     yield sandbox.sandbox
@@ -50,12 +48,6 @@ def bench(bench: Bench, service: Sandbox) -> Bench:
     return bench
 
 
-def read(bench: Bench) -> ReadReport:
-    """Nothing that is told of clocks depends on the tables."""
-    with bench.api() as api:
-        return bench.reading(api).sync()
-
-
 def loaded(bench: Bench) -> None:
     assert load(bench).published
 
@@ -70,7 +62,7 @@ def off(bench: Bench) -> list[str]:
     """What status, check and doctor say of clocks; all three or none."""
     told = [line for line in status(bench.settings, bench.store).needs_a_hand if "clock" in line or "Date" in line]
     [check] = [one for one in results(bench.settings, bench.store) if one.check_name == CLOCKS]
-    [finding] = [one for one in examine(bench.settings) if one.subject == "clock"]
+    [finding] = [one for one in bench.examine() if one.subject == "clock"]
     assert check.passed == (not told) == (finding.verdict == "ok"), (check, told, finding)
     return told
 
@@ -78,19 +70,19 @@ def off(bench: Bench) -> list[str]:
 @pytest.mark.parametrize("by", [3 * HOUR, timedelta(days=365)])
 def test_one_answer_that_is_ahead_moves_nothing(bench, sandbox, service, by):
     service.redate = wrong_once(by)
-    report = read(bench)
+    report = bench.read()
     service.advance(seconds=60, changed=20)
     assert report.horizon < datetime.now(UTC)
     assert report.warnings == ()
     service.clock.advance(10_000)
-    read(bench)
+    bench.read()
     loaded(bench)
     assert_equal(bench, sandbox)
 
 
 def test_a_service_that_is_ahead_is_read_as_far_as_this_machine_vouches_for(bench, sandbox, service):
     service.clock.advance(3 * 3_600_000)
-    report = read(bench)
+    report = bench.read()
     loaded(bench)
     now = datetime.now(UTC)
     assert now < report.horizon <= now + TOLERANCE
@@ -99,10 +91,10 @@ def test_a_service_that_is_ahead_is_read_as_far_as_this_machine_vouches_for(benc
     assert bench.store.covered(("loaded",))[-1].end == report.horizon
     assert len(off(bench)) == 2
     service.advance(seconds=60, changed=20)
-    assert "Nothing can be read" not in read(bench).warnings[0]
+    assert "Nothing can be read" not in bench.read().warnings[0]
     bench.settings = bench.settings.model_copy(update={"clock_tolerance_seconds": 4 * 3600})
     service.clock.advance(10_000)
-    assert read(bench).warnings == ()
+    assert bench.read().warnings == ()
     loaded(bench)
     assert_equal(bench, sandbox)
     assert [line for line in off_in_status(bench) if "clock" in line] == []
@@ -116,11 +108,11 @@ def test_a_machine_that_is_far_behind_says_that_nothing_is_left_to_read(bench, s
     """To a machine that is behind, the service is ahead; what it had read before lies further on than it may go."""
     bench.settings = bench.settings.model_copy(update={"clock_tolerance_seconds": 6 * 3600})
     service.clock.advance(5 * 3_600_000)
-    assert read(bench).warnings == ()
+    assert bench.read().warnings == ()
     bench.settings = bench.settings.model_copy(update={"clock_tolerance_seconds": 4 * 3600 + 3000})
     with StateStore(bench.settings.database_url) as store:
         assert store.covered(tolerance=bench.settings.clock_tolerance)[-1].end < datetime.now(UTC)
-    assert read(bench).warnings
+    assert bench.read().warnings
 
 
 def lost(_: Bench) -> None:
@@ -158,7 +150,7 @@ def damaged_file(bench: Bench) -> None:
 def test_what_changes_after_the_clock_went_back_is_read(bench, sandbox, service, lose, said):
     """It bears times that were covered before, and so does what changes until the clock is where it was."""
     recover(bench.run)
-    read(bench)
+    bench.read()
     with (
         closing(sqlite3.connect(bench.layout.state)) as state,
         closing(sqlite3.connect(bench.layout.root / "copy.db")) as copy,
@@ -167,14 +159,14 @@ def test_what_changes_after_the_clock_went_back_is_read(bench, sandbox, service,
     service.clock.advance(-7_200_000)
     service.advance(seconds=120, changed=20)
     service.clock.advance(10_000)
-    report = read(bench)
+    report = bench.read()
     assert "gone back by 1:5" in report.warnings[0]
     assert "Nothing can be read" in report.warnings[0]
     assert bench.store.covered()[-1].end == report.horizon
     seen = what_is_off(bench.store, TOLERANCE)
     bench.store.close()
     lose(bench)
-    bench = Bench(bench.settings, opened_store(bench.settings))
+    bench = replace(bench, store=opened_store(bench.settings))
     with logged() as told:
         recover(bench.run)
     assert [line for line in told if not any(one in line for one in said)] == []
@@ -184,7 +176,7 @@ def test_what_changes_after_the_clock_went_back_is_read(bench, sandbox, service,
     assert COVERAGE_WITHDRAWN in bench.layout.clocks.read_text()
     service.advance(seconds=3600, changed=20)
     service.advance(seconds=3 * 3600)
-    read(bench)
+    bench.read()
     loaded(bench)
     assert_equal(bench, sandbox)
     bench.store.close()
@@ -192,29 +184,29 @@ def test_what_changes_after_the_clock_went_back_is_read(bench, sandbox, service,
 
 def test_a_clock_that_went_back_is_noticed_also_when_it_has_passed_where_it_was(bench, sandbox, service):
     service.clock.advance(-3 * 3_600_000)
-    read(bench)
+    bench.read()
     bench.store.observe(OBSERVED, 0, "0")  # as if this machine's clock had been there too
     service.clock.advance(-2 * 3_600_000)
     service.advance(seconds=600, changed=20)
     service.clock.advance(3 * 3_600_000 - 600_000)
-    report = read(bench)
+    report = bench.read()
     assert "gone back by 2:0" in report.warnings[0]
     assert "Nothing can be read" not in report.warnings[0]
     service.clock.advance(2 * 3_600_000 + 10_000)
-    assert read(bench).warnings == ()
+    assert bench.read().warnings == ()
     loaded(bench)
     assert_equal(bench, sandbox)
 
 
 def test_one_answer_that_is_behind_is_not_taken_for_a_clock_that_went_back(bench, sandbox, service):
-    read(bench)
+    bench.read()
     service.advance(seconds=60, changed=20)
     service.clock.advance(10_000)
     service.redate = wrong_once(-7 * timedelta(days=365))
-    report = read(bench)
+    report = bench.read()
     assert report.progress.records == 0
     assert "dated so far back" in report.warnings[0]
-    assert read(bench).warnings == ()
+    assert bench.read().warnings == ()
     loaded(bench)
     assert_equal(bench, sandbox)
 
@@ -222,20 +214,20 @@ def test_one_answer_that_is_behind_is_not_taken_for_a_clock_that_went_back(bench
 def test_answers_without_a_date_are_read_by_this_machines_clock(bench, sandbox, service):
     service.redate = lambda _: None
     before = datetime.now(UTC)
-    report = read(bench)
+    report = bench.read()
     loaded(bench)
     assert before - TOLERANCE - MARGIN - timedelta(seconds=1) <= report.horizon <= datetime.now(UTC) - TOLERANCE
     assert report.warnings == ()
     assert "no Date" in off(bench)[0]
     service.redate = None
-    read(bench)
+    bench.read()
     loaded(bench)
     assert_equal(bench, sandbox)
     assert off(bench) == []
 
 
 def test_what_an_earlier_release_covered_too_far_is_given_back(bench, sandbox, service):
-    read(bench)
+    bench.read()
     loaded(bench)
     with sqlite3.connect(bench.layout.root / "state.db") as state:
         state.execute("update windows set to_at = datetime(to_at, '+1 year') || '.000000'")
@@ -244,14 +236,14 @@ def test_what_an_earlier_release_covered_too_far_is_given_back(bench, sandbox, s
     assert bench.store.covered()[-1].end <= datetime.now(UTC)
     service.advance(seconds=60, changed=20)
     service.clock.advance(10_000)
-    read(bench)
+    bench.read()
     loaded(bench)
     assert_equal(bench, sandbox)
 
 
 def test_what_was_extracted_later_counts_as_later_whatever_the_clocks_say(bench, service):
     """Kinds without ``updated_at`` go by it."""
-    read(bench)
+    bench.read()
     service.redate = lambda right: right - 5 * HOUR
     with bench.api() as api:
         report = bench.reading(api).backfill(bench.settings.start, datetime.now(UTC))
@@ -263,7 +255,7 @@ def test_what_was_extracted_later_counts_as_later_whatever_the_clocks_say(bench,
 
 def test_a_page_of_a_server_that_is_ahead_does_not_count_as_extracted_in_days_to_come(bench, service):
     service.redate = lambda right: right + timedelta(days=300)
-    read(bench)
+    bench.read()
     loaded(bench)
     [window] = bench.store.windows("loaded")
     assert bench.store.pages(window.id)[0].served_at <= datetime.now(UTC) + TOLERANCE
@@ -271,7 +263,7 @@ def test_a_page_of_a_server_that_is_ahead_does_not_count_as_extracted_in_days_to
 
 
 def test_pages_with_a_time_ahead_of_an_earlier_release_do_not_bind_later_ones(bench, service):
-    read(bench)
+    bench.read()
     loaded(bench)
     window: Window = bench.store.windows("loaded")[0]
     page = bench.store.pages(window.id)[0]

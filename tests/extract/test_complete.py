@@ -48,11 +48,6 @@ class Losing:
             self.changed |= set(self._sandbox.advance(seconds=5, **self._wish).changed)
 
 
-def synced(bench):
-    with bench.api() as api:
-        return bench.reading(api).sync()
-
-
 def narrow(sandbox) -> list[str]:
     """Requests for ids alone: neither for related objects, nor for a count, nor to try the filter."""
     queries = [one.query for one in sandbox.sandbox.requests if "fields" not in one.query]
@@ -62,7 +57,7 @@ def narrow(sandbox) -> list[str]:
 def test_a_record_left_off_a_page_while_others_moved_on_is_found_and_landed(bench, sandbox):
     """Each record that moves on would hide one that was lost, if only counts were compared."""
     losing = Losing(sandbox, changed=100)
-    synced(bench)
+    bench.read()
     [lost] = losing.lost - losing.changed
     assert lost in landed_ids(bench)
     assert Counter(landed_ids(bench)).most_common(1)[0][1] == 1
@@ -71,7 +66,7 @@ def test_a_record_left_off_a_page_while_others_moved_on_is_found_and_landed(benc
 
 def test_a_record_left_off_a_page_is_asked_for_by_its_id_and_nothing_is_read_twice(bench, sandbox):
     losing = Losing(sandbox)
-    synced(bench)
+    bench.read()
     assert losing.lost
     assert Counter(landed_ids(bench)) == dict.fromkeys(range_of(sandbox), 1)
     [window] = [window for window in bench.store.windows() if window.records]
@@ -82,7 +77,7 @@ def test_a_record_left_off_a_page_is_asked_for_by_its_id_and_nothing_is_read_twi
 def test_more_records_than_a_page_holds_are_asked_for_by_their_ids_in_several(bench, sandbox):
     bench.settings = bench.settings.model_copy(update={"page_size": 10})
     losing = Losing(sandbox, times=2, each=6)
-    synced(bench)
+    bench.read()
     assert Counter(landed_ids(bench)) == dict.fromkeys(range_of(sandbox), 1)
     assert len(losing.lost) == 12
     assert {window.state for window in bench.store.windows()} == {"landed"}
@@ -95,12 +90,12 @@ def range_of(sandbox) -> list[int]:
 def test_records_that_were_committed_late_during_the_read_are_landed_with_it(bench, sandbox):
     """What moved into the window may hide what was left off, too."""
     losing = Losing(sandbox, changed=100, late=60)
-    synced(bench)
+    bench.read()
     assert losing.lost <= set(landed_ids(bench))
 
 
 def test_while_nothing_moves_and_counts_agree_no_id_is_listed_again(bench, sandbox):
-    synced(bench)
+    bench.read()
     assert narrow(sandbox) == []
 
 
@@ -111,7 +106,7 @@ def test_where_records_moved_on_ids_are_listed_once_and_nothing_is_read_anew(ben
             sandbox.sandbox.advance(seconds=5, changed=50)
 
     sandbox.sandbox.intercept = change
-    synced(bench)
+    bench.read()
     assert 1 <= len(narrow(sandbox)) <= 11, "ten pages, and an empty one that ends the list"
     assert {window.state for window in bench.store.windows()} == {"landed"}
 
@@ -132,7 +127,7 @@ def test_where_ids_cannot_be_asked_for_the_window_is_read_anew(bench, sandbox):
         return page
 
     sandbox.sandbox.rewrite = lose_and_refuse
-    synced(bench)
+    bench.read()
     assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == 600
     assert "abandoned" in {window.state for window in bench.store.windows()}
 
@@ -140,7 +135,7 @@ def test_where_ids_cannot_be_asked_for_the_window_is_read_anew(bench, sandbox):
 def test_a_record_that_is_left_off_every_time_is_never_taken_for_covered(bench, sandbox):
     Losing(sandbox, times=1_000_000)
     with pytest.raises(WindowIncomplete, match="report it"):
-        synced(bench)
+        bench.read()
     assert bench.store.covered(("landed",)) == ()
     assert len([window for window in bench.store.windows("abandoned") if window.pages]) == 3
 
@@ -162,14 +157,14 @@ def test_a_count_that_ignores_the_filter_is_noticed_and_all_is_read_in_one_windo
     """It split toward single seconds: 1,574 requests for 60 shipments."""
     bench.settings = bench.settings.model_copy(update={"page_size": page_size})
     count_everything(sandbox)
-    report = synced(bench)
+    report = bench.read()
     assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == 600
     assert len(report.window_ids) == 1
     pages = -(-600 // page_size)
     assert report.requests <= 2 * pages + 7
 
     sandbox.sandbox.advance(seconds=3600, changed=20)
-    again = synced(bench)
+    again = bench.read()
     [warning] = again.warnings
     assert "count" in warning
     assert len(again.window_ids) == 1
@@ -188,7 +183,7 @@ def test_counts_that_are_far_more_in_parts_than_in_all_are_not_split_further(ben
         return page
 
     sandbox.sandbox.rewrite = rewrite
-    report = synced(bench)
+    report = bench.read()
     assert len(set(landed_ids(bench))) == 600
     assert report.requests <= 2 * 120 + 64 + 5
     assert report.warnings

@@ -12,11 +12,6 @@ from wms_sync.extract.disk_space import RAW_BYTES, refuse_without_room
 from wms_sync.extract.errors import NotEnoughRoom
 
 
-def read(bench) -> None:
-    with bench.api() as api:
-        bench.reading(api).sync()
-
-
 def test_more_than_the_disk_holds_is_refused_with_numbers(bench):
     make_private(bench.layout.root)
     refuse_without_room(bench.layout, bench.store, 1000)
@@ -27,14 +22,14 @@ def test_more_than_the_disk_holds_is_refused_with_numbers(bench):
 
 
 def test_what_shipments_took_so_far_counts(bench, sandbox):
-    read(bench)
+    bench.read()
     sandbox.sandbox.advance(seconds=3600, changed=30)
     with sqlite3.connect(bench.layout.root / "state.db") as connection:
         connection.execute("update windows set bytes = 1000000000000000")
     connection.close()
     windows, served = bench.store.windows(), len(sandbox.sandbox.requests)
     with pytest.raises(NotEnoughRoom):
-        read(bench)
+        bench.read()
     assert bench.store.windows() == windows, "nothing was begun"
     assert not [one for one in list(sandbox.sandbox.requests)[served:] if "limit=50" in one.query], "no page was read"
 

@@ -37,8 +37,7 @@ def landed_ids(bench, *states: str, only: str | None = None) -> list[int]:
 
 
 def test_a_first_sync_lands_every_shipment_once(bench):
-    with bench.api() as api:
-        report = bench.reading(api).sync()
+    report = bench.read()
     assert report.horizon == NOW - MARGIN
     assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == 600
     assert report.progress.records == report.progress.expected == 600
@@ -46,15 +45,13 @@ def test_a_first_sync_lands_every_shipment_once(bench):
 
 
 def test_large_intervals_become_several_windows_of_bounded_size(bench):
-    with bench.api() as api:
-        report = bench.reading(api).sync()
+    report = bench.read()
     assert len(report.window_ids) > 1
     assert max(window.records for window in bench.store.windows()) <= PAGES_PER_WINDOW * bench.settings.page_size
 
 
 def test_pages_are_recorded_with_hash_counts_and_cursor(bench):
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     window = bench.store.windows("landed")[0]
     pages = bench.store.pages(window.id)
     assert [page.number for page in pages] == list(range(1, window.pages + 1))
@@ -69,23 +66,19 @@ def test_pages_are_recorded_with_hash_counts_and_cursor(bench):
 
 
 def test_with_nothing_new_a_sync_succeeds_with_at_most_four_requests(bench, sandbox):
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     sandbox.sandbox.advance(seconds=3600)
     before = len(sandbox.sandbox.requests)
-    with bench.api() as api:
-        report = bench.reading(api).sync()
+    report = bench.read()
     assert len(sandbox.sandbox.requests) - before <= 4
     assert report.horizon == NOW + timedelta(hours=1) - MARGIN
     assert len(bench.store.covered()) == 1
 
 
 def test_a_second_sync_reads_the_changes_and_the_overlap_only(bench, sandbox):
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     sandbox.sandbox.advance(seconds=3600, changed=40, new=10)
-    with bench.api() as api:
-        report = bench.reading(api).sync()
+    report = bench.read()
     assert report.intervals[0].start == NOW - MARGIN - timedelta(seconds=bench.settings.overlap_seconds)
     assert 50 <= report.progress.records < 70
 
@@ -111,8 +104,7 @@ def test_a_backfill_ends_at_the_horizon(bench):
 def test_shipments_from_before_the_start_date_are_counted_once_and_reported(bench, sandbox, settings_for):
     early = settings_for(sandbox, start_date="2026-03-20")
     bench.settings = early
-    with bench.api() as api:
-        report = bench.reading(api).sync()
+    report = bench.read()
     before = bench.store.observation("records_before_start")
     assert before is not None
     assert before.value > 0
@@ -136,8 +128,7 @@ def test_after_a_failure_the_read_goes_on_at_the_next_page(bench, sandbox):
     kept = sum(window.pages for window in bench.store.windows("reading"))
     assert kept > 0
     sandbox.sandbox.intercept = None
-    with bench.api() as api:
-        report = bench.reading(api).sync()
+    report = bench.read()
     assert report.progress.pages < sum(window.pages for window in bench.store.windows("landed"))
     landed = Counter(landed_ids(bench))
     twice = [one for one in landed if landed[one] > 1]
@@ -159,8 +150,7 @@ def test_what_is_committed_late_behind_the_pages_of_a_half_read_window_is_read(b
     half_read = left_half_read(bench, sandbox)
     assert half_read.to_at == NOW - MARGIN
     done = sandbox.sandbox.advance(seconds=60, changed=300, late=300)
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     landed = Counter(landed_ids(bench))
     assert set(done.changed) <= {one for one in landed if landed[one] > 1}
 
@@ -171,8 +161,7 @@ def test_a_half_read_window_is_read_anew_when_other_fields_are_asked_for(bench, 
         bench.reading(api).sync()
     sandbox.sandbox.intercept = None
     bench.settings = settings_for(sandbox, include_addresses=True)
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     assert {window.state for window in bench.store.windows()} == {"landed", "abandoned"}
     assert len(landed_ids(bench)) == 600
 
@@ -238,8 +227,7 @@ def refuse_cursors(sandbox, times: int) -> None:
 
 def test_a_window_whose_page_cursor_is_refused_once_is_read_anew_in_the_same_run(bench, sandbox):
     refuse_cursors(sandbox, 1)
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     assert len(landed_ids(bench)) == 600
 
 
@@ -261,8 +249,7 @@ def test_a_misleading_page_cursor_that_was_kept_heals_in_the_same_run(bench, san
     half_read = left_half_read(bench, sandbox)
     for page in bench.store.pages(half_read.id):
         bench.store.rewrite_page(replace(page, next_cursor=kept))
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     assert len(set(landed_ids(bench))) == 600
     assert bench.store.window(half_read.id).state == "abandoned"
     assert len(bench.store.covered(("landed",))) == 1
@@ -277,8 +264,7 @@ def test_a_window_that_an_earlier_release_left_half_read_goes_on(bench, sandbox,
     for page in bench.store.pages(half_read.id):
         whole = shape.format(path="/api/global/v1/shipping/shipments", cursor=page.next_cursor)
         bench.store.rewrite_page(replace(page, next_cursor=whole))
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     assert bench.store.window(half_read.id).state == "landed"
     assert len(set(landed_ids(bench))) == 600
 
@@ -310,8 +296,7 @@ def limits_asked(sandbox) -> list[int]:
 
 def test_the_largest_page_that_the_service_takes_is_found_told_and_remembered_for_a_night(bench, sandbox):
     refuse_large_pages(sandbox, 30)
-    with bench.api() as api:
-        report = bench.reading(api).sync()
+    report = bench.read()
     assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == 600
     [warning] = report.warnings
     assert "WMS_PAGE_SIZE=30" in warning
@@ -342,8 +327,7 @@ def test_the_largest_page_that_the_service_takes_is_found_told_and_remembered_fo
 def test_a_half_read_window_goes_on_with_pages_of_another_size(bench, sandbox):
     half_read = left_half_read(bench, sandbox)
     refuse_large_pages(sandbox, 30)
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     assert bench.store.window(half_read.id).state == "landed"
     assert len(set(landed_ids(bench))) == 600
 
@@ -377,8 +361,7 @@ def test_pages_are_followed_in_whatever_shape_their_cursor_comes(bench, sandbox,
 
     sandbox.sandbox.rewrite = reshaped
     bench.settings = bench.settings.model_copy(update={"page_size": 20})
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == 600
     assert {window.state for window in bench.store.windows()} == {"landed"}
 

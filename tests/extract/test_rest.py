@@ -19,9 +19,9 @@ from wms_sync.api.errors import ServiceFailed
 
 
 @pytest.fixture
-def sandbox(server):
-    server.sandbox = Sandbox(replace(CONFIG, shipments=60, families=20))
-    return server
+def sandbox(in_process):
+    in_process.sandbox = Sandbox(replace(CONFIG, shipments=60, families=20))
+    return in_process
 
 
 def asks_for_rest(request) -> bool:
@@ -33,8 +33,7 @@ def asks_for_rest(request) -> bool:
 def test_wherever_lists_and_counts_end_nothing_is_lost(bench, sandbox, settings_for, most):
     bench.settings = settings_for(sandbox, page_size=10)
     sandbox.sandbox.most_matches = most
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     assert sorted(landed_ids(bench)) == sorted(ids(sandbox))
 
 
@@ -67,8 +66,7 @@ def test_after_a_kill_at_the_end_of_a_list_its_rest_is_still_requested(bench, sa
         bench.reading(api).sync()
     assert any(window.pages for window in bench.store.windows("reading"))
     sandbox.sandbox.intercept = None
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     assert set(landed_ids(bench)) == ids(sandbox)
 
 

@@ -23,11 +23,11 @@ EARLIER = 1_600_000_000_000
 
 
 @pytest.fixture
-def sandbox(server):
+def sandbox(in_process):
     """Of 40 shipments the last ten, which are the newest, were never changed."""
-    server.sandbox = Sandbox(replace(CONFIG, shipments=40, families=20))
-    undate(server, range(30, 40))
-    return server
+    in_process.sandbox = Sandbox(replace(CONFIG, shipments=40, families=20))
+    undate(in_process, range(30, 40))
+    return in_process
 
 
 def undate(sandbox, indexes) -> None:
@@ -83,8 +83,7 @@ def test_where_the_filter_does_not_find_them_they_are_named_and_read_by_id(
     undate(sandbox, undated)
     bench.settings = settings_for(sandbox, page_size=page_size)
     teach(sandbox)
-    with bench.api() as api:
-        read = bench.reading(api).sync()
+    read = bench.read()
     assert set(landed_ids(bench)) == ids(sandbox)
     number = len({*undated, *range(30, 40)})
     assert any(f"{number} shipments match no filter" in warning for warning in read.warnings)
@@ -92,7 +91,7 @@ def test_where_the_filter_does_not_find_them_they_are_named_and_read_by_id(
 
 def test_where_the_filter_missed_some_once_its_zero_is_not_believed_later(bench, sandbox):
     find_no_null(sandbox)
-    synced(bench)
+    bench.read()
     intercept, sandbox.sandbox.intercept = sandbox.sandbox.intercept, None
     sandbox.sandbox.advance(seconds=3600, new=5)
     undate(sandbox, range(40, 45))
@@ -111,7 +110,7 @@ def test_where_neither_filter_nor_counts_show_them_that_is_said(bench, sandbox):
         return page
 
     sandbox.sandbox.rewrite = without_count
-    read, _ = synced(bench)
+    read = bench.read()
     assert any("cannot be seen" in warning for warning in read.warnings)
 
 
@@ -124,7 +123,7 @@ def test_a_filter_that_is_ignored_reads_nothing_as_undated(bench, sandbox):
         request.scope["query_string"] = request.scope["query_string"].replace(drop.encode(), b"")
 
     sandbox.sandbox.intercept = ignore
-    read, _ = synced(bench)
+    read = bench.read()
     assert read.warnings == ()
     assert {window.reason for window in bench.store.windows()} == {"sync"}
 
@@ -140,7 +139,7 @@ def test_after_a_failure_their_window_resumes_at_the_next_page(bench, sandbox, s
 
     sandbox.sandbox.intercept = fail
     with pytest.raises(ServiceFailed):
-        synced(bench)
+        bench.read()
     [half_read] = [window for window in bench.store.windows("reading") if window.reason == "undated"]
     assert half_read.records == 20
     sandbox.sandbox.intercept = None
@@ -196,7 +195,7 @@ def test_what_has_a_date_and_is_found_by_none_is_read_by_id_too(bench, sandbox):
         return page
 
     sandbox.sandbox.rewrite = dated
-    read, _ = synced(bench)
+    read = bench.read()
     assert any("10 shipments match no filter" in warning for warning in read.warnings)
     assert set(landed_ids(bench)) == ids(sandbox)
 

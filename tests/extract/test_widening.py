@@ -63,9 +63,9 @@ SERVICES = {
 
 
 @pytest.fixture
-def sandbox(server):
-    server.sandbox = Sandbox(FEWER)
-    return server
+def sandbox(in_process):
+    in_process.sandbox = Sandbox(FEWER)
+    return in_process
 
 
 def listing_of(api: GlobalApi) -> ShipmentListing:
@@ -139,8 +139,8 @@ def test_times_at_the_ends_of_the_calendar_are_not_tried(bench, sandbox):
     assert tried(bench) == EXACT
 
 
-def test_a_service_without_shipments_is_tried_at_the_next_sync(bench, server):
-    server.sandbox = Sandbox(replace(FEWER, shipments=0))
+def test_a_service_without_shipments_is_tried_at_the_next_sync(bench, in_process):
+    in_process.sandbox = Sandbox(replace(FEWER, shipments=0))
     assert tried(bench) is None
     synced(bench)
     assert bench.store.observation(WIDENING) is None

@@ -14,6 +14,9 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from tests.conftest import CONFIG
+from wms_sandbox.app import Sandbox
+from wms_sandbox.server import SandboxServer
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status
 from wms_sync.settings import Settings
@@ -102,6 +105,13 @@ def client_of(wire: Wire, keys: Mapping[str, str] = KEYS, *, service: str = "s3"
         aws_access_key_id=keys["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=keys["AWS_SECRET_ACCESS_KEY"],
     )
+
+
+@pytest.fixture
+def sandbox(server: SandboxServer) -> SandboxServer:
+    """A sandbox of the test's own, on the socket that other processes reach."""
+    server.sandbox = Sandbox(CONFIG)
+    return server
 
 
 @contextmanager

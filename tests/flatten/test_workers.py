@@ -71,8 +71,7 @@ def test_a_batch_for_which_the_memory_is_not_enough_is_halved(bench, tmp_path):
 
 
 def read(bench) -> None:
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
 
 
 def make_unreadable(bench) -> None:

@@ -29,9 +29,9 @@ ONE_BY_ONE = "the memory is not enough to merge in one transaction: the tables a
 
 
 @pytest.fixture
-def sandbox(server):
-    server.sandbox = Sandbox(FEWER)
-    return server
+def sandbox(in_process):
+    in_process.sandbox = Sandbox(FEWER)
+    return in_process
 
 
 @pytest.fixture
@@ -170,7 +170,7 @@ def test_a_run_reads_and_merges_a_service_that_takes_its_time(bench, sandbox):
     """Pages are small enough for several transactions; how many there are depends on who is faster."""
     bench.store.close()
     settings = bench.settings.model_copy(update={"page_size": FEWER.shipments // (2 * PAGES)})
-    operation = Operation(settings, source="test")
+    operation = Operation(settings, source="test", transport=sandbox)
     operation.sync()
     report = operation.report.refreshed
     assert report is not None

@@ -24,9 +24,9 @@ PROJECT = Path(__file__).parents[2] / "deploy" / "dbt"
 
 
 @pytest.fixture
-def sandbox(server):
-    server.sandbox = Sandbox(FEWER)
-    return server
+def sandbox(in_process):
+    in_process.sandbox = Sandbox(FEWER)
+    return in_process
 
 
 def test_there_is_a_model_for_each_table():

@@ -1,4 +1,4 @@
-"""One desk from which files are planned and pushed to a sandbox on a socket, with the ledger beside it."""
+"""One desk from which files are planned and pushed to a sandbox, with the ledger beside it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from pydantic import SecretStr
 
 from tests.beginnings import empty_state
 from tests.conftest import CONFIG, IMPATIENT, Bench, opened_store, turn_at
+from tests.services import Service, transport_to
 from tests.test_sync import synced
 from wms_sandbox.app import Sandbox
-from wms_sandbox.server import SandboxServer
+from wms_sandbox.transport import InProcess
 from wms_sync.layout import Layout
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.plan.steps import Plan
@@ -33,7 +34,7 @@ MERCHANT = {"merchant_username": "sandbox-merchant", "merchant_api_key": SecretS
 class Desk:
     """Settings, a folder of files, and one way to do each thing."""
 
-    server: SandboxServer
+    server: Service
     settings: Settings
     folder: Path
     _runs: Iterator[int] = field(default_factory=lambda: itertools.count(1))
@@ -48,10 +49,11 @@ class Desk:
         return path
 
     def plan(self, kind: Kind, path: Path, **options: Any) -> Plan:
-        return plan_file(self.settings, kind, path, **options)
+        return plan_file(self.settings, kind, path, transport=transport_to(self.server), **options)
 
     def push(self, kind: Kind, path: Path, **options: Any) -> PushReport:
         given: dict[str, Any] = {"run_id": f"run{next(self._runs)}", "policy": IMPATIENT}
+        given["transport"] = transport_to(self.server)
         return push_file(self.settings, kind, path, **given | options)
 
     def entries(self) -> dict[str, Entry]:
@@ -78,22 +80,21 @@ class Desk:
 @pytest.fixture(scope="session")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The published file after a sync of a sandbox like the one of each desk."""
-    with SandboxServer(Sandbox(CONFIG)) as server:
-        folder = tmp_path_factory.mktemp("shown")
-        settings = Settings.load(
-            _env_file=None, base_url=server.base_url, api_token=CONFIG.token, data_dir=folder, start_date="2026-03-01"
-        )
-        store = opened_store(settings)
-        synced(Bench(settings, store))
-        store.close()
-        return Layout(folder).published
+    within, folder = InProcess(Sandbox(CONFIG)), tmp_path_factory.mktemp("shown")
+    settings = Settings.load(
+        _env_file=None, base_url=within.base_url, api_token=CONFIG.token, data_dir=folder, start_date="2026-03-01"
+    )
+    store = opened_store(settings)
+    synced(Bench(settings, store, within))
+    store.close()
+    return Layout(folder).published
 
 
 @pytest.fixture
-def sandbox(server: SandboxServer) -> SandboxServer:
+def sandbox(in_process: InProcess) -> InProcess:
     """One whose clock is this machine's: only what was made since a product was sent proves that it was."""
-    server.sandbox = Sandbox(replace(CONFIG, now=datetime.now(UTC)))
-    return server
+    in_process.sandbox = Sandbox(replace(CONFIG, now=datetime.now(UTC)))
+    return in_process
 
 
 @pytest.fixture
@@ -103,7 +104,7 @@ def settings_for(settings_for: Callable[..., Settings]) -> Callable[..., Setting
 
 
 @pytest.fixture
-def desk(sandbox: SandboxServer, settings_for: Callable[..., Settings], tmp_path: Path) -> Desk:
+def desk(sandbox: Service, settings_for: Callable[..., Settings], tmp_path: Path) -> Desk:
     desk = Desk(sandbox, settings_for(sandbox), tmp_path)
     empty_state(desk.settings)
     return desk

@@ -11,17 +11,23 @@ import random
 import signal
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from itertools import cycle
 from pathlib import Path
 
+import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
+from tests.conftest import CONFIG
 from tests.master_data.conftest import MERCHANT, Desk
 from tests.processes import Command
+from wms_sandbox.app import Sandbox
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import IN_ITS_PLACE, AnswerLost, ProxyAnswer, in_its_place
+from wms_sandbox.server import SandboxServer
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.products import PRODUCTS
@@ -43,6 +49,13 @@ DONE: dict[str, Callable[[], Response]] = {
 }
 """What comes instead of the service's answer after the work was done."""
 PLAYED = {(name, True) for name in DONE} | {(name, False) for name in IN_ITS_PLACE}
+
+
+@pytest.fixture
+def sandbox(server: SandboxServer) -> SandboxServer:
+    """On a socket, which the processes that are killed reach."""
+    server.sandbox = Sandbox(replace(CONFIG, now=datetime.now(UTC)))
+    return server
 
 
 def push(kind: str, path: Path, run_id: str) -> None:

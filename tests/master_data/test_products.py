@@ -14,7 +14,7 @@ from tests.master_data.test_push import only, outcomes
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.faults import AnswerLost, Disconnect
-from wms_sandbox.server import SandboxServer
+from wms_sandbox.transport import InProcess
 from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.retailers import RETAILERS
 from wms_sync.master_data.plan.steps import Action
@@ -85,7 +85,7 @@ def test_what_the_merchant_api_does_not_show_stays_in_doubt(desk):
 
 
 def test_where_a_service_refuses_a_second_sku_that_is_proof(settings_for, desk):
-    with SandboxServer(Sandbox(SandboxConfig(shipments=20, families=20, unique_skus=True))) as server:
+    with InProcess(Sandbox(SandboxConfig(shipments=20, families=20, unique_skus=True))) as server:
         desk.server, desk.settings = server, settings_for(server)
         path = desk.file(*FILE)
         only(desk, "MUG", AnswerLost())

@@ -549,7 +549,7 @@ def test_a_service_that_keeps_failing_is_left_alone(desk, fault):
 def test_nobody_there_leaves_nothing_in_doubt(desk):
     path = desk.file("type,sku,name", "Product,P1,P")
     desk.set(base_url="http://127.0.0.1:9")
-    assert desk.push(PRODUCTS, path).counts == {Outcome.UNSENT: 1}
+    assert desk.push(PRODUCTS, path, transport=None).counts == {Outcome.UNSENT: 1}
     assert desk.entries()["P1"].state is State.UNDONE
 
 
@@ -767,7 +767,7 @@ def test_a_product_is_not_created_twice_when_the_state_store_is_lost_before_the_
 def test_the_journal_of_creates_forgets_what_is_published(desk):
     with closing(opened_store(desk.settings)) as store:
         assert desk.push(PRODUCTS, desk.file("sku,name", "P1,One")).counts == {Outcome.CREATED: 1}
-        synced(Bench(desk.settings, store))
+        synced(Bench(desk.settings, store, desk.server))
     assert desk.push(PRODUCTS, desk.file("sku,name", "P2,Two")).counts == {Outcome.CREATED: 1}
     written = desk.settings.layout.creates.read_text()
     assert "P2" in written

@@ -64,8 +64,7 @@ def test_what_was_created_comes_back_with_shipments(pushed, old, bench):
 
     service.advance(seconds=3600, new=10)
     service.advance(seconds=10)
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     elsewhere = bench.settings.model_copy(update={"base_url": "https://other.example.com"})
     refresh(Run(elsewhere, bench.store, "test"))
     assert all(entry.seen_at is None for entry in pushed.entries().values()), "that was sent to another instance"

@@ -10,7 +10,7 @@ import dagster as dg
 import pytest
 
 from pipelines.instance import without_history
-from tests.conftest import opened_store
+from tests.conftest import CONFIG, opened_store
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.server import SandboxServer
@@ -39,6 +39,13 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def service_at_a_moment() -> SandboxConfig:
     """Three hundred shipments of twenty days, at a moment that stands still."""
     return SandboxConfig(shipments=300, days=DAYS, families=40, now=NEWEST)
+
+
+@pytest.fixture
+def sandbox(server: SandboxServer) -> SandboxServer:
+    """A sandbox of the test's own, on the socket that the commands read from."""
+    server.sandbox = Sandbox(CONFIG)
+    return server
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from tests.test_sync import load
 from tests.unpacked import files_holding
 from wms_sandbox.app import SHIPMENTS, Sandbox
 from wms_sandbox.config import SandboxConfig
-from wms_sandbox.server import SandboxServer
+from wms_sandbox.transport import InProcess
 from wms_sync.api.selection import selection
 from wms_sync.extract.raw import damage
 from wms_sync.load.refresh import rebuild
@@ -32,9 +32,9 @@ COUNTRY = "Brontitall"
 
 
 @pytest.fixture
-def sandbox(server: SandboxServer) -> SandboxServer:
-    server.sandbox = Sandbox(SandboxConfig(shipments=SHIPMENTS_HELD, seed=5, days=20, now=NOW, families=30))
-    return server
+def sandbox(in_process: InProcess) -> InProcess:
+    in_process.sandbox = Sandbox(SandboxConfig(shipments=SHIPMENTS_HELD, seed=5, days=20, now=NOW, families=30))
+    return in_process
 
 
 def unasked(envelope: dict[str, Any]) -> dict[str, Any]:
@@ -54,8 +54,7 @@ def unasked(envelope: dict[str, Any]) -> dict[str, Any]:
 
 def test_nothing_personal_lands_that_was_not_asked_for(bench, sandbox):
     sandbox.sandbox.rewrite = unasked
-    with bench.api() as api:
-        read = bench.reading(api).sync()
+    read = bench.read()
     report = load(bench)
     assert report.published
     assert read.progress.records == report.rows["shipments"] == SHIPMENTS_HELD
@@ -86,7 +85,7 @@ PLANTED: dict[str, Callable[[dict[str, Any]], object]] = {
 ESCAPED = b'"last\\u005f\\u006eame"'
 
 
-def planting(sandbox: SandboxServer, number: int, *places: str) -> None:
+def planting(sandbox: InProcess, number: int, *places: str) -> None:
     """Somebody stands on the page that is listed as this one, and on no other."""
     served: list[Request] = []
 
@@ -109,8 +108,7 @@ def planting(sandbox: SandboxServer, number: int, *places: str) -> None:
 @pytest.mark.parametrize("place", PLANTED)
 def test_somebody_under_a_key_that_no_table_knows_is_found_on_whatever_page(bench, sandbox, place, number):
     planting(sandbox, number, place)
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     pages = sorted(bench.layout.raw.glob("*/page-*"))
     assert [page.suffix for page in pages].index(".zst") == number - 1, "the page that was altered"
     assert files_holding(bench.layout.root, NAME.encode(), STREET.encode()) == set()
@@ -118,8 +116,7 @@ def test_somebody_under_a_key_that_no_table_knows_is_found_on_whatever_page(benc
 
 def test_nothing_that_is_made_of_such_a_page_names_somebody(bench, sandbox):
     planting(sandbox, 2, *PLANTED)
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     report = load(bench)
     assert report.published
     assert report.drift
@@ -127,17 +124,17 @@ def test_nothing_that_is_made_of_such_a_page_names_somebody(bench, sandbox):
 
 
 def test_a_page_without_persons_lands_as_it_was_received(bench, sandbox):
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     assert {path.suffix for path in bench.layout.raw.glob("*/page-*")} == {".gz"}, "what was scrubbed is packed as zstd"
 
 
-def test_pages_without_the_telephones_that_were_sent_unasked_are_those_of_a_service_that_sends_none(server):
+def test_pages_without_the_telephones_that_were_sent_unasked_are_those_of_a_service_that_sends_none(in_process):
     pages = []
     for telephones in (0, 3):
-        server.sandbox = Sandbox(replace(FEWER, unasked_telephones=telephones))
-        listing = f"{server.base_url}{SHIPMENTS}?{httpx.QueryParams(selection(include_addresses=False))}"
-        pages.append(httpx.get(listing, headers={"Authorization": f"Bearer {FEWER.token}"}).content)
+        in_process.sandbox = Sandbox(replace(FEWER, unasked_telephones=telephones))
+        listing = f"{in_process.base_url}{SHIPMENTS}?{httpx.QueryParams(selection(include_addresses=False))}"
+        with httpx.Client(headers={"Authorization": f"Bearer {FEWER.token}"}, transport=in_process) as http:
+            pages.append(http.get(listing).content)
         assert pages[-1].count(b'"telephone"') == 2 * telephones
     assert without_persons(pages[0]) is None
     assert without_persons(pages[1]) == pages[0]
@@ -146,8 +143,7 @@ def test_pages_without_the_telephones_that_were_sent_unasked_are_those_of_a_serv
 @pytest.mark.parametrize("include", [False, True])
 def test_what_is_asked_for_is_what_the_setting_says(sandbox, bench, settings_for, include):
     bench.settings = settings_for(sandbox, include_addresses=include)
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     listings = [one.query for one in sandbox.sandbox.requests if one.path == SHIPMENTS and "fields" in one.query]
     assert listings
     assert all(("original_address" in query) == include for query in listings)
@@ -158,8 +154,7 @@ def test_what_is_asked_for_is_what_the_setting_says(sandbox, bench, settings_for
 def test_with_addresses_persons_lie_in_schema_pii_and_nowhere_else(sandbox, bench, settings_for):
     sandbox.sandbox.rewrite = unasked
     bench.settings = settings_for(sandbox, include_addresses=True)
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     report = load(bench)
     assert report.quarantined
     assert report.drift

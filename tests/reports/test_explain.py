@@ -19,7 +19,6 @@ from wms_sync.flatten.page import RawPage
 from wms_sync.flatten.workers import Flattening
 from wms_sync.intervals import interval
 from wms_sync.load.refresh import rebuild, refresh
-from wms_sync.reports.doctor import examine
 from wms_sync.reports.explain import (
     Explanation,
     explain,
@@ -34,9 +33,9 @@ from wms_sync.state.store import StateStore
 
 
 @pytest.fixture
-def sandbox(server):
-    server.sandbox = Sandbox(FEWER)
-    return server
+def sandbox(in_process):
+    in_process.sandbox = Sandbox(FEWER)
+    return in_process
 
 
 def explained(bench, name) -> Explanation:
@@ -264,7 +263,7 @@ def test_while_the_state_store_is_lost_nothing_is_said_that_is_not_so(bench, san
     [told] = found.needs_a_hand
     assert "was lost" in told
     assert not [line for line in status_lines(found) if "othing" in line]
-    warned = {one.subject: one.message for one in examine(bench.settings) if one.verdict == "warn"}
+    warned = {one.subject: one.message for one in bench.examine() if one.verdict == "warn"}
     assert {"state", "ledger"} <= set(warned)
 
 

@@ -27,9 +27,9 @@ HERE = "Shipment $.collection[].is_international"
 
 
 @pytest.fixture
-def sandbox(server):
-    server.sandbox = Sandbox(FEW)
-    return server
+def sandbox(in_process):
+    in_process.sandbox = Sandbox(FEW)
+    return in_process
 
 
 @pytest.fixture

@@ -30,9 +30,9 @@ SUNDAY_IN_THE_WEST = datetime(2024, 3, 18, 3, 0, tzinfo=UTC)
 
 
 @pytest.fixture
-def sandbox(server):
-    server.sandbox = Sandbox(FEWER)
-    return server
+def sandbox(in_process):
+    in_process.sandbox = Sandbox(FEWER)
+    return in_process
 
 
 @pytest.fixture

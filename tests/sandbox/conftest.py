@@ -1,7 +1,10 @@
-"""One frozen sandbox on a socket for all tests that only read, and fresh ones for those that let time pass."""
+"""One frozen sandbox for all tests that only read, and fresh ones for those that let time pass; all without a socket.
+
+HTTP itself is tested in both forms (``test_transport.py``).
+"""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -13,18 +16,26 @@ from wms_sandbox.app import SHIPMENTS, Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.kinds import PATHS
 from wms_sandbox.server import SandboxServer
+from wms_sandbox.transport import InProcess
 
 TOKEN = "a-token"
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
+CONFIG = SandboxConfig(token=TOKEN, now=NOW)
+AUTHORISED = {"Authorization": f"Bearer {TOKEN}"}
 EVERYTHING: tuple[tuple[str, str], ...] = (("fields", "all"), *((f"fields:{path}", "all") for path in PATHS))
 
 
 @dataclass
 class Service:
-    """A running sandbox with an authorised client."""
+    """A sandbox with an authorised client."""
 
     sandbox: Sandbox
     client: httpx.Client
+    transport: httpx.BaseTransport | None = None
+
+    def stranger(self) -> httpx.Client:
+        """A client without a token."""
+        return httpx.Client(base_url=self.client.base_url, transport=self.transport)
 
     def get(self, *parameters: tuple[str, Any]) -> httpx.Response:
         return self.client.get(SHIPMENTS, params=list(parameters))
@@ -94,22 +105,28 @@ def conflicts(response: httpx.Response) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def start() -> Iterator[Callable[..., Service]]:
-    """Starts sandboxes; all are stopped at the end."""
-    running: list[tuple[SandboxServer, httpx.Client]] = []
+def start() -> Callable[..., Service]:
+    """Makes a sandbox of a configuration."""
 
     def _start(**settings: Any) -> Service:
-        server = SandboxServer(Sandbox(replace(SandboxConfig(token=TOKEN, now=NOW), **settings)))
-        server.__enter__()
-        client = httpx.Client(base_url=server.base_url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=30)
-        running.append((server, client))
-        return Service(server.sandbox, client)
+        within = InProcess(Sandbox(replace(CONFIG, **settings)))
+        client = httpx.Client(base_url=within.base_url, headers=AUTHORISED, transport=within)
+        return Service(within.sandbox, client, within)
 
-    yield _start
-    for _, client in running:
-        client.close()
-    with ThreadPoolExecutor(len(running)) as together:
-        list(together.map(lambda each: each[0].__exit__(None, None, None), running))
+    return _start
+
+
+@pytest.fixture(scope="session")
+def on_socket() -> Iterator[Callable[..., Service]]:
+    """Serves a sandbox of a configuration until the end."""
+    with ExitStack() as running:
+
+        def _start(**settings: Any) -> Service:
+            server = running.enter_context(SandboxServer(Sandbox(replace(CONFIG, **settings))))
+            client = httpx.Client(base_url=server.base_url, headers=AUTHORISED, timeout=30)
+            return Service(server.sandbox, running.enter_context(client))
+
+        yield _start
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,5 @@
 """Specification 5.1: a bearer token before anything else."""
 
-import httpx
 import pytest
 
 from wms_sandbox.app import ADVANCE, SHIPMENTS, STATUS
@@ -12,7 +11,7 @@ from wms_sandbox.app import ADVANCE, SHIPMENTS, STATUS
 )
 def test_anything_but_the_token_is_unauthorized(service, authorization: str | None):
     headers = {} if authorization is None else {"Authorization": authorization}
-    with httpx.Client(base_url=service.client.base_url) as client:
+    with service.stranger() as client:
         for path in (SHIPMENTS, f"{SHIPMENTS}?limit=wrong", STATUS, ADVANCE, "/nowhere"):
             assert client.get(path, headers=headers).status_code == 401
 

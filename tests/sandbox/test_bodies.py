@@ -45,7 +45,7 @@ def refusal(response: httpx.Response) -> str:
 @pytest.mark.parametrize("authorization", [None, "Bearer wrong", "Bearer", "Basic YTpi"])
 def test_the_token_comes_first(bare: Service, path: str, authorization: str | None):
     headers = JSON | ({"Authorization": authorization} if authorization else {})
-    with httpx.Client(base_url=bare.client.base_url) as client:
+    with bare.stranger() as client:
         assert client.post(path, content=b"{", headers=headers).status_code == 401
 
 

@@ -46,8 +46,8 @@ def fuzz(service: Service, folder: Path, *options: str) -> subprocess.CompletedP
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_fuzzing_finds_nothing(start: Callable[..., Service], tmp_path: Path):
-    service = start(shipments=60, families=40)
+def test_fuzzing_finds_nothing(on_socket: Callable[..., Service], tmp_path: Path):
+    service = on_socket(shipments=60, families=40)
     run = fuzz(service, tmp_path)
     assert run.returncode == 0, run.stdout
     sandbox = service.sandbox
@@ -66,8 +66,8 @@ WRONG = {
 """What a run finds, and an answer in which it is."""
 
 
-def test_fuzzing_would_find_something(start: Callable[..., Service], tmp_path: Path):
-    service = start(shipments=0, families=20)
+def test_fuzzing_would_find_something(on_socket: Callable[..., Service], tmp_path: Path):
+    service = on_socket(shipments=0, families=20)
     given = cycle(WRONG.values())
 
     def wrong(request: Request) -> Response | None:

@@ -4,7 +4,6 @@ import string
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import httpx
 import pytest
 
 from tests.sandbox.conftest import Service, offences
@@ -79,7 +78,7 @@ def test_a_session_lives_for_24_hours_and_has_32_hexadecimal_characters(start: C
 
     def run(name: str, *params: Any) -> dict[str, Any]:
         envelope = {"jsonrpc": "2.0", "id": 1, "method": name, "params": params}
-        return dict(httpx.post(f"{service.client.base_url}{MERCHANT_API}", json=envelope).json())
+        return dict(service.stranger().post(MERCHANT_API, json=envelope).json())
 
     session = run("login", SandboxConfig.merchant_username, SandboxConfig.merchant_api_key)["result"]
     assert len(session) == 32

@@ -64,7 +64,7 @@ def calling(start: Callable[..., Service]) -> Iterator[Callable[..., Caller]]:
 
         def make(**settings: Any) -> Caller:
             service = start(**({"shipments": 60, "families": 40} | settings))
-            return Caller(service, clients.enter_context(httpx.Client(base_url=service.client.base_url)))
+            return Caller(service, clients.enter_context(service.stranger()))
 
         yield make
 

@@ -1,7 +1,11 @@
-"""HTTP around the service: gzip, keep-alive, the Date header, the log, and answers that tests put in its place."""
+"""HTTP around the service, on a socket and in this process alike: gzip, keep-alive, the Date header, the log, answers
+that tests put in its place."""
 
 import gzip
+import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -10,8 +14,20 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
+from tests.sandbox.conftest import Service
 from wms_sandbox.app import LOCATION_TAGS, SHIPMENTS, STATUS
 from wms_sandbox.faults import AnswerLost, Disconnect, Truncated, some
+
+
+@pytest.fixture(scope="module", params=["on a socket", "in this process"])
+def start(request: pytest.FixtureRequest, start: Callable[..., Service]) -> Callable[..., Service]:
+    made: Callable[..., Service] = request.getfixturevalue("on_socket") if request.param == "on a socket" else start
+    return made
+
+
+@pytest.fixture(scope="module")
+def service(start: Callable[..., Service]) -> Service:
+    return start(shipments=600, families=400)
 
 
 @pytest.fixture
@@ -55,9 +71,9 @@ def test_without_a_fixed_now_the_clock_runs(start: Callable[..., Any]):
     assert 3600 <= (after - before).total_seconds() < 3700
 
 
-def test_connections_are_kept(service):
-    with httpx.Client(base_url=service.client.base_url, headers=service.client.headers) as client:
-        streams = [client.get(STATUS).extensions["network_stream"].get_extra_info("client_addr") for _ in range(4)]
+def test_connections_are_kept(on_socket):
+    client = on_socket(shipments=0, families=20).client
+    streams = [client.get(STATUS).extensions["network_stream"].get_extra_info("client_addr") for _ in range(4)]
     assert len(set(streams)) == 1
 
 
@@ -89,6 +105,23 @@ def test_intercept_may_be_asynchronous(fresh):
 
     fresh.sandbox.intercept = teapot
     assert fresh.client.get(STATUS).status_code == 418
+
+
+def test_requests_of_many_threads_are_served_and_intercepted_one_at_a_time(fresh):
+    seen: list[bool] = []
+    alone = threading.Lock()
+
+    def look(request: Request) -> None:
+        seen.append(alone.acquire(blocking=False))
+        time.sleep(0.001)
+        alone.release()
+
+    fresh.sandbox.intercept = look
+    with ThreadPoolExecutor(4) as threads:
+        answers = list(threads.map(lambda _: fresh.get(("limit", "1")).json()["collection"], range(40)))
+    assert answers == [answers[0]] * 40
+    assert seen == [True] * 40
+    assert [request.status for request in fresh.sandbox.requests] == [200] * 40
 
 
 @pytest.mark.parametrize("answer", [Disconnect(), Truncated(b'{"collection":[]}' * 50)])

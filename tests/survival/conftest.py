@@ -58,6 +58,13 @@ def service() -> Iterator[SandboxServer]:
         yield server
 
 
+@pytest.fixture
+def sandbox(server: SandboxServer) -> SandboxServer:
+    """A sandbox of the test's own, on the socket that other processes reach."""
+    server.sandbox = Sandbox(CONFIG)
+    return server
+
+
 @pytest.fixture(scope="package")
 def lakes(request: pytest.FixtureRequest) -> Iterator[Lakes | None]:
     """Where lakes are made; None where the tables are in files."""

@@ -103,8 +103,7 @@ def _listing(envelope: dict[str, Any]) -> str | None:
 def read_once(bench) -> bool:
     """Whether the read of a sync came to its end."""
     try:
-        with bench.api() as api:
-            bench.reading(api).sync()
+        bench.read()
     except (ApiError, ExtractError):
         return False
     return True

@@ -230,8 +230,7 @@ def test_a_data_folder_belongs_to_one_service_also_after_its_state_store_is_lost
 
 
 def test_a_damaged_page_that_is_not_in_the_tables_yet_is_asked_for_again(bench, sandbox):
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     window, page = a_page(bench, "landed")
     do_harm("altered", page)
     [line] = night(bench)
@@ -369,8 +368,7 @@ def test_a_damaged_page_of_old_fails_a_rebuild_by_name_and_the_next_sync_reads_i
     ("harm", "reason"), [("shortened", "bytes"), ("altered", "SHA-256"), ("deleted", "missing"), (None, None)]
 )
 def test_each_kind_of_damage_is_found(harm, reason, bench):
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     window, page = a_page(bench, "landed")
     if harm is not None:
         do_harm(harm, page)
@@ -455,8 +453,7 @@ def test_a_damaged_page_of_a_backfill_is_asked_for_again_though_others_cover_its
 
 @pytest.mark.parametrize("state", ["landed", "loaded"])
 def test_the_doctor_names_a_page_that_is_not_as_it_was_received(bench, sandbox, state):
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
     if state == "loaded":
         night(bench)
     window, page = a_page(bench, state)

@@ -99,8 +99,7 @@ def published(bench: Bench, of: dict[str, list[str]] | None = None) -> Rows:
 
 
 def sync(bench: Bench) -> None:
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
 
 
 def backfill(bench: Bench, first: int, after: int) -> None:

@@ -17,9 +17,10 @@ from typing import Any
 import httpx
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tests.services import Service
 from wms_sandbox.app import PRODUCTS, RETAILERS, Sandbox
 from wms_sandbox.config import SandboxConfig
-from wms_sandbox.server import SandboxServer
+from wms_sandbox.transport import InProcess
 
 FOLDER = Path(__file__).parent
 RELEASES = ("0.1.0",)
@@ -41,11 +42,11 @@ Run = Callable[..., object]
 class Life:
     """``through`` is told the server and how to run a command; ``settings`` are variables besides the usual."""
 
-    through: Callable[[SandboxServer, Run], object]
+    through: Callable[[Service, Run], object]
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
-def whole(server: SandboxServer, run: Run) -> None:
+def whole(server: Service, run: Run) -> None:
     """Syncs with changes between them, a backfill, pushes, a forgotten order; addresses are stored."""
     run("sync")
     _pass_a_day(server.sandbox)
@@ -58,7 +59,7 @@ def whole(server: SandboxServer, run: Run) -> None:
     run("sync")
 
 
-def page_lost_for_one_value(server: SandboxServer, run: Run) -> None:
+def page_lost_for_one_value(server: Service, run: Run) -> None:
     """One time with the name of a zone: release 0.1.0 dropped the whole page and took it as covered."""
 
     def garble(envelope: dict[str, Any]) -> dict[str, Any]:
@@ -73,7 +74,7 @@ def page_lost_for_one_value(server: SandboxServer, run: Run) -> None:
     server.sandbox.rewrite = None
 
 
-def clock_ahead(server: SandboxServer, run: Run) -> None:
+def clock_ahead(server: Service, run: Run) -> None:
     """The answers of one sync were of a clock far ahead: release 0.1.0 took everything up to then as covered."""
     sandbox = server.sandbox
     server.sandbox = _Ahead(sandbox)  # type: ignore[assignment]
@@ -96,18 +97,19 @@ def first_order(sandbox: Sandbox) -> int:
     return int(order_id(sandbox._store.order_first[:1].astype(int))[0])
 
 
-def relived(name: str, server: SandboxServer) -> None:
+def relived(name: str, server: Service) -> None:
     """Bring the server's service to where it was when the data folder was packed."""
     server.sandbox = Sandbox(CONFIG)
     LIVES[name].through(server, partial(_create, server))
 
 
-def _create(server: SandboxServer, *command: str, ends: tuple[int, ...] = (0,)) -> None:
+def _create(server: Service, *command: str, ends: tuple[int, ...] = (0,)) -> None:
     """Of what the commands do only the creates change the service."""
     if command[0] != "push":
         return
     path, whole = {"retailers": (RETAILERS, False), "products": (PRODUCTS, True)}[command[1]]
-    with httpx.Client(base_url=server.base_url, headers={"Authorization": f"Bearer {CONFIG.token}"}) as http:
+    within, headers = InProcess(server.sandbox), {"Authorization": f"Bearer {CONFIG.token}"}
+    with httpx.Client(base_url=within.base_url, headers=headers, transport=within) as http:
         for row in PUSHED[command[1]]:
             body = {"resource": {"type": "Product", **row}} if whole else row
             http.post(path, json=body).raise_for_status()

@@ -16,7 +16,7 @@ from tests.oracle import differences, expected_tables
 from tests.survival.installation import columns, rows
 from tests.test_sync import synced
 from tests.upgrades.lives import LIVES, RELEASES, SETTINGS, first_order, relived, unpacked
-from wms_sandbox.server import SandboxServer
+from wms_sandbox.transport import InProcess
 from wms_sync.layout import PAGES_DROPPED, Layout
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.reports.doctor import examine
@@ -31,21 +31,21 @@ Upgraded = Callable[[str], Bench]
 
 
 @pytest.fixture(params=RELEASES)
-def upgraded(request, server: SandboxServer, tmp_path: Path) -> Iterator[Upgraded]:
+def upgraded(request, in_process: InProcess, tmp_path: Path) -> Iterator[Upgraded]:
     """Gives the data folder of a life, and the service as it was then."""
     opened: list[Bench] = []
 
     def give(name: str) -> Bench:
-        relived(name, server)
+        relived(name, in_process)
         variables = {**SETTINGS, **LIVES[name].settings}
         settings = Settings.load(
             _env_file=None,
-            base_url=server.base_url,
-            api_token=server.sandbox.config.token,
+            base_url=in_process.base_url,
+            api_token=in_process.sandbox.config.token,
             data_dir=unpacked(request.param, name, tmp_path),
             **{variable.removeprefix("WMS_").lower(): value for variable, value in variables.items()},
         )
-        opened.append(Bench(settings, opened_store(settings)))
+        opened.append(Bench(settings, opened_store(settings), in_process))
         return opened[-1]
 
     yield give
@@ -61,29 +61,29 @@ NOT_ASKED_OF_ORDERS = re.compile(r"orders \(\d+,\) (?:shipping_address_id|ship_t
 """Where an order goes comes when the order is read again."""
 
 
-def found(bench: Bench, server: SandboxServer) -> list[str]:
+def found(bench: Bench, in_process: InProcess) -> list[str]:
     return [
         one
-        for one in differing(bench, server)
+        for one in differing(bench, in_process)
         if not (one.startswith(NOT_ASKED_FOR_THEN) and one.endswith("not in the database"))
         and not NOT_ASKED_OF_ORDERS.match(one)
     ]
 
 
-def differing(bench: Bench, server: SandboxServer) -> list[str]:
+def differing(bench: Bench, in_process: InProcess) -> list[str]:
     with duckdb.connect(bench.layout.published, read_only=True) as connection:
         connection.execute("set timezone = 'UTC'")
-        return differences(connection, expected_tables(server))
+        return differences(connection, expected_tables(in_process))
 
 
-def test_a_sync_goes_on_with_a_whole_data_folder(upgraded, server):
+def test_a_sync_goes_on_with_a_whole_data_folder(upgraded, in_process):
     bench = upgraded("whole")
-    server.sandbox.advance(seconds=86_400, changed=20, new=5, packages_removed=5, orders=5)
-    server.sandbox.advance(seconds=10)
+    in_process.sandbox.advance(seconds=86_400, changed=20, new=5, packages_removed=5, orders=5)
+    in_process.sandbox.advance(seconds=10)
     synced(bench)
-    assert found(bench, server) == []
+    assert found(bench, in_process) == []
     with duckdb.connect(bench.layout.published, read_only=True) as connection:
-        order = first_order(server.sandbox)
+        order = first_order(in_process.sandbox)
         assert connection.sql(f"select 1 from pii.order_addresses where order_id = {order}").fetchall() == []
         assert connection.sql("select 1 from pii.order_addresses limit 1").fetchall() == [(1,)]
 
@@ -104,22 +104,22 @@ def test_a_rebuild_of_a_whole_data_folder_makes_the_tables_that_it_had_and_the_h
     assert rows(layout, kept) == found
 
 
-def test_a_page_that_an_earlier_release_lost_is_brought_in_again(upgraded, server):
+def test_a_page_that_an_earlier_release_lost_is_brought_in_again(upgraded, in_process):
     bench = upgraded("page-lost-for-one-value")
     with logged() as said:
         recover(bench.run)
     refreshed = refresh(bench.run)
     assert sum("without 10 of its shipments" in line for line in said) == 1
     assert (refreshed.published, refreshed.quarantined) == (True, 1)
-    assert [one for one in found(bench, server) if not one.startswith("shipments")] == []
-    assert refreshed.rows["shipments"] == len(server.sandbox._store.ids)
+    assert [one for one in found(bench, in_process) if not one.startswith("shipments")] == []
+    assert refreshed.rows["shipments"] == len(in_process.sandbox._store.ids)
     with logged() as again:
         recover(bench.run)
     assert again == []
     assert refresh(Run(bench.settings, bench.store, "again")).windows == ()
 
 
-def test_a_page_that_an_earlier_release_lost_is_asked_for_again_where_it_is_not_kept(upgraded, server):
+def test_a_page_that_an_earlier_release_lost_is_asked_for_again_where_it_is_not_kept(upgraded, in_process):
     bench = upgraded("page-lost-for-one-value")
     for page in bench.layout.raw.glob("*/page-*"):
         page.unlink()
@@ -128,10 +128,10 @@ def test_a_page_that_an_earlier_release_lost_is_asked_for_again_where_it_is_not_
     recover(bench.run)
     synced(bench)
     recover(bench.run)
-    assert found(bench, server) == []
+    assert found(bench, in_process) == []
 
 
-def test_quantities_that_were_whole_numbers_take_decimals(upgraded, server):
+def test_quantities_that_were_whole_numbers_take_decimals(upgraded, in_process):
     bench = upgraded("whole")
     with duckdb.connect(bench.layout.published, read_only=True) as connection:
         was = connection.sql("select quantity from shipment_item_reservations").fetchall()
@@ -142,9 +142,9 @@ def test_quantities_that_were_whole_numbers_take_decimals(upgraded, server):
             item["reservations"] = [{"location": {"type": "Location", "id": 1}, "quantity": 0.5}]
         return envelope
 
-    server.sandbox.rewrite = halve
-    server.sandbox.advance(seconds=86_400, changed=20)
-    server.sandbox.advance(seconds=10)
+    in_process.sandbox.rewrite = halve
+    in_process.sandbox.advance(seconds=86_400, changed=20)
+    in_process.sandbox.advance(seconds=10)
     synced(bench)
     with duckdb.connect(bench.layout.published, read_only=True) as connection:
         now = {value for (value,) in connection.sql("select quantity from shipment_item_reservations").fetchall()}

@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from tests.lakes import Lakes
 from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK, marked, orders_with_addresses, settings_in, sync
 from wms_sandbox.app import Sandbox
-from wms_sandbox.server import SandboxServer
+from wms_sandbox.transport import InProcess
 from wms_sync.analytics.errors import AnotherServiceError
 from wms_sync.analytics.target import target_of
 from wms_sync.durable import Inaccessible
@@ -41,23 +41,23 @@ SMALL = replace(CONFIG, shipments=60, families=20)
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[SandboxServer]:
-    with SandboxServer(Sandbox(SMALL)) as server:
-        server.sandbox.rewrite = marked
-        yield server
+def service() -> InProcess:
+    within = InProcess(Sandbox(SMALL))
+    within.sandbox.rewrite = marked
+    return within
 
 
 @pytest.fixture(scope="module")
-def read_once(service: SandboxServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def read_once(service: InProcess, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two nights, in `data`; after the first of them a backup was made, in `backups`."""
     folder = tmp_path_factory.mktemp("kept")
     settings = settings_in(folder / "data", service)
     with closing(opened_store(settings)) as store:
-        sync(Bench(settings, store))
+        sync(Bench(settings, store, service))
         backup(settings, folder / "backups")
         service.sandbox.advance(seconds=3600, changed=40, orders=20)
         service.sandbox.advance(seconds=10)
-        sync(Bench(settings, store))
+        sync(Bench(settings, store, service))
     return folder
 
 
@@ -68,7 +68,7 @@ def folder(read_once: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def settings(folder: Path, service: SandboxServer) -> Settings:
+def settings(folder: Path, service: InProcess) -> Settings:
     return settings_in(folder / "data", service)
 
 
@@ -106,9 +106,13 @@ def lose(settings: Settings) -> None:
     shutil.rmtree(settings.data_dir)
 
 
-def night(settings: Settings) -> None:
-    with closing(opened_store(settings)) as store:
-        sync(Bench(settings, store))
+@pytest.fixture
+def night(service: InProcess) -> Callable[[Settings], None]:
+    def pass_with(settings: Settings) -> None:
+        with closing(opened_store(settings)) as store:
+            sync(Bench(settings, store, service))
+
+    return pass_with
 
 
 def holding(settings: Settings, order: int) -> set[str]:
@@ -154,7 +158,7 @@ def test_old_backups_go_with_what_only_they_have(settings, backups):
     assert verify_backups(backups, settings.layout).damaged == ()
 
 
-def test_it_is_consistent_while_a_sync_runs(settings, backups, service, tmp_path):
+def test_it_is_consistent_while_a_sync_runs(settings, backups, service, tmp_path, night):
     """Between the pages of a backfill; what the backup has of it is gone on with."""
     made: list[BackupReport] = []
     settings = settings.model_copy(update={"page_size": 5, "max_parallel_requests": 1})
@@ -165,8 +169,8 @@ def test_it_is_consistent_while_a_sync_runs(settings, backups, service, tmp_path
         return marked(envelope)
 
     service.sandbox.rewrite = kept_on_the_way
-    with closing(opened_store(settings)) as store, Bench(settings, store).api() as api:
-        Bench(settings, store).reading(api).backfill(settings.start, settings.start.replace(day=31))
+    with closing(opened_store(settings)) as store, (bench := Bench(settings, store, service)).api() as api:
+        bench.reading(api).backfill(settings.start, settings.start.replace(day=31))
     service.sandbox.rewrite = marked
     kept = decoded(Backups.at(backups).layout.file(made[0].backup.state.sha256).read_bytes())
     assert [one["pages"] for one in kept.tables["windows"] if one["state"] == "reading"]
@@ -260,7 +264,7 @@ def test_verify_names_what_is_damaged_in_the_data_folder(settings, pattern, how)
     ("pattern", "how"),
     [("parquet/orders/2*", "missing"), ("analytics.duckdb", "altered")],
 )
-def test_what_is_damaged_in_a_backup_is_named_and_left_out_and_comes_again(settings, backups, pattern, how):
+def test_what_is_damaged_in_a_backup_is_named_and_left_out_and_comes_again(settings, backups, pattern, how, night):
     made = backup(settings, backups)
     before = shipments(settings)
     place = first(settings, pattern).relative_to(settings.data_dir).as_posix()
@@ -513,7 +517,9 @@ def test_a_copy_that_is_a_link_is_damaged(settings, backups, tmp_path):
     assert list(restore(settings, backups, over=settings.data_dir).left_out) == ["clocks.json"]
 
 
-def test_a_file_moves_into_a_lake_in_a_data_folder_that_does_not_exist(settings, backups, tmp_path, postgres_url):
+def test_a_file_moves_into_a_lake_in_a_data_folder_that_does_not_exist(
+    settings, backups, tmp_path, postgres_url, night
+):
     before = shipments(settings)
     backup(settings, backups)
     moved = settings.model_copy(

@@ -19,7 +19,7 @@ from tests.test_sync import synced
 from tests.unpacked import files_holding
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
-from wms_sandbox.server import SandboxServer
+from wms_sandbox.transport import InProcess
 from wms_sync.analytics.database import Relations, relations_in
 from wms_sync.analytics.errors import AnalyticsError, UnknownOrderError
 from wms_sync.durable import make_private
@@ -75,14 +75,13 @@ def marked_in_new_places(envelope: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[SandboxServer]:
-    config = SandboxConfig(shipments=120, seed=5, days=20, now=NOW, families=40)
-    with SandboxServer(Sandbox(config)) as server:
-        server.sandbox.rewrite = marked_in_new_places
-        yield server
+def service() -> InProcess:
+    within = InProcess(Sandbox(SandboxConfig(shipments=120, seed=5, days=20, now=NOW, families=40)))
+    within.sandbox.rewrite = marked_in_new_places
+    return within
 
 
-def settings_in(folder: Path, service: SandboxServer) -> Settings:
+def settings_in(folder: Path, service: InProcess) -> Settings:
     return Settings.load(
         _env_file=None,
         base_url=service.base_url,
@@ -95,11 +94,11 @@ def settings_in(folder: Path, service: SandboxServer) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def read_once(service: SandboxServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def read_once(service: InProcess, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Everything read with addresses, twice, so that orders stand in several windows."""
     settings = settings_in(tmp_path_factory.mktemp("read") / "data", service)
     store = opened_store(settings)
-    bench = Bench(settings, store)
+    bench = Bench(settings, store, service)
     sync(bench)
     service.sandbox.advance(seconds=3600, changed=100, orders=40)
     service.sandbox.advance(seconds=10)
@@ -109,10 +108,10 @@ def read_once(service: SandboxServer, tmp_path_factory: pytest.TempPathFactory) 
 
 
 @pytest.fixture
-def stored(service: SandboxServer, read_once: Path, tmp_path: Path) -> Iterator[Bench]:
+def stored(service: InProcess, read_once: Path, tmp_path: Path) -> Iterator[Bench]:
     settings = settings_in(Path(shutil.copytree(read_once, tmp_path / "data")), service)
     store = opened_store(settings)
-    yield Bench(settings, store)
+    yield Bench(settings, store, service)
     store.close()
 
 
@@ -247,7 +246,7 @@ def test_a_forgotten_order_does_not_come_back(stored):
 def test_without_addresses_where_an_order_went_is_forgotten_all_the_same(service, tmp_path):
     settings = settings_in(tmp_path / "data", service).model_copy(update={"include_addresses": False})
     with opened_store(settings) as store:
-        bench = Bench(settings, store)
+        bench = Bench(settings, store, service)
         sync(bench)
         with published(bench) as connection:
             sent = "select id, ship_to_country from orders where ship_to_country is not null order by id"
@@ -427,16 +426,16 @@ def test_an_order_that_only_a_record_in_quarantine_names_is_forgotten_too(tmp_pa
             shipment |= {"id": "none", "order": order}
         return envelope
 
-    with SandboxServer(Sandbox(replace(FEWER, shipments=20))) as service:
-        service.sandbox.rewrite = only_in_quarantine
-        settings = settings_in(tmp_path / "data", service)
-        with opened_store(settings) as store:
-            bench = Bench(settings, store)
-            sync(bench)
-            [order] = set(orders)
-            assert {part.split("/")[0] for part in holding(bench, order)} == {"raw"}
-            forgotten(bench, order)
-            assert holding(bench, order) == set()
+    service = InProcess(Sandbox(replace(FEWER, shipments=20)))
+    service.sandbox.rewrite = only_in_quarantine
+    settings = settings_in(tmp_path / "data", service)
+    with opened_store(settings) as store:
+        bench = Bench(settings, store, service)
+        sync(bench)
+        [order] = set(orders)
+        assert {part.split("/")[0] for part in holding(bench, order)} == {"raw"}
+        forgotten(bench, order)
+        assert holding(bench, order) == set()
 
 
 def test_orders_are_named_by_id_unique_id_or_reference(stored):

@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import CONFIG, Bench, logged, opened_store
 from tests.test_sync import synced
 from wms_sandbox.app import Sandbox
-from wms_sandbox.server import SandboxServer
+from wms_sandbox.transport import InProcess
 from wms_sync.analytics.errors import ForgottenOrdersLostError
 from wms_sync.settings import Settings
 from wms_sync.state.run import Run
@@ -40,19 +40,17 @@ DAMAGE: dict[str, Callable[[bytes], bytes | None]] = {
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with a window in the tables and forgotten orders; beside it the state store of before both."""
     folder = tmp_path_factory.mktemp("installed")
-    with SandboxServer(Sandbox(replace(CONFIG, shipments=20))) as server:
-        settings = Settings.load(
-            _env_file=None, base_url=server.base_url, api_token=CONFIG.token, data_dir=folder / "data"
-        )
-        bench = Bench(settings, opened_store(settings))
-        recover(Run(settings, bench.store, "test"))
-        bench.store.close()
-        shutil.copy(settings.data_dir / "state.db", folder / "before.db")
-        bench.store = opened_store(settings)
-        synced(bench)
-        add_to_list(bench.layout, bench.store, ORDERS)
-        bench.store.mark_forgotten(ORDERS)
-        bench.store.close()
+    within = InProcess(Sandbox(replace(CONFIG, shipments=20)))
+    settings = Settings.load(_env_file=None, base_url=within.base_url, api_token=CONFIG.token, data_dir=folder / "data")
+    bench = Bench(settings, opened_store(settings), within)
+    recover(Run(settings, bench.store, "test"))
+    bench.store.close()
+    shutil.copy(settings.data_dir / "state.db", folder / "before.db")
+    bench.store = opened_store(settings)
+    synced(bench)
+    add_to_list(bench.layout, bench.store, ORDERS)
+    bench.store.mark_forgotten(ORDERS)
+    bench.store.close()
     return folder
 
 

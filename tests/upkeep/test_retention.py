@@ -13,14 +13,12 @@ from tests.test_sync import begun, first_synced, load
 from wms_sync.analytics.errors import RawPagesDamagedError
 from wms_sync.grammar import count_of
 from wms_sync.load.refresh import rebuild, refresh
-from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status
 from wms_sync.upkeep.recovery import recover
 
 
 def read(bench: Bench) -> None:
-    with bench.api() as api:
-        bench.reading(api).sync()
+    bench.read()
 
 
 def grow_old(bench: Bench, *states: str, days: int) -> None:
@@ -97,7 +95,7 @@ def test_old_pages_are_dropped_and_a_rebuild_loses_nothing(aged):
     found = status(aged.settings, aged.store)
     assert found.raw_dropped == len(old)
     assert any("dropped" in line for line in status_lines(found))
-    assert any(finding.subject == "raw pages" for finding in examine(aged.settings))
+    assert any(finding.subject == "raw pages" for finding in aged.examine())
 
 
 def test_without_a_number_of_days_everything_is_kept(aged, settings_for, sandbox):

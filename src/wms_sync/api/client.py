@@ -75,6 +75,7 @@ class GlobalApi:
         allowed: Callable[[], object] = always,
         warn: Warn = logger.warning,
         tolerance: timedelta = TOLERANCE,
+        transport: httpx.BaseTransport | None = None,
     ) -> None:
         self.base_url = base_url
         self.clock = ServiceClock(tolerance)
@@ -88,6 +89,7 @@ class GlobalApi:
             limits=limits,
             allowed=allowed,
             warn=warn,
+            transport=transport,
         )
 
     @classmethod
@@ -99,10 +101,11 @@ class GlobalApi:
         limits: TimeLimits | None = None,
         allowed: Callable[[], object] = always,
         warn: Warn = logger.warning,
+        transport: httpx.BaseTransport | None = None,
     ) -> Self:
         """Make a client for the configured instance. Raises ``SettingsError`` if the address or token is not set.
 
-        ``allowed`` is called before each request and may raise to prevent it; ``warn`` with what headers announce.
+        ``allowed``, ``warn`` and ``transport`` are those of ``Connection``.
         """
         base_url, token = settings.require_service()
         return cls(
@@ -115,6 +118,7 @@ class GlobalApi:
             allowed=allowed,
             warn=warn,
             tolerance=settings.clock_tolerance,
+            transport=transport,
         )
 
     def __enter__(self) -> Self:

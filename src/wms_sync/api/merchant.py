@@ -69,6 +69,7 @@ class MerchantApi:
         login: bool = False,
         parallel: int = PARALLEL,
         policy: RetryPolicy | None = None,
+        transport: httpx.BaseTransport | None = None,
     ) -> None:
         self._username = username
         self._api_key = api_key
@@ -78,7 +79,7 @@ class MerchantApi:
         self._numbers = itertools.count(1)
         self._version: str | float = AS_TEXT
         self._connection = Connection(
-            base_url, parallel=min(parallel, PARALLEL), credentials=CREDENTIALS, policy=policy
+            base_url, parallel=min(parallel, PARALLEL), credentials=CREDENTIALS, policy=policy, transport=transport
         )
 
     @classmethod
@@ -87,6 +88,7 @@ class MerchantApi:
         settings: Settings,
         *,
         policy: RetryPolicy | None = None,
+        transport: httpx.BaseTransport | None = None,
     ) -> Self:
         """Make a client for the configured instance. Raises ``SettingsError`` if a setting is not set."""
         base_url, username, api_key = settings.require_merchant()
@@ -97,6 +99,7 @@ class MerchantApi:
             login=settings.merchant_login == "session",
             parallel=settings.max_parallel_requests,
             policy=policy,
+            transport=transport,
         )
 
     def __enter__(self) -> Self:

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Literal
 
 from wms_sync import sql_files
@@ -21,6 +22,7 @@ from wms_sync.analytics.target import target_of
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.clock import Heard
 from wms_sync.api.errors import AccessDenied, ApiError, CallFailed, SessionExpired, Unauthorized
+from wms_sync.api.lean_httpx import httpx
 from wms_sync.api.merchant import MerchantApi
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.durable import kept_from_group, refuse_unwritable
@@ -62,14 +64,17 @@ NOBODY = "wms-sync-doctor"
 """A key that nothing has: looking it up shows whether look-ups work."""
 
 
-def examine(settings: Settings) -> Iterator[Finding]:
-    """Examine each subject in turn; if one fails, the others are examined all the same."""
+def examine(settings: Settings, *, transport: httpx.BaseTransport | None = None) -> Iterator[Finding]:
+    """Examine each subject in turn; if one fails, the others are examined all the same.
+
+    Requests go through ``transport``, if there is one, instead of a socket.
+    """
     subjects: tuple[tuple[str, Callable[[Settings], Iterator[Finding]]], ...] = (
         ("settings", _settings),
         ("upgrade", _upgrade),
         ("token", _token),
-        ("connection", _connection),
-        ("merchant", _merchant),
+        ("connection", partial(_connection, transport)),
+        ("merchant", partial(_merchant, transport)),
         ("disk", _disk),
         ("files", _files),
         ("place", _place),
@@ -124,9 +129,9 @@ def _token(settings: Settings) -> Iterator[Finding]:
         yield Finding("token", "ok", f"WMS_API_TOKEN is valid until {expires:%Y-%m-%d}")
 
 
-def _connection(settings: Settings) -> Iterator[Finding]:
+def _connection(transport: httpx.BaseTransport | None, settings: Settings) -> Iterator[Finding]:
     announced: list[str] = []
-    with GlobalApi.from_settings(settings, policy=ONE_TRY, warn=announced.append) as api:
+    with GlobalApi.from_settings(settings, policy=ONE_TRY, warn=announced.append, transport=transport) as api:
         yield look_at_status(api)
         yield from read_as_a_sync(settings, api)
     yield from (Finding("headers", "warn", text) for text in announced)
@@ -151,7 +156,7 @@ def _clock(heard: Heard, tolerance: timedelta) -> Finding:
     return Finding("clock", "ok", difference)
 
 
-def _merchant(settings: Settings) -> Iterator[Finding]:
+def _merchant(transport: httpx.BaseTransport | None, settings: Settings) -> Iterator[Finding]:
     if settings.merchant_username is None and settings.merchant_api_key is None:
         yield Finding(
             "merchant", "ok", "the Merchant API is not set up; with it, a push can look up ids and settle doubts"
@@ -160,10 +165,10 @@ def _merchant(settings: Settings) -> Iterator[Finding]:
     login: Literal["basic", "session"] = "basic" if settings.merchant_login == "session" else "session"
     other = settings.model_copy(update={"merchant_login": login})
     try:
-        failures = _ask_merchant(settings)
+        failures = _ask_merchant(transport, settings)
     except (AccessDenied, Unauthorized) as error:
         with suppress(ApiError):
-            _ask_merchant(other)
+            _ask_merchant(transport, other)
             yield Finding("merchant", "fail", f"{error} It accepts them with WMS_MERCHANT_LOGIN={login}: set that.")
             return
         raise
@@ -173,9 +178,9 @@ def _merchant(settings: Settings) -> Iterator[Finding]:
         yield Finding("merchant", "warn", f"{failure} A push works without it, and rows that need it wait.")
 
 
-def _ask_merchant(settings: Settings) -> Iterable[str]:
+def _ask_merchant(transport: httpx.BaseTransport | None, settings: Settings) -> Iterable[str]:
     """Call what a push calls; return what goes wrong. Raise ``AccessDenied`` or ``Unauthorized`` for wrong keys."""
-    with MerchantApi.from_settings(settings, policy=ONE_TRY) as api:
+    with MerchantApi.from_settings(settings, policy=ONE_TRY, transport=transport) as api:
         try:
             api.call(CHEAP_CALL)
         except (AccessDenied, SessionExpired):

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from wms_sync.analytics.target import Maintained, target_of
 from wms_sync.api.client import GlobalApi
+from wms_sync.api.lean_httpx import httpx
 from wms_sync.audit.compare import stored_shipments
 from wms_sync.audit.slice import SliceReader
 from wms_sync.errors import WmsSyncError
@@ -61,11 +62,18 @@ def _nothing(_: Run, __: ReadReport) -> None:
 class Operation:
     """One run. What it has done by now is in its reports, also if it fails; ``page`` is where the HTML report is.
 
+    Requests go through ``transport``, if there is one, instead of a socket.
     A load whose blocking checks fail raises nothing: ``refreshed`` says that nothing was published.
     """
 
     def __init__(
-        self, settings: Settings, *, source: str, run_id: str | None = None, watcher: Watcher | None = None
+        self,
+        settings: Settings,
+        *,
+        source: str,
+        run_id: str | None = None,
+        watcher: Watcher | None = None,
+        transport: httpx.BaseTransport | None = None,
     ) -> None:
         self.settings = settings
         self.run_id = run_id or str(uuid4())
@@ -75,6 +83,7 @@ class Operation:
         self.page: Path | None = None
         self._source = source
         self._watcher = watcher
+        self._transport = transport
         self._recording: Recording | None = None
 
     @property
@@ -149,7 +158,7 @@ class Operation:
         target_of(run.settings).try_files()
         settings, warnings = run.settings, Warnings()
         with (
-            GlobalApi.from_settings(settings, warn=warnings.warn) as api,
+            GlobalApi.from_settings(settings, warn=warnings.warn, transport=self._transport) as api,
             Flattening(settings, run.store, meanwhile=merging) as ahead,
         ):
             stored = partial(stored_shipments, settings)

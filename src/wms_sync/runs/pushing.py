@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Event
 from uuid import uuid4
 
+from wms_sync.api.lean_httpx import httpx
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.master_data.check.rows import Checked
@@ -46,8 +47,9 @@ def push(
     planned: Callable[[Plan], object],
     stop: Event,
     watcher: Watcher | None = None,
+    transport: httpx.BaseTransport | None = None,
 ) -> PushReport:
-    """Push one file and record the run; ``planned`` and ``stop`` are those of ``push_file``."""
+    """Push one file and record the run; ``planned``, ``stop`` and ``transport`` are those of ``push_file``."""
     recording = Recording(settings, str(uuid4()), purpose_of(kind), source)
     done: list[Handled] = []
     failures: list[WmsSyncError] = []
@@ -61,6 +63,7 @@ def push(
             planned=planned,
             watcher=watcher,
             stop=stop,
+            transport=transport,
         )
         done.append(report)
         failures += failures_of(report)

@@ -19,6 +19,7 @@ from msgspec import Struct
 from wms_sync.analytics.push_ledger import published_push_ledger, restore_push_ledger
 from wms_sync.analytics.target import target_of
 from wms_sync.api.client import GlobalApi
+from wms_sync.api.lean_httpx import httpx
 from wms_sync.api.merchant import MerchantApi
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.grammar import count_of
@@ -121,10 +122,17 @@ class PushReport(Struct, frozen=True):
         yield self.summary
 
 
-def plan_file(settings: Settings, kind: Kind, path: Path, *, resend: bool = False) -> Plan:
+def plan_file(
+    settings: Settings,
+    kind: Kind,
+    path: Path,
+    *,
+    resend: bool = False,
+    transport: httpx.BaseTransport | None = None,
+) -> Plan:
     """Plan what ``push_file`` would do now, without sending or waiting; lost entries of the ledger are restored."""
     _refuse_odd_name(path)
-    with PushLedger(settings.database_url) as ledger, _lookup(settings, None) as lookup:
+    with PushLedger(settings.database_url) as ledger, _lookup(settings, None, transport) as lookup:
         return _plan(settings, ledger, kind, path, lookup, resend=resend)
 
 
@@ -140,13 +148,15 @@ def push_file(
     watcher: Watcher | None = None,
     stop: threading.Event | None = None,
     policy: RetryPolicy | None = None,
+    transport: httpx.BaseTransport | None = None,
 ) -> PushReport:
     """Create what the file has and the service is not known to have.
 
     ``planned`` gets the plan before anything is sent, and may raise to send nothing. ``stop`` ends the push after the
     requests under way. Use ``again`` for a file whose rows were handled before: rows that the service refused and that
-    have not changed are neither sent nor written to the rejects again. Raises ``UnreadableFile``, ``TooManyCreates``,
-    ``SettingsError`` or ``StateError``; errors of creates and of the Merchant API are in the report.
+    have not changed are neither sent nor written to the rejects again. Requests go through ``transport``, if there is
+    one, instead of a socket. Raises ``UnreadableFile``, ``TooManyCreates``, ``SettingsError`` or ``StateError``; errors
+    of creates and of the Merchant API are in the report.
     """
     _refuse_odd_name(path)
     url, layout = settings.database_url, settings.layout
@@ -154,8 +164,8 @@ def push_file(
         taking_turn(url, layout, f"push of {path.name}", what=push_lock(kind.name), run_id=run_id) as turn,
         _ledger(settings, kind, turn) as ledger,
         PushFiles(url, turn) as files,
-        _lookup(settings, policy) as lookup,
-        GlobalApi.from_settings(settings, policy=policy, allowed=turn.epoch.check) as api,
+        _lookup(settings, policy, transport) as lookup,
+        GlobalApi.from_settings(settings, policy=policy, allowed=turn.epoch.check, transport=transport) as api,
     ):
         state = FileState(files, api.base_url, kind.name, path, run_id)
         try:
@@ -221,12 +231,14 @@ def _ledger(settings: Settings, kind: Kind, turn: Turn) -> PushLedger:
 
 
 @contextmanager
-def _lookup(settings: Settings, policy: RetryPolicy | None) -> Iterator[Lookup | None]:
+def _lookup(
+    settings: Settings, policy: RetryPolicy | None, transport: httpx.BaseTransport | None
+) -> Iterator[Lookup | None]:
     """Open the Merchant API if its credentials are set."""
     if not settings.has_merchant:
         yield None
         return
-    with MerchantApi.from_settings(settings, policy=policy or LOOKUP) as api:
+    with MerchantApi.from_settings(settings, policy=policy or LOOKUP, transport=transport) as api:
         yield MerchantLookup(api)
 
 

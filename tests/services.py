@@ -1,0 +1,15 @@
+"""The two forms in which tests reach a sandbox: in this process, or on a socket. Both have `sandbox` and `base_url`."""
+
+from __future__ import annotations
+
+import httpx
+
+from wms_sandbox.server import SandboxServer
+from wms_sandbox.transport import InProcess
+
+Service = InProcess | SandboxServer
+
+
+def transport_to(service: Service) -> httpx.BaseTransport | None:
+    """What the requests to a service go through; None is a socket."""
+    return service if isinstance(service, InProcess) else None
