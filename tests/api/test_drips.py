@@ -129,11 +129,12 @@ def test_a_kept_connection_has_a_deadline_for_each_request(client):
 
 
 INTERRUPTED = """
-import sys, threading
+import signal, sys
 from concurrent.futures import ThreadPoolExecutor
 from pydantic import SecretStr
 from wms_sync.api.client import GlobalApi
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background ignores it
 api = GlobalApi(sys.argv[1], SecretStr("t"))
 with ThreadPoolExecutor(2) as pool, api.cut_by_interrupts():
     reads = [pool.submit(api.get, "/x", read=bytes) for _ in range(2)]
