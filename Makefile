@@ -3,7 +3,7 @@ PYTHON ?= python3.11
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: install demo test soak wheel lint ui browser pictures dbt bench lock clean
+.PHONY: install demo test proof soak wheel lint ui browser pictures dbt bench lock clean
 
 install: $(STAMP)
 
@@ -20,8 +20,15 @@ demo: $(STAMP)
 # Three at a time, file by file: on two cores one of them always waits for a process, a clock or a poll. In the order of
 # tests/conftest.py: by number of tests, the few that start processes and wait would all come last. Python's compiled
 # files are kept: without them each process compiles all tests anew, which takes it 7 seconds.
+PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+
+# what needs no server, no other process and no Dagster instance; tests/conftest.py draws the line
 test: $(STAMP)
-	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m "not proof"
+
+# everything else but the full counts: kills, PostgreSQL, lakes, Dagster, the sandbox's own tests
+proof: $(STAMP) browser dbt
+	$(PYTEST) -m proof
 
 # the full counts of kills and seeds; each seed is in the name of its test, each kill is printed. SOAK="-k kills" chooses
 soak: $(STAMP)

@@ -61,6 +61,10 @@ QUICK = {"api", "flatten", "master_data", "sandbox", "sql", "state"}
 """Folders of thousands of small tests. They come last, so that no process ends with a long file while others wait."""
 LONG = {"sandbox/test_description.py", "state/test_queue.py"}
 """What is long in them."""
+PROOF_FOLDERS = {"benchmarks", "pipelines", "sandbox", "survival"}
+PROOF_FIXTURES = {"instance", "postgres_url", "s3", "server"}
+"""``make proof`` runs the tests that lie or use something here, ``make test`` all others: they need no server, no other
+process and no Dagster instance. A test that starts a process by itself has the mark ``proof``."""
 IMPATIENT = RetryPolicy(attempts=4, total_seconds=5, first_wait=0.01, longest_wait=0.05)
 
 
@@ -76,6 +80,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Temporary files are in memory where there is plenty: a test waits for the disk whenever a run syncs a file."""
+    config.addinivalue_line("markers", "proof: needs a server, another process or Dagster, and runs by make proof")
     if (file := config.getoption("costs")) is not None:
         config.pluginmanager.register(Costs(file))
     if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= PLENTY:
@@ -93,7 +98,13 @@ def no_file_larger_than(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        folder = item.path.relative_to(Path(__file__).parent).parts[0]
+        if folder in PROOF_FOLDERS or not PROOF_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker("proof")
+
     @cache
     def is_quick(file: Path) -> bool:
         path = file.relative_to(Path(__file__).parent)

@@ -495,6 +495,7 @@ def taught(loaded, tmp_path_factory) -> Path:
     return rebuilt_elsewhere(tmp_path_factory.mktemp("taught"), loaded.bench.settings.data_dir, TAUGHT, replayed=True)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("file", [REPLAYED, "analytics.duckdb"])
 def test_once_the_type_is_taught_a_replay_or_a_rebuild_brings_everything_in(taught, file):
     with duckdb.connect(taught / file, read_only=True) as connection:

@@ -23,6 +23,7 @@ UNITS = sorted((DEPLOY / "systemd").iterdir())
 INSTALLED = "/opt/wms-sync/.venv/bin/"
 
 
+@pytest.mark.proof
 def test_systemd_takes_every_unit(tmp_path):
     program = shutil.which("systemd-analyze")
     if program is None:
@@ -160,6 +161,7 @@ def test_dagster_keeps_its_history_in_postgresql_as_the_image_says(lake_url, tmp
         assert instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_SUCCESS)
 
 
+@pytest.mark.proof
 def test_a_wheel_has_everything_that_a_clone_runs_with(tmp_path):
     """That it runs in an empty environment is tried by `tests/try_wheel.sh`."""
     built = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]

@@ -18,6 +18,8 @@ from pipelines.cli.main import main
 from wms_sync.extras import MODULES
 from wms_sync.optional import without
 
+pytestmark = pytest.mark.proof
+
 with without(*(name for names in MODULES.values() for name in names)):
     main(sys.argv[1:])
 """

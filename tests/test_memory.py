@@ -14,6 +14,8 @@ from tests.processes import PROCESSES
 from wms_sync.compression import decompress
 from wms_sync.memory import give_back, share_arena
 
+pytestmark = pytest.mark.proof
+
 LIBC = ctypes.CDLL(None)
 pytestmark = pytest.mark.skipif(not hasattr(LIBC, "mallopt"), reason="only glibc has arenas")
 

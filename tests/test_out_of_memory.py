@@ -13,6 +13,8 @@ from tests.processes import PROCESSES
 from wms_sync.errors import NoThread, OutOfMemory, TooManyFiles
 from wms_sync.out_of_memory import refusals_told
 
+pytestmark = pytest.mark.proof
+
 LARGER_THAN_ANY_MACHINE = 1 << 46
 
 

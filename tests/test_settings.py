@@ -127,6 +127,7 @@ def test_what_the_merchant_api_misses_is_named(missing):
         load(**given | {missing: None}).require_merchant()
 
 
+@pytest.mark.proof
 def test_environment_and_dotenv_are_read(tmp_path):
     (tmp_path / ".env").write_text("WMS_PAGE_SIZE=77\nWMS_START_DATE=2025-02-03\nWMS_API_TOKEN=\n")
     code = "from wms_sync.settings import Settings; s = Settings.load(); print(s.page_size, s.start_date, s.api_token)"

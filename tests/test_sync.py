@@ -238,6 +238,7 @@ os._exit(9)
 """
 
 
+@pytest.mark.proof
 def test_a_rebuild_is_not_disturbed_by_the_log_of_a_killed_writer(bench, sandbox):
     first_synced(bench, sandbox)
     subprocess.run([sys.executable, "-c", KILLED, str(bench.layout.working_database)], check=False)

@@ -41,6 +41,8 @@ from wms_sync.api.errors import (
 from wms_sync.errors import WmsSyncError
 from wms_sync.extract.errors import WindowIncomplete
 
+pytestmark = pytest.mark.proof
+
 DOCUMENT = (Path(__file__).parents[1] / "docs" / "guarantees-transport.md").read_text(encoding="utf-8")
 SHIPMENTS, PAGE_SIZE = 120, 10
 AFTER = 5

@@ -333,6 +333,7 @@ TAUGHT = {
 """Columns of every type take whatever comes."""
 
 
+@pytest.mark.proof
 def test_once_the_types_are_taught_a_rebuild_brings_every_value_in(loaded, tmp_path):
     """But for what is no JSON, which no type can take."""
     after = published(rebuilt_elsewhere(tmp_path, loaded.data, TAUGHT), loaded.service.cases)

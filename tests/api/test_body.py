@@ -137,6 +137,7 @@ except ProtocolError as error:
 """
 
 
+@pytest.mark.proof
 def test_a_page_of_100_megabytes_is_read_no_further_than_the_limit_and_says_what_to_do():
     told = subprocess.run([sys.executable, "-c", PLAIN], capture_output=True, text=True, check=True).stdout
     grown, _, says = told.partition(" ")
@@ -145,6 +146,7 @@ def test_a_page_of_100_megabytes_is_read_no_further_than_the_limit_and_says_what
     assert int(grown) < 1.5 * MAX_BYTES
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
 def test_half_a_gigabyte_in_a_small_body_is_refused_before_it_fills_memory(encoding):
     told = subprocess.run([sys.executable, "-c", BOMB, encoding], capture_output=True, text=True, check=True).stdout

@@ -134,6 +134,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pydantic import SecretStr
 from wms_sync.api.client import GlobalApi
 
+pytestmark = pytest.mark.proof
+
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background ignores it
 api = GlobalApi(sys.argv[1], SecretStr("t"))
 with ThreadPoolExecutor(2) as pool, api.cut_by_interrupts():

@@ -20,6 +20,8 @@ from wms_sync.catalogue import tables
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.upkeep.forget import forget
 
+pytestmark = pytest.mark.proof
+
 PROJECT = Path(__file__).parents[2] / "deploy" / "dbt"
 
 

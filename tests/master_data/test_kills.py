@@ -39,6 +39,8 @@ from wms_sync.master_data.push.outcomes import Outcome
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import State
 
+pytestmark = pytest.mark.proof
+
 ROWS = int(os.environ.get("TEST_PUSH_ROWS", "300"))
 KILLS = int(os.environ.get("TEST_PUSH_KILLS", "4"))
 POLICY = RetryPolicy(first_wait=0.01, longest_wait=0.05)

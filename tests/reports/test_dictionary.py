@@ -100,6 +100,7 @@ def test_the_sources_have_every_table_and_test_keys_and_references(made):
     assert referred["relationships"]["config"] == {"severity": "warn"}
 
 
+@pytest.mark.proof
 def test_a_dbt_project_builds_with_the_sources(made, bench, sandbox, tmp_path):
     dbt = dbt_where_installed()
     first_synced(bench, sandbox)

@@ -313,6 +313,7 @@ for mart in sys.argv[2:]:
 """
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("version", ["1.1.3", "1.4.4", duckdb.__version__])
 def test_attached_beside_a_database_with_shipments_of_its_own_a_mart_reads_its_own_file(version, tmp_path):
     client = CLIENTS / f"duckdb-{version}"

@@ -20,7 +20,7 @@ def turn(url, tmp_path) -> Iterator[Turn]:
     taken.close()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.proof)])
 def url(request, tmp_path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/deep/state.db"

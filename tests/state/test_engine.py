@@ -145,6 +145,7 @@ with tempfile.TemporaryDirectory() as name:
 """
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("what", ["the file", "the folder too"])
 def test_a_read_only_state_store_can_be_read_and_is_named_with_what_to_do_for_a_write(what):
     done = subprocess.run([sys.executable, "-c", READ_ONLY, what], capture_output=True, text=True, check=False)
@@ -193,6 +194,7 @@ with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as els
 """
 
 
+@pytest.mark.proof
 def test_a_data_folder_that_cannot_be_entered_is_named_by_the_status():
     done = subprocess.run([sys.executable, "-c", CLOSED], capture_output=True, text=True, check=False)
     assert done.stdout.startswith("Inaccessible"), done.stdout + done.stderr
