@@ -12,13 +12,13 @@ import pytest
 
 from wms_sync.extras import MODULES
 
+pytestmark = pytest.mark.proof
+
 LACKING = """
 import sys
 from pipelines.cli.main import main
 from wms_sync.extras import MODULES
 from wms_sync.optional import without
-
-pytestmark = pytest.mark.proof
 
 with without(*(name for names in MODULES.values() for name in names)):
     main(sys.argv[1:])

@@ -14,10 +14,11 @@ from tests.processes import PROCESSES
 from wms_sync.compression import decompress
 from wms_sync.memory import give_back, share_arena
 
-pytestmark = pytest.mark.proof
-
 LIBC = ctypes.CDLL(None)
-pytestmark = pytest.mark.skipif(not hasattr(LIBC, "mallopt"), reason="only glibc has arenas")
+pytestmark = [
+    pytest.mark.proof,
+    pytest.mark.skipif(not hasattr(LIBC, "mallopt"), reason="only glibc has arenas"),
+]
 
 
 def arenas(told: Path) -> int:

@@ -20,6 +20,8 @@ from wms_sync.api.connection import TimeLimits
 from wms_sync.api.errors import InDoubt, Unreachable
 from wms_sync.api.retrying import RetryPolicy
 
+pytestmark = pytest.mark.proof
+
 EVERY = 0.05
 LIMITS = TimeLimits(connect=2, read=2, answer=0.5)
 ONCE = RetryPolicy(attempts=1, total_seconds=60, first_wait=0.01, longest_wait=0.05)
@@ -133,8 +135,6 @@ import signal, sys
 from concurrent.futures import ThreadPoolExecutor
 from pydantic import SecretStr
 from wms_sync.api.client import GlobalApi
-
-pytestmark = pytest.mark.proof
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background ignores it
 api = GlobalApi(sys.argv[1], SecretStr("t"))

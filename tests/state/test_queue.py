@@ -16,13 +16,13 @@ from wms_sync.layout import Layout
 from wms_sync.state.locks import Lock, lock_of
 from wms_sync.state.queue import FileLock
 
+pytestmark = pytest.mark.proof
+
 HOLD = """
 import logging, sys, time
 from pathlib import Path
 from wms_sync.layout import Layout
 from wms_sync.state.locks import lock_of
-
-pytestmark = pytest.mark.proof
 url, folder, purpose, seconds = sys.argv[1:]
 logging.basicConfig(stream=sys.stdout, level=logging.INFO, format="%(message)s")
 with lock_of(url, Layout(Path(folder))).hold(purpose):
