@@ -1,0 +1,134 @@
+"""Faults in backup and restore, and in what commands write where somebody names a file."""
+
+from __future__ import annotations
+
+from tests.faults.fault import Fault
+
+LOST = "the data folder is lost"
+ODD = "a folder of backups, a record in it or a file that `--to` names is not what it should be"
+KILLED = "a backup or a restore is killed"
+BACKUP = ("tests/upkeep/test_backup.py",)
+
+FAULTS = (
+    Fault(
+        "a restore brings back what was forgotten since the backup",
+        (LOST,),
+        "src/wms_sync/upkeep/restore.py",
+        "    known |= orders_remembered(layout)\n    with suppress(ValueError):\n"
+        "        known |= orders_listed(kept.layout.forgotten_orders)\n    for one in (snapshot, present):",
+        "    for one in (snapshot,):",
+        BACKUP,
+    ),
+    Fault(
+        "a restore takes the ledger of the backup for complete",
+        (LOST,),
+        "src/wms_sync/upkeep/restore.py",
+        "if not _goes_on_from(present, snapshot):",
+        "if False:",
+        BACKUP,
+    ),
+    Fault(
+        "a restore forgets the creates that the present state store knows",
+        (LOST,),
+        "src/wms_sync/upkeep/restore.py",
+        "(*snapshot.rows(push_ledger), *(present.rows(push_ledger) if present else ()))",
+        "snapshot.rows(push_ledger)",
+        BACKUP,
+    ),
+    Fault(
+        "a backup shares the files in which people correct rejected rows",
+        (LOST,),
+        "src/wms_sync/upkeep/backup.py",
+        "self._take(path, files, linked=False)",
+        "self._take(path, files, linked=True)",
+        BACKUP,
+    ),
+    Fault(
+        "a damaged file of a backup is restored as it is",
+        (LOST,),
+        "src/wms_sync/upkeep/backups.py",
+        'return None if sha256_of(path) == kept.sha256 else "its copy is altered: its SHA-256 differs"',
+        "return None",
+        BACKUP,
+    ),
+    Fault(
+        "a folder of backups may lie inside the data folder",
+        (ODD,),
+        "src/wms_sync/upkeep/backups.py",
+        "if backups.is_relative_to(here) or here.is_relative_to(backups):",
+        "if backups == here:",
+        BACKUP,
+    ),
+    Fault(
+        "a name in a record leads out of the data folder",
+        (ODD,),
+        "src/wms_sync/upkeep/backups.py",
+        "[name for name in (*backup.files, *backup.damaged) if not is_restorable(name)]",
+        "[name for name in backup.damaged if not is_restorable(name)]",
+        BACKUP,
+    ),
+    Fault(
+        "a hash in a record is followed as a path",
+        (ODD,),
+        "src/wms_sync/upkeep/backups.py",
+        r'sha256: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]',
+        "sha256: str",
+        BACKUP,
+    ),
+    Fault(
+        "a command writes its file into the data folder",
+        (ODD,),
+        "src/wms_sync/reports/output.py",
+        "if there.is_relative_to(kept):",
+        "if False:",
+        ("tests/reports/test_output.py",),
+    ),
+    Fault(
+        "a command writes over a file that it did not write",
+        (ODD,),
+        "src/wms_sync/reports/output.py",
+        "if not is_ours(path):",
+        "if False:",
+        ("tests/reports/test_output.py",),
+    ),
+    Fault(
+        "a command reads while a restore is unfinished",
+        (KILLED,),
+        "src/wms_sync/state/turns.py",
+        "if layout.restoring.exists():",
+        "if False:",
+        BACKUP,
+    ),
+    Fault(
+        "a restore does not say that it has begun to rename",
+        (KILLED,),
+        "src/wms_sync/upkeep/restore.py",
+        "        write_whole(layout.restoring, str(path).encode())\n        try:",
+        "        layout.restoring.touch()\n        layout.restoring.unlink()\n        try:",
+        ("tests/survival/test_killed_backups.py",),
+    ),
+    Fault(
+        "a restore that fails leaves a folder that is half replaced",
+        (KILLED,),
+        "src/wms_sync/upkeep/restore.py",
+        "    make_private(staged.root)\n    _put_files(",
+        "    make_private(staged.root)\n    shutil.rmtree(settings.layout.raw, ignore_errors=True)\n    _put_files(",
+        BACKUP,
+    ),
+    Fault(
+        "the published file is away while a restore replaces it",
+        (KILLED,),
+        "src/wms_sync/upkeep/restore.py",
+        "        staged.published.replace(layout.published)\n",
+        "        layout.published.unlink(missing_ok=True)\n        staged.published.replace(layout.published)\n",
+        ("tests/survival/test_killed_backups.py",),
+    ),
+    Fault(
+        "what a killed backup left is never deleted",
+        (KILLED,),
+        "src/wms_sync/upkeep/backups.py",
+        "for path in (*unused, *self.layout.unfinished()):",
+        "for path in unused:",
+        BACKUP,
+    ),
+)

@@ -1,0 +1,147 @@
+"""Faults in pushing: something is created twice, or nobody knows that it may have been created."""
+
+from __future__ import annotations
+
+from tests.faults.fault import Fault
+
+ONE = "Nothing is created twice unless someone accepts that risk with `--resend`"
+PUSHES_KILLED = "`TEST_PUSH_ROWS=10000 TEST_PUSH_KILLS=20 .venv/bin/python -m pytest tests/master_data/test_kills.py`"
+PUSH = ("tests/master_data/test_push.py",)
+CREATES = ("tests/api/test_creates.py",)
+
+FAULTS = (
+    Fault(
+        "a create is sent before its intent is written",
+        (ONE, PUSHES_KILLED),
+        "src/wms_sync/master_data/push/apply.py",
+        """\
+        if batch or (is_due and self._unrecorded):
+            self._intend(batch)
+        for step in batch:
+            self._running.add(step.key)
+            self._newest.append(pool.submit(self._send, step))
+            self._newest[-1].add_done_callback(partial(self._answered, step.key))
+""",
+        """\
+        for step in batch:
+            self._running.add(step.key)
+            self._newest.append(pool.submit(self._send, step))
+            self._newest[-1].add_done_callback(partial(self._answered, step.key))
+        if batch or (is_due and self._unrecorded):
+            self._intend(batch)
+""",
+        PUSH,
+    ),
+    Fault(
+        "an intent is not synced to disk before its create is sent",
+        (ONE,),
+        "src/wms_sync/state/ledger.py",
+        'super().__init__(url, turn, durable="full")',
+        'super().__init__(url, turn, durable="normal")',
+        ("tests/state/test_ledger.py",),
+    ),
+    Fault(
+        "a product in doubt is sent again",
+        (ONE,),
+        "src/wms_sync/master_data/plan/steps.py",
+        'return replace(step, action=Action.IN_DOUBT, why=f"{sent}. {what_to_do(self._kind)}")',
+        'return replace(step, action=Action.IN_DOUBT, why=f"{sent}. {what_to_do(self._kind)}", sends=True)',
+        PUSH,
+    ),
+    Fault(
+        "a create that was not answered counts as not done",
+        (ONE, PUSHES_KILLED),
+        "src/wms_sync/api/connection.py",
+        "    if request.repeatable:\n        return error\n",
+        "    if True:\n        return error\n",
+        CREATES,
+    ),
+    Fault(
+        "a create that was not answered is sent again at once",
+        (ONE,),
+        "src/wms_sync/api/retrying.py",
+        "    if isinstance(error, Unreachable) and not isinstance(error, NotSent):\n        return idempotent\n",
+        "    if isinstance(error, Unreachable) and not isinstance(error, NotSent):\n        return True\n",
+        ("tests/api/test_retrying.py",),
+    ),
+    Fault(
+        "a create whose connection broke counts as never sent",
+        (ONE,),
+        "src/wms_sync/api/connection.py",
+        "raise Unreachable(self._too_slow() if lane.is_cut else _no_answer(self.base_url, error)) from None",
+        "raise NotSent(self._too_slow() if lane.is_cut else _no_answer(self.base_url, error)) from None",
+        CREATES,
+    ),
+    Fault(
+        "a proxy's failure is taken for the service's word that nothing was done",
+        (ONE, PUSHES_KILLED),
+        "src/wms_sync/api/connection.py",
+        "if isinstance(error, ServiceFailed) and not error.is_own_word:",
+        "if False:",
+        CREATES,
+    ),
+    Fault(
+        "a 200 with a page of HTML counts as created",
+        (ONE, PUSHES_KILLED),
+        "src/wms_sync/api/creates.py",
+        "if id_ is None and not reply.is_json and reply.status != _CREATED:",
+        "if False:",
+        CREATES,
+    ),
+    Fault(
+        "a refusal that proves nothing settles a doubt",
+        (ONE,),
+        "src/wms_sync/master_data/push/create.py",
+        "if prior.in_doubt and not prior.is_last_word:",
+        "if False:",
+        PUSH,
+    ),
+    Fault(
+        "what was in flight when a push was killed counts as not sent",
+        (ONE, PUSHES_KILLED),
+        "src/wms_sync/state/ledger.py",
+        "UNSURE = frozenset({State.INTENDED, State.DOUBT, State.UNPROVEN})",
+        "UNSURE = frozenset({State.DOUBT, State.UNPROVEN})",
+        ("tests/master_data/test_plan.py",),
+    ),
+    Fault(
+        "what became of creates is not recorded when a push is interrupted",
+        (ONE,),
+        "src/wms_sync/master_data/push/apply.py",
+        "            finally:\n                self._ledger.record(self._unrecorded)\n",
+        "            finally:\n                pass\n",
+        PUSH,
+    ),
+    Fault(
+        "products that are created are in the state store alone",
+        (ONE, "`state.db` is deleted, or replaced by an old copy"),
+        "src/wms_sync/state/creates_journal.py",
+        "            self.journal.append(written)\n",
+        "            pass\n",
+        PUSH,
+    ),
+    Fault(
+        "a ledger from a backup is taken for complete",
+        (ONE, "the data folder is lost"),
+        "src/wms_sync/master_data/plan/steps.py",
+        "if lacking is None or known_since or self._kind.is_unique:",
+        "if True:",
+        PUSH,
+    ),
+    Fault(
+        "two pushes of one kind plan and send at the same time",
+        (ONE,),
+        "src/wms_sync/master_data/push/file.py",
+        "what=push_lock(kind.name), run_id=run_id",
+        'what=f"push-{run_id}", run_id=run_id',
+        PUSH,
+    ),
+    Fault(
+        "a push that was overtaken goes on sending",
+        (ONE, '`make soak SOAK="-k overtaken"`'),
+        "src/wms_sync/master_data/push/file.py",
+        "GlobalApi.from_settings(settings, policy=policy, allowed=turn.epoch.check) as api",
+        "GlobalApi.from_settings(settings, policy=policy) as api",
+        ("tests/survival/test_taking_over.py",),
+    ),
+)

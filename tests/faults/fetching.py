@@ -1,0 +1,174 @@
+"""Faults in reading: what is covered was not read, or what was read is not covered."""
+
+from __future__ import annotations
+
+from tests.faults.fault import Fault
+
+FETCHED = "Each page is fetched at least once"
+KILLED = "`kill -9`, anywhere"
+MOVING = '`make soak SOAK="-k rests"`'
+
+FAULTS = (
+    Fault(
+        "the sync cursor is set to the time of the last page",
+        (FETCHED, MOVING),
+        "src/wms_sync/extract/read.py",
+        """\
+        if self._landed is not None:
+            self._landed(window.id)
+        return window.id
+
+    def _source(self, window: Window) -> Source:
+        if window.reason == "undated":
+            return self._undated.source()
+        return self._listing.changed_within(window.from_at, window.to_at)
+""",
+        """\
+        self._store._update(window.id, to_at=self._store.pages(window.id)[-1].served_at.replace(microsecond=0))
+        if self._landed is not None:
+            self._landed(window.id)
+        return window.id
+
+    def _source(self, window: Window) -> Source:
+        if window.reason == "undated":
+            return self._undated.source()
+        return self._listing.changed_within(window.from_at, None)
+""",
+        ("tests/extract/test_read.py",),
+    ),
+    Fault(
+        "the horizon is the service's clock, without a margin",
+        (FETCHED,),
+        "src/wms_sync/extract/plan.py",
+        "(trusted - MARGIN)",
+        "trusted",
+        ("tests/extract/test_plan.py",),
+    ),
+    Fault(
+        "the overlap before a gap is not read",
+        (FETCHED,),
+        "src/wms_sync/extract/plan.py",
+        "below = [again for gap in unread for again in _before(gap, start, overlap)]",
+        "below = []",
+        ("tests/extract/test_plan.py",),
+    ),
+    Fault(
+        "a sync reads what is newer than all coverage, and leaves the gaps",
+        (FETCHED,),
+        "src/wms_sync/extract/plan.py",
+        "unread = find_gaps(start, end, known)",
+        "unread = find_gaps(max((one.end for one in known), default=start), end, known)",
+        ("tests/extract/test_plan.py",),
+    ),
+    Fault(
+        "a window that is still being read counts as covered",
+        (FETCHED, KILLED),
+        "src/wms_sync/state/store.py",
+        "states: Sequence[str] = COMPLETE_STATES,",
+        'states: Sequence[str] = (*COMPLETE_STATES, "reading"),',
+        ("tests/state/test_store.py",),
+    ),
+    Fault(
+        "coverage that ends in the time to come is believed",
+        (FETCHED,),
+        "src/wms_sync/state/store.py",
+        "trusted = end if end - begun <= tolerance else min(end, begun)",
+        "trusted = end",
+        ("tests/extract/test_clocks.py",),
+    ),
+    Fault(
+        "the horizon follows the service's clock, however far ahead that is",
+        (FETCHED,),
+        "src/wms_sync/api/clock.py",
+        "trusted=min(heard.trusted, date, mine + tolerance)",
+        "trusted=min(heard.trusted, date)",
+        ("tests/extract/test_clocks.py",),
+    ),
+    Fault(
+        "a service's clock that went back is not noticed",
+        (FETCHED,),
+        "src/wms_sync/extract/clocks.py",
+        "return back if back > self.tolerance else NO_TIME",
+        "return NO_TIME",
+        ("tests/extract/test_clocks.py",),
+    ),
+    Fault(
+        "a window is complete whatever the service counts",
+        (FETCHED, '`make soak SOAK="-k rests"`'),
+        "src/wms_sync/extract/proof.py",
+        "return window.records == window.count_reported and counted_last in {None, window.records}",
+        "return True",
+        ("tests/extract/test_complete.py",),
+    ),
+    Fault(
+        "what the service counts with the last page is not compared",
+        (FETCHED,),
+        "src/wms_sync/extract/proof.py",
+        "return window.records == window.count_reported and counted_last in {None, window.records}",
+        "return window.records == window.count_reported",
+        ("tests/extract/test_complete.py",),
+    ),
+    Fault(
+        "nothing is requested after the end of a list",
+        (FETCHED,),
+        "src/wms_sync/extract/window.py",
+        "            self._read_rest(window, source)\n",
+        "",
+        ("tests/extract/test_rest.py",),
+    ),
+    Fault(
+        "shipments without updated_at are not read",
+        (FETCHED, "no `updated_at`"),
+        "src/wms_sync/extract/read.py",
+        "if not count or horizon <= self._settings.start:",
+        "if True:",
+        ("tests/extract/test_undated.py",),
+    ),
+    Fault(
+        "a half-read window is never resumed",
+        (
+            KILLED,
+            "429 for ever",
+            "503 for ever",
+            "403 of a firewall for ever",
+            "200 with HTML for ever",
+            "200 with `errors` for ever",
+        ),
+        "src/wms_sync/extract/read.py",
+        "if not self._is_fresh(window) or (inside and not usable):",
+        "if True:",
+        ("tests/extract/test_read.py",),
+    ),
+    Fault(
+        "a half-read window is resumed however old it is",
+        (FETCHED,),
+        "src/wms_sync/extract/read.py",
+        "return datetime.now(UTC) - window.started_at <= RESUME_WITHIN",
+        "return True",
+        ("tests/extract/test_read.py",),
+    ),
+    Fault(
+        "a half-read window is resumed though other fields are requested now",
+        (FETCHED,),
+        "src/wms_sync/extract/read.py",
+        "window.started_at >= since and self._listing.asks_the_same(window.signature)\n            )",
+        "window.started_at >= since\n            )",
+        ("tests/extract/test_read.py",),
+    ),
+    Fault(
+        "what was committed late behind landed pages is not read",
+        (KILLED,),
+        "src/wms_sync/extract/read.py",
+        "rest = union((*unread, *(late for window in resumed for late in self._late(window))))",
+        "rest = union(unread)",
+        ("tests/extract/test_read.py",),
+    ),
+    Fault(
+        "a backfill that had read everything is resumed, and reads nothing",
+        (KILLED,),
+        "src/wms_sync/extract/read.py",
+        "if before is not None and not before.has_all_landed(landed):",
+        "if before is not None:",
+        ("tests/extract/test_read.py",),
+    ),
+)
