@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import duckdb
 import pytest
 
 from tests.conftest import FEWER
 from tests.test_sync import assert_equal, first_synced
 from wms_sandbox.app import Sandbox
+from wms_sync.analytics.database import open_for_writing, row_counts
 from wms_sync.analytics.errors import CountsDisagreeError
+from wms_sync.analytics.merge import Merger
+from wms_sync.analytics.receipts import receipts
 from wms_sync.extract.read import Reading
+from wms_sync.flatten.window import flattened_window
 from wms_sync.flatten.workers import Flattening
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.state.run import Run
@@ -46,6 +53,22 @@ ONE_TWICE = (
     "from read_parquet({file}) where id <> (select max(id) from read_parquet({file})) "
     "union all from read_parquet({file}) where id = (select min(id) from read_parquet({file}))"
 )
+
+
+def test_a_window_is_merged_with_its_receipt_or_not_at_all(bench, sandbox, tmp_path):
+    window = flattened(bench, sandbox)
+    (file,) = (bench.layout.parquet / "shipments").glob(f"{window}*")
+    rewrite(file, ONE_TWICE)
+    copied = Path(shutil.copy(bench.layout.published, tmp_path / "copied.duckdb"))
+    copied.chmod(0o600)
+    with open_for_writing(copied, memory_limit="500MB") as connection:
+        merger = Merger(connection, bench.layout, run_id="test", include_addresses=False, narrow={})
+        group = [(bench.store.window(window), flattened_window(bench.layout, window))]
+        before = row_counts(connection)
+        with pytest.raises(CountsDisagreeError, match="duplicated"):
+            merger.merge(group)
+        assert window not in receipts(connection)
+        assert row_counts(connection) == before
 
 
 DAMAGES = [("shipments", ONE_LESS, "hold"), ("packages", ONE_LESS, "hold"), ("shipments", ONE_TWICE, "duplicated")]

@@ -16,10 +16,13 @@ from starlette.responses import Response
 from tests.conftest import NOW, asks_for_page, logged
 from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sync.api.errors import PagingBroken, Rejected, ServiceFailed
+from wms_sync.extract import unfinished
 from wms_sync.extract.counts import PAGES_PER_WINDOW
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.plan import MARGIN
+from wms_sync.extract.unfinished import RESUME_WITHIN
 from wms_sync.flatten.page import RawPage
+from wms_sync.intervals import Interval
 from wms_sync.state.store import Observation, Window
 
 
@@ -283,6 +286,17 @@ def test_a_window_that_an_earlier_release_left_half_read_goes_on(bench, sandbox,
     assert len(set(landed_ids(bench))) == 600
 
 
+def test_a_half_read_window_of_the_day_before_is_read_anew(bench, sandbox):
+    """Its first pages may be stale by now."""
+    half_read = left_half_read(bench, sandbox)
+    old = replace(half_read, started_at=half_read.started_at - RESUME_WITHIN)
+    bench.store.adopt(old, bench.store.pages(old.id))
+    with bench.api() as api:
+        bench.reading(api).sync()
+    assert bench.store.window(old.id).state == "abandoned"
+    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == 600
+
+
 def left_half_read(bench, sandbox) -> Window:
     """A window of some pages whose run failed."""
     bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1})
@@ -444,6 +458,16 @@ def test_a_backfill_that_had_landed_everything_is_read_again(bench, sandbox):
     [note] = again.notes
     assert "read again" in note
     assert first.notes == ()
+
+
+def test_a_backfill_that_was_killed_behind_its_last_window_is_read_again(bench, sandbox):
+    """It is still remembered as unfinished."""
+    began_at = datetime.now(UTC)
+    first = backfilled(bench)
+    unfinished.begin(bench.store, Interval(*DAYS), DAYS[1], began_at)
+    again = backfilled(bench)
+    assert again.progress.records == first.progress.records > 0
+    assert {*first.window_ids}.isdisjoint(again.window_ids)
 
 
 def test_a_backfill_of_other_days_does_not_go_on_with_one(bench, sandbox):

@@ -28,7 +28,7 @@ COPIED = ("src", "pipelines", "sql", "tests", "docs", "deploy", ".requirements")
 """Folders; of the files beside them, all are copied."""
 MEMORY = Path("/dev/shm")
 MOST_SECONDS = 600
-FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", re.MULTILINE)
 WHERE = "import pathlib, pipelines, wms_sync, wms_sync.sql_files as s; print(*pipelines.__path__, *wms_sync.__path__)"
 
 

@@ -100,11 +100,21 @@ FAULTS = (
         BACKUP,
     ),
     Fault(
-        "a restore does not say that it has begun to rename",
+        "a restore says that it has ended before it renames anything",
         (KILLED,),
         "src/wms_sync/upkeep/restore.py",
-        "        write_whole(layout.restoring, str(path).encode())\n        try:",
-        "        layout.restoring.touch()\n        layout.restoring.unlink()\n        try:",
+        """\
+    _replace_files(layout, staged)
+    if settings.analytics == "ducklake" and backup.files_in is None:
+        _drop_lake(settings)
+    layout.restoring.unlink()
+""",
+        """\
+    layout.restoring.unlink()
+    _replace_files(layout, staged)
+    if settings.analytics == "ducklake" and backup.files_in is None:
+        _drop_lake(settings)
+""",
         ("tests/survival/test_killed_backups.py",),
     ),
     Fault(
@@ -121,7 +131,7 @@ FAULTS = (
         "src/wms_sync/upkeep/restore.py",
         "        staged.published.replace(layout.published)\n",
         "        layout.published.unlink(missing_ok=True)\n        staged.published.replace(layout.published)\n",
-        ("tests/survival/test_killed_backups.py",),
+        BACKUP,
     ),
     Fault(
         "what a killed backup left is never deleted",

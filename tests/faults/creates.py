@@ -41,6 +41,14 @@ FAULTS = (
         ("tests/state/test_ledger.py",),
     ),
     Fault(
+        "a product's create is sent before its journal is synced",
+        (ONE,),
+        "src/wms_sync/state/creates_journal.py",
+        "            os.fsync(file.fileno())\n",
+        "",
+        ("tests/survival/test_order_of_steps.py",),
+    ),
+    Fault(
         "a product in doubt is sent again",
         (ONE,),
         "src/wms_sync/master_data/plan/steps.py",

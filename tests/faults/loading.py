@@ -27,7 +27,7 @@ FAULTS = (
         '        accepted = checking.accepted\n        with self._phase("publish"):\n',
         "        accepted = checking.accepted\n        self._store.mark_loaded(merged.landed)\n"
         '        with self._phase("publish"):\n',
-        ("tests/survival/test_kills.py",),
+        ("tests/survival/test_order_of_steps.py",),
     ),
     Fault(
         "a window that has its receipt is merged again",

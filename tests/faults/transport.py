@@ -108,7 +108,7 @@ FAULTS = (
         "src/wms_sync/api/envelope.py",
         "if errors and not records:",
         "if False:",
-        WHOLE_SYNC,
+        ("tests/api/test_client.py",),
     ),
     Fault(
         "a collection that is no list counts as empty",
@@ -116,7 +116,7 @@ FAULTS = (
         "src/wms_sync/api/envelope.py",
         'raise TypeError("collection")',
         "records = []",
-        ("tests/api/test_client.py",),
+        WHOLE_SYNC,
     ),
     Fault(
         "a compressed body that ends early counts as whole",
@@ -156,7 +156,7 @@ FAULTS = (
         "src/wms_sync/api/connection.py",
         "httpx.Timeout(self._limits.read, connect=self._limits.connect)",
         "httpx.Timeout(None, connect=self._limits.connect)",
-        WHOLE_SYNC,
+        ("tests/api/test_drips.py",),
     ),
     Fault(
         "an answer may drip for ever",

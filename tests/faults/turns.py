@@ -13,6 +13,7 @@ OVERTAKEN = (
 )
 SOAK = '`make soak SOAK="-k overtaken"`'
 TURNS = ("tests/state/test_turns.py",)
+STEPS = ("tests/survival/test_order_of_steps.py",)
 
 FAULTS = (
     Fault(
@@ -21,7 +22,7 @@ FAULTS = (
         "src/wms_sync/durable.py",
         "        os.fsync(file.fileno())\n",
         "",
-        ("tests/test_durable.py",),
+        STEPS,
     ),
     Fault(
         "a renamed file's new name is not synced",
@@ -29,7 +30,25 @@ FAULTS = (
         "src/wms_sync/durable.py",
         "    temporary.replace(path)\n    sync(path.parent)\n",
         "    temporary.replace(path)\n",
-        ("tests/test_durable.py",),
+        STEPS,
+    ),
+    Fault(
+        "a window counts as landed before its manifest is written",
+        (KILLED,),
+        "src/wms_sync/extract/window.py",
+        "        write_manifest(self._store.turn, self._layout, Manifest(complete, pages))\n"
+        "        self._store.mark_landed(window.id, read_seconds=seconds)\n",
+        "        self._store.mark_landed(window.id, read_seconds=seconds)\n"
+        "        write_manifest(self._store.turn, self._layout, Manifest(complete, pages))\n",
+        STEPS,
+    ),
+    Fault(
+        "the published file is renamed before it is synced",
+        (KILLED,),
+        "src/wms_sync/analytics/publish.py",
+        "    sync(temporary)\n",
+        "",
+        STEPS,
     ),
     Fault(
         "a page is written in place",

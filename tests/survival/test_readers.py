@@ -14,6 +14,7 @@ import pytest
 
 from tests.conftest import FEWER, Bench, logged
 from tests.survival.counts import PUBLISHINGS
+from tests.survival.moments import watched
 from tests.test_sync import first_synced, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.analytics.errors import DatabaseOpenError
@@ -106,6 +107,18 @@ def test_readers_see_every_published_state_and_never_an_error(bench, sandbox, re
         assert set(seen) <= states
     print(f"{opens} opens, and {asked} queries of one that stays open, through {publishings} publishings")
     assert rows_published(bench) == max(states)
+
+
+def test_at_each_moment_of_a_load_there_is_a_published_file(bench, sandbox):
+    """Those who open it again and again hardly ever hit the moment."""
+    first_synced(bench, sandbox)
+    sandbox.sandbox.advance(seconds=3600, new=NEW)
+    sandbox.sandbox.advance(seconds=10)
+    gone: list[str] = []
+    with watched(lambda moment: None if bench.layout.published.exists() else gone.append(moment)):
+        synced(bench)
+    assert gone == []
+    assert rows_published(bench) == SHIPMENTS + NEW
 
 
 CARELESS = """

@@ -19,6 +19,7 @@ from pydantic import SecretStr
 
 from tests.conftest import CONFIG, NOW, Bench, logged, no_file_larger_than, opened_store, turn_at
 from tests.lakes import Lakes
+from tests.survival.moments import watched
 from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK, marked, orders_with_addresses, settings_in, sync
 from wms_sandbox.app import Sandbox
@@ -529,6 +530,13 @@ def test_a_file_moves_into_a_lake_in_a_data_folder_that_does_not_exist(settings,
         query = "select * exclude (_window_id, _page, _extracted_at) from shipments order by id"
         assert connection.execute(query).fetchall() == before
     assert verify(moved).damaged == ()
+
+
+def test_at_each_moment_of_a_restore_there_is_a_published_file(settings, backups):
+    gone: list[str] = []
+    with watched(lambda moment: None if settings.layout.published.exists() else gone.append(moment)):
+        restore(settings, backups, over=settings.data_dir)
+    assert gone == []
 
 
 def test_nothing_runs_while_a_restore_is_unfinished(settings, backups):
