@@ -7,6 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from msgspec.structs import replace
 
 from tests.conftest import FEWER
 from tests.test_sync import assert_equal, first_synced
@@ -16,7 +17,7 @@ from wms_sync.analytics.errors import CountsDisagreeError
 from wms_sync.analytics.merge import Merger
 from wms_sync.analytics.receipts import receipts
 from wms_sync.extract.read import Reading
-from wms_sync.flatten.window import flattened_window
+from wms_sync.flatten.window import flattened_window, write_flattened
 from wms_sync.flatten.workers import Flattening
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.state.run import Run
@@ -87,6 +88,19 @@ from (
     from read_parquet({files} || '/shipment_items/*.parquet') group by all
 ) group by all order by all
 """
+
+
+def test_a_window_whose_files_have_fewer_shipments_than_its_pages_had_is_not_merged(bench, sandbox):
+    """Files and their record agree: only the count of the pages shows it."""
+    window = flattened(bench, sandbox)
+    (file,) = (bench.layout.parquet / "shipments").glob(f"{window}*")
+    rewrite(file, ONE_LESS)
+    record = flattened_window(bench.layout, window)
+    fewer = record.rows | {"shipments": record.rows["shipments"] - 1}
+    write_flattened(bench.store.turn, bench.layout, window, replace(record, rows=fewer))
+    with pytest.raises(CountsDisagreeError, match=f"pages of window {window} hold"):
+        refresh(bench.run)
+    assert [one.id for one in bench.store.windows("landed")] == [window]
 
 
 def test_rows_that_do_not_add_up_are_not_merged_and_a_rebuild_mends_them(bench, sandbox):

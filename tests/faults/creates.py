@@ -30,7 +30,7 @@ FAULTS = (
         if batch or (is_due and self._unrecorded):
             self._intend(batch)
 """,
-        PUSH,
+        ("tests/master_data/test_push.py::test_the_intent_is_on_disk_before_the_request_leaves",),
     ),
     Fault(
         "an intent is not synced to disk before its create is sent",
@@ -38,7 +38,7 @@ FAULTS = (
         "src/wms_sync/state/ledger.py",
         'super().__init__(url, turn, durable="full")',
         'super().__init__(url, turn, durable="normal")',
-        ("tests/state/test_ledger.py",),
+        ("tests/state/test_ledger.py::test_a_transaction_is_on_disk_before_it_counts",),
     ),
     Fault(
         "a product's create is sent before its journal is synced",
@@ -46,7 +46,9 @@ FAULTS = (
         "src/wms_sync/state/creates_journal.py",
         "            os.fsync(file.fileno())\n",
         "",
-        ("tests/survival/test_order_of_steps.py",),
+        (
+            "tests/survival/test_order_of_steps.py::test_the_intent_of_a_product_is_synced_in_both_places_before_its_create_is_sent",
+        ),
     ),
     Fault(
         "a product in doubt is sent again",
@@ -54,7 +56,7 @@ FAULTS = (
         "src/wms_sync/master_data/plan/steps.py",
         'return replace(step, action=Action.IN_DOUBT, why=f"{sent}. {what_to_do(self._kind)}")',
         'return replace(step, action=Action.IN_DOUBT, why=f"{sent}. {what_to_do(self._kind)}", sends=True)',
-        PUSH,
+        ("tests/master_data/test_push.py::test_a_create_that_was_done_and_answered_by_a_proxy_is_not_made_twice",),
     ),
     Fault(
         "a create that was not answered counts as not done",
@@ -62,7 +64,7 @@ FAULTS = (
         "src/wms_sync/api/connection.py",
         "    if request.repeatable:\n        return error\n",
         "    if True:\n        return error\n",
-        CREATES,
+        ("tests/api/test_creates.py::test_without_an_answer_it_is_in_doubt_and_sent_once",),
     ),
     Fault(
         "a create that was not answered is sent again at once",
@@ -78,7 +80,7 @@ FAULTS = (
         "src/wms_sync/api/connection.py",
         "raise Unreachable(self._too_slow() if lane.is_cut else _no_answer(self.base_url, error)) from None",
         "raise NotSent(self._too_slow() if lane.is_cut else _no_answer(self.base_url, error)) from None",
-        CREATES,
+        ("tests/api/test_creates.py::test_without_an_answer_it_is_in_doubt_and_sent_once",),
     ),
     Fault(
         "a proxy's failure is taken for the service's word that nothing was done",
@@ -86,7 +88,7 @@ FAULTS = (
         "src/wms_sync/api/connection.py",
         "if isinstance(error, ServiceFailed) and not error.is_own_word:",
         "if False:",
-        CREATES,
+        ("tests/api/test_creates.py::test_a_proxys_word_on_a_create_that_was_done_is_in_doubt",),
     ),
     Fault(
         "a 200 with a page of HTML counts as created",
@@ -94,7 +96,7 @@ FAULTS = (
         "src/wms_sync/api/creates.py",
         "if id_ is None and not reply.is_json and reply.status != _CREATED:",
         "if False:",
-        CREATES,
+        ("tests/api/test_creates.py::test_a_page_in_place_of_an_answer_is_in_doubt",),
     ),
     Fault(
         "a refusal that proves nothing settles a doubt",
@@ -102,7 +104,9 @@ FAULTS = (
         "src/wms_sync/master_data/push/create.py",
         "if prior.in_doubt and not prior.is_last_word:",
         "if False:",
-        PUSH,
+        (
+            "tests/master_data/test_push.py::test_what_is_refused_after_a_lost_answer_without_a_reason_stays_in_doubt_until_a_person_has_looked",
+        ),
     ),
     Fault(
         "what was in flight when a push was killed counts as not sent",
@@ -118,7 +122,7 @@ FAULTS = (
         "src/wms_sync/master_data/push/apply.py",
         "            finally:\n                self._ledger.record(self._unrecorded)\n",
         "            finally:\n                pass\n",
-        PUSH,
+        ("tests/master_data/test_push.py::test_an_interrupt_records_what_became_of_everything",),
     ),
     Fault(
         "products that are created are in the state store alone",
@@ -126,7 +130,9 @@ FAULTS = (
         "src/wms_sync/state/creates_journal.py",
         "            self.journal.append(written)\n",
         "            pass\n",
-        PUSH,
+        (
+            "tests/master_data/test_push.py::test_a_product_is_not_created_twice_when_the_state_store_is_lost_before_the_next_load",
+        ),
     ),
     Fault(
         "a ledger from a backup is taken for complete",
@@ -134,7 +140,9 @@ FAULTS = (
         "src/wms_sync/master_data/plan/steps.py",
         "if lacking is None or known_since or self._kind.is_unique:",
         "if True:",
-        PUSH,
+        (
+            "tests/master_data/test_push.py::test_after_a_restore_nothing_that_the_ledger_may_lack_is_sent_without_asking",
+        ),
     ),
     Fault(
         "two pushes of one kind plan and send at the same time",
@@ -142,7 +150,7 @@ FAULTS = (
         "src/wms_sync/master_data/push/file.py",
         "what=push_lock(kind.name), run_id=run_id",
         'what=f"push-{run_id}", run_id=run_id',
-        PUSH,
+        ("tests/master_data/test_push.py::test_pushes_of_one_kind_take_turns",),
     ),
     Fault(
         "a push that was overtaken goes on sending",
@@ -150,6 +158,6 @@ FAULTS = (
         "src/wms_sync/master_data/push/file.py",
         "GlobalApi.from_settings(settings, policy=policy, allowed=turn.epoch.check) as api",
         "GlobalApi.from_settings(settings, policy=policy) as api",
-        ("tests/survival/test_taking_over.py",),
+        ("tests/survival/test_taking_over.py::test_a_push_that_was_overtaken_sends_no_create",),
     ),
 )

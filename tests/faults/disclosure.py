@@ -15,7 +15,7 @@ FAULTS = (
         "src/wms_sync/extract/cleaner.py",
         "if page.envelope.suspect and not self._include_addresses:",
         "if False:",
-        ("tests/privacy/test_landing.py",),
+        ("tests/privacy/test_landing.py::test_nothing_personal_lands_that_was_not_asked_for",),
     ),
     Fault(
         "persons are requested though the setting is off",
@@ -23,7 +23,7 @@ FAULTS = (
         "src/wms_sync/api/shipments.py",
         "Selection.whole(include_addresses=include_addresses)",
         "Selection.whole(include_addresses=True)",
-        ("tests/privacy/test_landing.py",),
+        ("tests/privacy/test_landing.py::test_what_is_asked_for_is_what_the_setting_says",),
     ),
     Fault(
         "a value in quarantine names a person",
@@ -39,7 +39,7 @@ FAULTS = (
         "src/wms_sync/upkeep/forget.py",
         "pages = _clean_pages(layout, store, order_ids, asked)",
         "pages = 0",
-        FORGET,
+        ("tests/upkeep/test_forget.py::test_nothing_of_a_forgotten_order_is_left_in_any_file",),
     ),
     Fault(
         "forget leaves the Parquet files",
@@ -47,7 +47,7 @@ FAULTS = (
         "src/wms_sync/upkeep/forget.py",
         "parquet_files = _clean_parquet(layout, store, connection)",
         "parquet_files = 0",
-        FORGET,
+        ("tests/upkeep/test_forget.py::test_nothing_of_a_forgotten_order_is_left_in_any_file",),
     ),
     Fault(
         "forget leaves the tables",
@@ -55,7 +55,7 @@ FAULTS = (
         "src/wms_sync/upkeep/forget.py",
         "    rows += target_of(settings).erase(store.turn, all_ids, anyway=new)\n",
         "",
-        FORGET,
+        ("tests/upkeep/test_forget.py::test_nothing_of_a_forgotten_order_is_left_in_any_file",),
     ),
     Fault(
         "a forgotten order comes back with its next page",
@@ -63,7 +63,7 @@ FAULTS = (
         "src/wms_sync/extract/cleaner.py",
         "forgotten = without_orders(impersonal or content, self._forgotten)",
         "forgotten = None",
-        FORGET,
+        ("tests/upkeep/test_forget.py::test_a_forgotten_order_does_not_come_back",),
     ),
     Fault(
         "the token is logged",
@@ -71,7 +71,7 @@ FAULTS = (
         "src/wms_sync/api/connection.py",
         '{"error": error, "wait": wait,',
         '{"error": f"{error} {dict(request.headers)}", "wait": wait,',
-        ("tests/pipelines/test_secrets.py",),
+        ("tests/pipelines/test_secrets.py::test_no_command_shows_or_keeps_a_secret",),
     ),
     Fault(
         "a message of the service shows the token that it repeats",
@@ -79,7 +79,7 @@ FAULTS = (
         "src/wms_sync/api/redaction.py",
         'text = text.replace(secret, "(withheld)")',
         "pass",
-        ("tests/api/test_creates.py",),
+        ("tests/api/test_creates.py::test_no_form_of_an_answer_shows_the_token",),
     ),
     Fault(
         "files of the data folder are readable by everybody",
@@ -87,6 +87,6 @@ FAULTS = (
         "src/wms_sync/durable.py",
         "PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700",
         "PRIVATE_FILE, PRIVATE_FOLDER = 0o644, 0o755",
-        ("tests/pipelines/test_private.py",),
+        ("tests/pipelines/test_private.py::test_files_and_folders_are_their_owners_alone",),
     ),
 )

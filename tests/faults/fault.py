@@ -10,7 +10,8 @@ from pathlib import Path
 class Fault:
     """``breaks`` names lines of the guarantees by their first cells.
 
-    ``old`` occurs exactly once in ``file``. Once ``new`` stands there, a test in one of the files ``tests`` must fail.
+    ``old`` occurs exactly once in ``file``. Once ``new`` stands there, one of ``tests`` must fail: a file of tests, or
+    ``file::test`` where the rest of the file takes long.
     """
 
     sentence: str

@@ -34,7 +34,7 @@ FAULTS = (
             return self._undated.source()
         return self._listing.changed_within(window.from_at, None)
 """,
-        ("tests/extract/test_read.py",),
+        ("tests/survival/test_a_moving_service.py",),
     ),
     Fault(
         "the horizon is the service's clock, without a margin",
@@ -74,7 +74,7 @@ FAULTS = (
         "src/wms_sync/state/store.py",
         "trusted = end if end - begun <= tolerance else min(end, begun)",
         "trusted = end",
-        ("tests/extract/test_clocks.py",),
+        ("tests/extract/test_clocks.py::test_a_machine_that_is_far_behind_says_that_nothing_is_left_to_read",),
     ),
     Fault(
         "the horizon follows the service's clock, however far ahead that is",
@@ -82,7 +82,7 @@ FAULTS = (
         "src/wms_sync/api/clock.py",
         "trusted=min(heard.trusted, date, mine + tolerance)",
         "trusted=min(heard.trusted, date)",
-        ("tests/extract/test_clocks.py",),
+        ("tests/extract/test_clocks.py::test_a_service_that_is_ahead_is_read_as_far_as_this_machine_vouches_for",),
     ),
     Fault(
         "a service's clock that went back is not noticed",
@@ -90,7 +90,7 @@ FAULTS = (
         "src/wms_sync/extract/clocks.py",
         "return back if back > self.tolerance else NO_TIME",
         "return NO_TIME",
-        ("tests/extract/test_clocks.py",),
+        ("tests/extract/test_clocks.py::test_what_changes_after_the_clock_went_back_is_read",),
     ),
     Fault(
         "a window is complete whatever the service counts",
@@ -106,7 +106,9 @@ FAULTS = (
         "src/wms_sync/extract/proof.py",
         "return window.records == window.count_reported and counted_last in {None, window.records}",
         "return window.records == window.count_reported",
-        ("tests/extract/test_complete.py",),
+        (
+            "tests/extract/test_complete.py::test_a_record_that_is_committed_behind_its_page_is_found_by_the_count_of_the_last_page",
+        ),
     ),
     Fault(
         "nothing is requested after the end of a list",
@@ -137,7 +139,7 @@ FAULTS = (
         "src/wms_sync/extract/read.py",
         "if not self._is_fresh(window) or (inside and not usable):",
         "if True:",
-        ("tests/extract/test_read.py",),
+        ("tests/extract/test_read.py::test_after_a_failure_the_read_goes_on_at_the_next_page",),
     ),
     Fault(
         "a half-read window is resumed however old it is",
@@ -145,7 +147,7 @@ FAULTS = (
         "src/wms_sync/extract/read.py",
         "return datetime.now(UTC) - window.started_at <= RESUME_WITHIN",
         "return True",
-        ("tests/extract/test_read.py",),
+        ("tests/extract/test_read.py::test_a_half_read_window_of_the_day_before_is_read_anew",),
     ),
     Fault(
         "a half-read window is resumed though other fields are requested now",
@@ -153,7 +155,7 @@ FAULTS = (
         "src/wms_sync/extract/read.py",
         "window.started_at >= since and self._listing.asks_the_same(window.signature)\n            )",
         "window.started_at >= since\n            )",
-        ("tests/extract/test_read.py",),
+        ("tests/extract/test_read.py::test_a_half_read_window_is_read_anew_when_other_fields_are_asked_for",),
     ),
     Fault(
         "what was committed late behind landed pages is not read",
@@ -161,7 +163,7 @@ FAULTS = (
         "src/wms_sync/extract/read.py",
         "rest = union((*unread, *(late for window in resumed for late in self._late(window))))",
         "rest = union(unread)",
-        ("tests/extract/test_read.py",),
+        ("tests/extract/test_read.py::test_what_is_committed_late_behind_the_pages_of_a_half_read_window_is_read",),
     ),
     Fault(
         "a backfill that had read everything is resumed, and reads nothing",
@@ -169,6 +171,6 @@ FAULTS = (
         "src/wms_sync/extract/read.py",
         "if before is not None and not before.has_all_landed(landed):",
         "if before is not None:",
-        ("tests/extract/test_read.py",),
+        ("tests/extract/test_read.py::test_a_backfill_that_was_killed_behind_its_last_window_is_read_again",),
     ),
 )

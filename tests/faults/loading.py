@@ -30,20 +30,12 @@ FAULTS = (
         ("tests/survival/test_order_of_steps.py",),
     ),
     Fault(
-        "a window that has its receipt is merged again",
-        (ONCE,),
-        "src/wms_sync/load/pending.py",
-        "            pending = [window for window in windows if window.id not in known]\n            if self._most",
-        "            pending = list(windows)\n            if self._most",
-        ("tests/test_sync.py",),
-    ),
-    Fault(
         "an older version takes the place of a newer one",
         (ONCE, ANY_ORDER),
         "sql/merge/contest.sql",
         "        else 'loses'\n",
         "        else 'wins'\n",
-        ("tests/test_sync.py",),
+        ("tests/survival/test_order_of_versions.py",),
     ),
     Fault(
         "what an audit or a backfill read does not void what was read before",
@@ -51,7 +43,7 @@ FAULTS = (
         "sql/merge/contest.sql",
         "coalesce(stored._extracted_at < incoming.last_looked, false) as voids",
         "false as voids",
-        ("tests/audit/test_audit.py",),
+        ("tests/test_sync.py::test_a_backfill_ends_in_the_tables_of_the_service_also_where_its_clock_was_put_back",),
     ),
     Fault(
         "children that their parent has no longer stay in the tables",
@@ -60,7 +52,7 @@ FAULTS = (
         "        if not is_known_empty(self._connection, table.place):\n            self._deleted[table.slug]",
         "        if table.is_root and not is_known_empty(self._connection, table.place):\n"
         "            self._deleted[table.slug]",
-        ("tests/test_sync.py",),
+        ("tests/test_sync.py::test_after_changes_every_table_equals_the_service_again",),
     ),
     Fault(
         "what a window was not asked for is emptied in the tables",
@@ -116,7 +108,7 @@ FAULTS = (
         "sql/merge/unordered.sql",
         "    bounded.seen_at < latest.known_seen_at\n    or ",
         "    false\n    or ",
-        ("tests/analytics/test_history.py",),
+        ("tests/survival/test_order_of_versions.py",),
     ),
     Fault(
         "history holds what came last alone",
@@ -157,7 +149,7 @@ FAULTS = (
         "    turn.put_in_place(temporary, layout.published)\n",
         "    turn.check()\n    layout.published.touch()\n    layout.published.chmod(0o600)\n"
         "    layout.published.write_bytes(temporary.read_bytes())\n",
-        ("tests/survival/test_readers.py",),
+        ("tests/survival/test_readers.py::test_at_each_moment_of_a_load_there_is_a_published_file",),
     ),
     Fault(
         "the published file is away while it is replaced",
@@ -165,7 +157,7 @@ FAULTS = (
         "src/wms_sync/analytics/publish.py",
         "    turn.put_in_place(temporary, layout.published)\n",
         "    layout.published.unlink(missing_ok=True)\n    turn.put_in_place(temporary, layout.published)\n",
-        ("tests/survival/test_readers.py",),
+        ("tests/survival/test_readers.py::test_at_each_moment_of_a_load_there_is_a_published_file",),
     ),
     Fault(
         "a load that a blocking check refuses is published",
@@ -173,7 +165,7 @@ FAULTS = (
         "src/wms_sync/analytics/file_target.py",
         "return publish(self._turn, self._layout, self._layout.working_database) if accepted else 0",
         "return publish(self._turn, self._layout, self._layout.working_database)",
-        ("tests/analytics/test_asking.py",),
+        ("tests/analytics/test_asking.py::test_what_a_refused_load_merged_is_asked_about_until_a_load_is_accepted",),
     ),
     Fault(
         "an analyst may write into the published file",
@@ -181,7 +173,7 @@ FAULTS = (
         "src/wms_sync/durable.py",
         "    path.chmod(_READ_ONLY)\n    opened",
         "    opened",
-        ("tests/survival/test_readers.py",),
+        ("tests/survival/test_readers.py::test_an_analyst_who_writes_into_the_published_file_hinders_nobody",),
     ),
     Fault(
         "a log that an analyst left stays beside the file that is published",
@@ -189,7 +181,7 @@ FAULTS = (
         "src/wms_sync/analytics/publish.py",
         "    set_aside_log(layout)\n    turn",
         "    turn",
-        ("tests/survival/test_readers.py",),
+        ("tests/survival/test_readers.py::test_a_log_left_by_an_analyst_who_opened_the_file_for_writing_does_no_harm",),
     ),
     Fault(
         "a sync that could not take a value ends with exit code 0",
@@ -197,6 +189,8 @@ FAULTS = (
         "pipelines/cli/runs.py",
         "(refreshed.quarantined or refreshed.drift or refreshed.warnings)",
         "refreshed.warnings",
-        ("tests/test_content.py",),
+        (
+            "tests/test_content.py::test_one_such_value_in_a_whole_sync_is_enough_for_exit_code_three_and_a_warning_in_dagster",
+        ),
     ),
 )

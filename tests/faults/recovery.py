@@ -19,7 +19,7 @@ FAULTS = (
         "src/wms_sync/upkeep/recovery.py",
         "found = _from_manifests(store, unknown.values()) + take_back(layout, store)",
         "found = take_back(layout, store)",
-        DAMAGE,
+        ("tests/survival/test_damage.py::test_a_deleted_state_store_is_made_again_without_reading_anything_again",),
     ),
     Fault(
         "windows do not come back from their receipts",
@@ -27,7 +27,7 @@ FAULTS = (
         "src/wms_sync/upkeep/recovery.py",
         "        found += _from_receipts(target, store)\n",
         "        pass\n",
-        DAMAGE,
+        ("tests/survival/test_damage.py::test_windows_whose_raw_pages_are_gone_come_back_from_their_receipts",),
     ),
     Fault(
         "the ledger does not come back from the published file",
@@ -35,7 +35,7 @@ FAULTS = (
         "src/wms_sync/upkeep/recovery.py",
         "            restored = restore_push_ledger(copies.newest(), CreatesJournal(layout.creates), ledger)\n",
         "            restored = 0\n",
-        DAMAGE,
+        ("tests/survival/test_damage.py::test_what_the_ledger_of_creates_knew_comes_back_too",),
     ),
     Fault(
         "audits and their proofs do not come back from the published file",
@@ -43,7 +43,7 @@ FAULTS = (
         "src/wms_sync/upkeep/recovery.py",
         "            restore_audits(copies, audits)\n",
         "            pass\n",
-        ("tests/audit/test_missing_shipments.py",),
+        ("tests/audit/test_missing_shipments.py::test_a_rebuild_and_a_lost_or_older_state_store_keep_the_marks",),
     ),
     Fault(
         "what was seen of the service's clock does not come back from clocks.json",
@@ -59,7 +59,9 @@ FAULTS = (
         "src/wms_sync/upkeep/recovery.py",
         "if held and settings.base_url and not is_same_service(held, settings.base_url):",
         "if False:",
-        DAMAGE,
+        (
+            "tests/survival/test_damage.py::test_a_data_folder_belongs_to_one_service_also_after_its_state_store_is_lost",
+        ),
     ),
     Fault(
         "a read-only state store ends in a traceback",
@@ -83,7 +85,7 @@ FAULTS = (
         "src/wms_sync/runs/recording.py",
         '            if ended.outcome == "failed" and record is None:\n',
         "            if False:\n",
-        ("tests/alerts/test_runs.py",),
+        ("tests/alerts/test_runs.py::test_a_run_that_cannot_be_recorded_is_told_at_once",),
     ),
     Fault(
         "a read begins though the disk has no room for it",
@@ -99,7 +101,9 @@ FAULTS = (
         "src/wms_sync/load/pending.py",
         "            if self._is_short_of_memory:\n                raise\n",
         "            raise\n",
-        ("tests/load/test_ahead.py",),
+        (
+            "tests/load/test_ahead.py::test_once_memory_was_not_enough_for_one_transaction_the_tables_are_merged_one_by_one",
+        ),
     ),
     Fault(
         "a batch gives up where its pages together need too much memory",
@@ -107,7 +111,7 @@ FAULTS = (
         "src/wms_sync/flatten/window.py",
         "            if len(batch) == 1:\n                raise\n",
         "            raise\n",
-        ("tests/flatten/test_workers.py",),
+        ("tests/flatten/test_workers.py::test_a_batch_for_which_the_memory_is_not_enough_is_halved",),
     ),
     Fault(
         "a list of forgotten orders that is damaged counts as empty",
@@ -139,7 +143,7 @@ FAULTS = (
         "src/wms_sync/analytics/seal.py",
         "return noted is not None and noted.about == target.name and not target.is_published",
         "return False",
-        ("tests/alerts/test_facts.py",),
+        ("tests/alerts/test_facts.py::test_a_published_file_that_is_gone_is_told_once_and_so_is_its_return",),
     ),
     Fault(
         "a load without a working file begins with empty tables",
@@ -147,7 +151,7 @@ FAULTS = (
         "src/wms_sync/analytics/file_target.py",
         "            shutil.copyfile(self._layout.published, self._path)\n",
         "            pass\n",
-        ("tests/test_sync.py",),
+        ("tests/test_sync.py::test_a_refresh_without_a_working_file_goes_on_from_the_published_one",),
     ),
     Fault(
         "a damaged working file is kept, and fails every run",
@@ -155,7 +159,7 @@ FAULTS = (
         "src/wms_sync/analytics/file_target.py",
         "        if self._layout.working_database.exists():\n            self._turn.put_in_place(",
         "        if self._layout.working_database.exists():\n            shutil.copyfile(",
-        ("tests/survival/test_readers.py",),
+        ("tests/survival/test_readers.py::test_a_damaged_database_is_named_by_its_place_and_made_again",),
     ),
     Fault(
         "an altered page is flattened",
@@ -163,7 +167,9 @@ FAULTS = (
         "src/wms_sync/flatten/window.py",
         "        if (reason := content_differs(Path(path).read_bytes(), page)) is not None:\n",
         "        if (reason := None) is not None:\n",
-        DAMAGE,
+        (
+            "tests/survival/test_damage.py::test_a_damaged_page_of_old_fails_a_rebuild_by_name_and_the_next_sync_reads_it_again",
+        ),
     ),
     Fault(
         "a window with a damaged page stays covered",
@@ -171,7 +177,7 @@ FAULTS = (
         "src/wms_sync/upkeep/damaged_pages.py",
         "    store.abandon(window_id)\n",
         "",
-        DAMAGE,
+        ("tests/survival/test_damage.py::test_a_damaged_page_that_is_not_in_the_tables_yet_is_asked_for_again",),
     ),
     Fault(
         "forget leaves a damaged page, which may be about the order",
@@ -179,7 +185,9 @@ FAULTS = (
         "src/wms_sync/upkeep/forget.py",
         "                layout.files.delete(store.turn, key)\n                logger",
         "                logger",
-        DAMAGE,
+        (
+            "tests/survival/test_damage.py::test_orders_are_forgotten_although_a_page_is_damaged_and_the_page_comes_back_without_them",
+        ),
     ),
     Fault(
         "a page that forget rewrote is not recorded before it is written",
@@ -187,7 +195,7 @@ FAULTS = (
         "src/wms_sync/upkeep/forget.py",
         "    if recorded is not None and harm is None:  # record",
         "    if False:  # record",
-        ("tests/upkeep/test_forget.py",),
+        ("tests/upkeep/test_forget.py::test_what_crashed_half_way_is_finished_by_running_again",),
     ),
     Fault(
         "a window whose manifest cannot be read counts as covered",
@@ -195,7 +203,9 @@ FAULTS = (
         "src/wms_sync/upkeep/set_aside.py",
         'run.store.adopt(replace(begun, state="abandoned", landed_at=now))',
         'run.store.adopt(replace(begun, state="landed", landed_at=now))',
-        DAMAGE,
+        (
+            "tests/survival/test_damage.py::test_a_window_that_only_a_damaged_manifest_knows_is_set_aside_until_somebody_decides",
+        ),
     ),
     Fault(
         "a rebuild leaves damaged manifests as they are",
@@ -203,7 +213,7 @@ FAULTS = (
         "src/wms_sync/load/refresh.py",
         "        mend_manifests(self._layout, self._store)\n",
         "",
-        DAMAGE,
+        ("tests/survival/test_damage.py::test_a_damaged_manifest_of_a_known_window_is_made_again",),
     ),
     Fault(
         "raw pages are dropped by this machine's clock alone",
@@ -211,6 +221,6 @@ FAULTS = (
         "src/wms_sync/upkeep/retention.py",
         "latest = store.latest_served(settings.clock_tolerance) or now",
         "latest = now",
-        ("tests/upkeep/test_retention.py",),
+        ("tests/upkeep/test_retention.py::test_pages_stay_if_only_this_machines_clock_calls_them_old",),
     ),
 )

@@ -156,7 +156,7 @@ FAULTS = (
         "src/wms_sync/api/connection.py",
         "httpx.Timeout(self._limits.read, connect=self._limits.connect)",
         "httpx.Timeout(None, connect=self._limits.connect)",
-        ("tests/api/test_drips.py",),
+        ("tests/api/test_drips.py::test_a_silence_ends_with_the_time_limit_of_a_read",),
     ),
     Fault(
         "an answer may drip for ever",
@@ -164,7 +164,7 @@ FAULTS = (
         "src/wms_sync/api/lane.py",
         "timer = threading.Timer(seconds, self._cut_if, [request])",
         "timer = threading.Timer(20 * seconds, self._cut_if, [request])",
-        ("tests/api/test_drips.py",),
+        ("tests/api/test_drips.py::test_a_kept_connection_has_a_deadline_for_each_request",),
     ),
     Fault(
         "a short page ends its list",
@@ -204,7 +204,7 @@ FAULTS = (
         "src/wms_sync/extract/read.py",
         "            except PagingBroken:\n                if attempt > 1:\n                    raise\n",
         "            except PagingBroken:\n                raise\n",
-        ("tests/extract/test_read.py",),
+        ("tests/extract/test_read.py::test_a_misleading_page_cursor_that_was_kept_heals_in_the_same_run",),
     ),
     Fault(
         "a window whose counts differ is given up without a look at its ids",
@@ -224,7 +224,7 @@ FAULTS = (
         "src/wms_sync/extract/proof.py",
         "        if lost:\n",
         "        if False:\n",
-        ("tests/extract/test_complete.py",),
+        ("tests/extract/test_complete.py::test_a_record_that_is_left_off_every_time_is_never_taken_for_covered",),
     ),
     Fault(
         "the next page is requested at the host that next names",

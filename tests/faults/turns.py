@@ -64,7 +64,7 @@ FAULTS = (
         "src/wms_sync/analytics/file_target.py",
         "self._path = turn.temporary(self._layout.working_database.name)",
         "self._path = self._layout.working_database",
-        ("tests/survival/test_taking_over.py",),
+        ("tests/survival/test_taking_over.py::test_a_run_that_was_overtaken_writes_nothing_more",),
     ),
     Fault(
         "the folder of a dead run is left as it is",
@@ -80,7 +80,7 @@ FAULTS = (
         "src/wms_sync/state/queue.py",
         "            _wait_for_turn(path, ticket, lock)\n",
         "",
-        ("tests/state/test_queue.py",),
+        ("tests/state/test_queue.py::test_a_second_writer_waits_and_is_told_for_whom",),
     ),
     Fault(
         "whoever asks first when the lock is free gets it, not whoever came first",
@@ -88,7 +88,7 @@ FAULTS = (
         "src/wms_sync/state/queue.py",
         "        if ticket.name >= mine.name:\n",
         "        if True:\n",
-        ("tests/state/test_queue.py",),
+        ("tests/state/test_queue.py::test_writers_take_turns_in_the_order_they_came",),
     ),
     Fault(
         "a run that was overtaken puts its files in place",
