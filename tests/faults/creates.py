@@ -30,7 +30,7 @@ FAULTS = (
         if batch or (is_due and self._unrecorded):
             self._intend(batch)
 """,
-        ("tests/master_data/test_push.py::test_the_intent_is_on_disk_before_the_request_leaves",),
+        ("tests/master_data/test_push.py::test_nothing_is_sent_while_the_intent_cannot_be_written",),
     ),
     Fault(
         "an intent is not synced to disk before its create is sent",

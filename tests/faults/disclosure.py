@@ -20,8 +20,8 @@ FAULTS = (
     Fault(
         "persons are requested though the setting is off",
         (PERSONS,),
-        "src/wms_sync/api/shipments.py",
-        "Selection.whole(include_addresses=include_addresses)",
+        "src/wms_sync/extract/field_selection.py",
+        "Selection.whole(include_addresses=settings.include_addresses)",
         "Selection.whole(include_addresses=True)",
         ("tests/privacy/test_landing.py::test_what_is_asked_for_is_what_the_setting_says",),
     ),
@@ -71,7 +71,7 @@ FAULTS = (
         "src/wms_sync/api/connection.py",
         '{"error": error, "wait": wait,',
         '{"error": f"{error} {dict(request.headers)}", "wait": wait,',
-        ("tests/pipelines/test_secrets.py::test_no_command_shows_or_keeps_a_secret",),
+        ("tests/api/test_client.py::test_what_is_said_of_passing_trouble_shows_no_token",),
     ),
     Fault(
         "a message of the service shows the token that it repeats",

@@ -149,7 +149,9 @@ FAULTS = (
         "    turn.put_in_place(temporary, layout.published)\n",
         "    turn.check()\n    layout.published.touch()\n    layout.published.chmod(0o600)\n"
         "    layout.published.write_bytes(temporary.read_bytes())\n",
-        ("tests/survival/test_readers.py::test_at_each_moment_of_a_load_there_is_a_published_file",),
+        (
+            "tests/survival/test_readers.py::test_at_each_moment_of_a_load_there_is_a_published_file_and_who_has_it_open_keeps_it",
+        ),
     ),
     Fault(
         "the published file is away while it is replaced",
@@ -157,7 +159,9 @@ FAULTS = (
         "src/wms_sync/analytics/publish.py",
         "    turn.put_in_place(temporary, layout.published)\n",
         "    layout.published.unlink(missing_ok=True)\n    turn.put_in_place(temporary, layout.published)\n",
-        ("tests/survival/test_readers.py::test_at_each_moment_of_a_load_there_is_a_published_file",),
+        (
+            "tests/survival/test_readers.py::test_at_each_moment_of_a_load_there_is_a_published_file_and_who_has_it_open_keeps_it",
+        ),
     ),
     Fault(
         "a load that a blocking check refuses is published",
@@ -165,7 +169,7 @@ FAULTS = (
         "src/wms_sync/analytics/file_target.py",
         "return publish(self._turn, self._layout, self._layout.working_database) if accepted else 0",
         "return publish(self._turn, self._layout, self._layout.working_database)",
-        ("tests/analytics/test_asking.py::test_what_a_refused_load_merged_is_asked_about_until_a_load_is_accepted",),
+        ("tests/pipelines/test_runs.py::test_a_blocking_check_that_fails_publishes_nothing_and_fails_the_run",),
     ),
     Fault(
         "an analyst may write into the published file",
@@ -173,7 +177,7 @@ FAULTS = (
         "src/wms_sync/durable.py",
         "    path.chmod(_READ_ONLY)\n    opened",
         "    opened",
-        ("tests/survival/test_readers.py::test_an_analyst_who_writes_into_the_published_file_hinders_nobody",),
+        ("tests/test_durable.py",),
     ),
     Fault(
         "a log that an analyst left stays beside the file that is published",
@@ -181,7 +185,7 @@ FAULTS = (
         "src/wms_sync/analytics/publish.py",
         "    set_aside_log(layout)\n    turn",
         "    turn",
-        ("tests/survival/test_readers.py::test_a_log_left_by_an_analyst_who_opened_the_file_for_writing_does_no_harm",),
+        ("tests/survival/test_readers.py::test_a_log_that_comes_while_a_load_is_published_is_set_aside",),
     ),
     Fault(
         "a sync that could not take a value ends with exit code 0",

@@ -109,16 +109,33 @@ def test_readers_see_every_published_state_and_never_an_error(bench, sandbox, re
     assert rows_published(bench) == max(states)
 
 
-def test_at_each_moment_of_a_load_there_is_a_published_file(bench, sandbox):
+def test_at_each_moment_of_a_load_there_is_a_published_file_and_who_has_it_open_keeps_it(bench, sandbox):
     """Those who open it again and again hardly ever hit the moment."""
     first_synced(bench, sandbox)
     sandbox.sandbox.advance(seconds=3600, new=NEW)
     sandbox.sandbox.advance(seconds=10)
     gone: list[str] = []
-    with watched(lambda moment: None if bench.layout.published.exists() else gone.append(moment)):
-        synced(bench)
+    with bench.layout.published.open("rb") as opened:
+        before = opened.read()
+        with watched(lambda moment: None if bench.layout.published.exists() else gone.append(moment)):
+            synced(bench)
+        opened.seek(0)
+        assert opened.read() == before
     assert gone == []
     assert rows_published(bench) == SHIPMENTS + NEW
+
+
+def test_a_log_that_comes_while_a_load_is_published_is_set_aside(bench, sandbox):
+    first_synced(bench, sandbox)
+
+    def leave_a_log_when_the_copy_is_made(moment: str) -> None:
+        if moment.endswith("WorkingFile.finish > publish > sync: after fsync"):
+            log_of(bench).write_bytes(b"of the file before")
+
+    with watched(leave_a_log_when_the_copy_is_made):
+        refresh(bench.run)
+    assert not log_of(bench).exists()
+    assert rows_published(bench) == SHIPMENTS
 
 
 CARELESS = """

@@ -146,6 +146,17 @@ def test_a_second_backup_costs_what_is_new_and_shares_the_files(settings, backup
     assert page.samefile(copy)
 
 
+def test_a_backup_keeps_rejected_rows_as_they_were_before_somebody_corrected_them_in_place(settings, backups):
+    rejected = settings.layout.rejects / "given.csv"
+    rejected.parent.mkdir()
+    rejected.write_text("as they were")
+    backup(settings, backups)
+    rejected.write_text("corrected")
+    lose(settings)
+    assert restore(settings, backups).left_out == {}
+    assert rejected.read_text() == "as they were"
+
+
 def test_old_backups_go_with_what_only_they_have(settings, backups):
     backup(settings, backups)
     last = backup(settings, backups, most=1)
