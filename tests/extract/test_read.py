@@ -209,6 +209,24 @@ def test_a_record_that_changes_during_the_read_belongs_to_the_next_window(bench,
     assert len(set(landed_ids(bench))) == 600
 
 
+def test_what_changes_while_a_read_takes_long_is_read_by_the_next(bench, sandbox):
+    """Longer than the overlap reaches: coverage ends before the first page, and not when the last one was served."""
+    changed: list[int] = []
+
+    def change_midway(request):
+        if "cursor_start" in request.query_params and not changed:
+            changed.extend(sandbox.sandbox.advance(seconds=7200, changed=200).changed)
+
+    sandbox.sandbox.intercept = change_midway
+    with bench.api() as api:
+        bench.reading(api).sync()
+        sandbox.sandbox.advance(seconds=10)
+        second = bench.reading(api).sync()
+    again = {one for window in second.window_ids for one in landed_ids(bench, only=window)}
+    assert len(changed) == 200
+    assert set(changed) - again == set()
+
+
 def test_guards_stop_the_run_and_keep_what_was_read(bench, sandbox):
     bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1})
     pages = []

@@ -34,7 +34,7 @@ FAULTS = (
             return self._undated.source()
         return self._listing.changed_within(window.from_at, None)
 """,
-        ("tests/survival/test_a_moving_service.py",),
+        ("tests/extract/test_read.py::test_what_changes_while_a_read_takes_long_is_read_by_the_next",),
     ),
     Fault(
         "the horizon is the service's clock, without a margin",
