@@ -143,6 +143,6 @@ FAULTS = (
         "src/wms_sync/upkeep/backups.py",
         "for path in (*unused, *self.layout.unfinished()):",
         "for path in unused:",
-        ("tests/survival/test_killed_backups.py::test_a_backup_killed_at_each_moment_by_name",),
+        ("tests/upkeep/test_backup.py::test_what_a_killed_backup_left_goes_with_the_next_one",),
     ),
 )

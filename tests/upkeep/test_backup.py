@@ -166,6 +166,15 @@ def test_old_backups_go_with_what_only_they_have(settings, backups):
     assert verify_backups(backups, settings.layout).damaged == ()
 
 
+def test_what_a_killed_backup_left_goes_with_the_next_one(settings, backups):
+    left = [backups / "files" / f".{'0' * 16}", backups / ".backup-000009-20260101T000000Z.json.tmp"]
+    for path in left:
+        path.write_bytes(b"half")
+    backup(settings, backups)
+    assert [path for path in left if path.exists()] == []
+    assert Backups.at(backups).layout.unfinished() == []
+
+
 def test_it_is_consistent_while_a_sync_runs(settings, backups, service, tmp_path):
     """Between the pages of a backfill; what the backup has of it is gone on with."""
     made: list[BackupReport] = []
