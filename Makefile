@@ -3,7 +3,7 @@ PYTHON ?= python3.11
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: install demo test proof soak wheel lint ui browser pictures dbt bench lock clean
+.PHONY: install demo test proof soak faults wheel lint ui browser pictures dbt bench lock clean
 
 install: $(STAMP)
 
@@ -34,6 +34,11 @@ proof: $(STAMP) browser dbt
 soak: $(STAMP)
 	$(BIN)/python -m pytest --soak -v -s -o faulthandler_timeout=0 --basetemp .soak tests/survival tests/flatten/test_mutations.py \
 		tests/flatten/test_odd_values.py $(SOAK)
+
+# each promise broken in a copy of the source, to see its tests fail; FAULTS="-k receipt" chooses. Python's compiled files
+# are copied too, so that each copy compiles only what was changed
+faults: $(STAMP)
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m tests.faults $(FAULTS)
 
 # the wheel in an empty environment of each Python that is here; downloads every dependency
 wheel: $(STAMP)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import duckdb
 import pytest
+from msgspec.structs import replace
 
-from tests.conftest import FEWER
+from tests.conftest import FEWER, turn_at
 from tests.test_sync import assert_equal, first_synced
 from wms_sandbox.app import Sandbox
+from wms_sync.analytics.database import open_for_writing, row_counts
 from wms_sync.analytics.errors import CountsDisagreeError
+from wms_sync.analytics.merge import Merger
+from wms_sync.analytics.receipts import receipts
+from wms_sync.analytics.target import target_of
 from wms_sync.extract.read import Reading
+from wms_sync.flatten.window import flattened_window, write_flattened
 from wms_sync.flatten.workers import Flattening
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.state.run import Run
@@ -48,6 +57,36 @@ ONE_TWICE = (
 )
 
 
+def test_a_window_is_merged_with_its_receipt_or_not_at_all(bench, sandbox, tmp_path):
+    window = flattened(bench, sandbox)
+    (file,) = (bench.layout.parquet / "shipments").glob(f"{window}*")
+    rewrite(file, ONE_TWICE)
+    copied = Path(shutil.copy(bench.layout.published, tmp_path / "copied.duckdb"))
+    copied.chmod(0o600)
+    with open_for_writing(copied, memory_limit="500MB") as connection:
+        merger = Merger(connection, bench.layout, run_id="test", include_addresses=False, narrow={})
+        group = [(bench.store.window(window), flattened_window(bench.layout, window))]
+        before = row_counts(connection)
+        with pytest.raises(CountsDisagreeError, match="duplicated"):
+            merger.merge(group)
+        assert window not in receipts(connection)
+        assert row_counts(connection) == before
+
+
+def test_a_load_begins_without_what_one_that_was_overtaken_has_committed(bench, sandbox):
+    """It may be half a load that no check was asked about."""
+    first_synced(bench, sandbox)
+    target = target_of(bench.settings)
+    overtaken = target.load(bench.store.turn)
+    overtaken.begin()
+    with overtaken.open() as connection:
+        connection.execute("delete from shipments")
+    following = target.load(turn_at(bench.settings.database_url, bench.settings.data_dir))
+    following.begin()
+    with following.open() as connection:
+        assert connection.execute("select count(*) from shipments").fetchall() == [(240,)]
+
+
 DAMAGES = [("shipments", ONE_LESS, "hold"), ("packages", ONE_LESS, "hold"), ("shipments", ONE_TWICE, "duplicated")]
 COUNTED = """
 select window_id, kind, referring, referring_in_vain, objects, missing from ops.included_kinds
@@ -64,6 +103,19 @@ from (
     from read_parquet({files} || '/shipment_items/*.parquet') group by all
 ) group by all order by all
 """
+
+
+def test_a_window_whose_files_have_fewer_shipments_than_its_pages_had_is_not_merged(bench, sandbox):
+    """Files and their record agree: only the count of the pages shows it."""
+    window = flattened(bench, sandbox)
+    (file,) = (bench.layout.parquet / "shipments").glob(f"{window}*")
+    rewrite(file, ONE_LESS)
+    record = flattened_window(bench.layout, window)
+    fewer = record.rows | {"shipments": record.rows["shipments"] - 1}
+    write_flattened(bench.store.turn, bench.layout, window, replace(record, rows=fewer))
+    with pytest.raises(CountsDisagreeError, match=f"pages of window {window} hold"):
+        refresh(bench.run)
+    assert [one.id for one in bench.store.windows("landed")] == [window]
 
 
 def test_rows_that_do_not_add_up_are_not_merged_and_a_rebuild_mends_them(bench, sandbox):

@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import IMPATIENT, NOW
+from tests.conftest import IMPATIENT, NOW, logged
 from wms_sandbox.errors import failed
 from wms_sandbox.transport import InProcess
 from wms_sync.api import connection
@@ -134,6 +134,14 @@ def test_passing_trouble_is_asked_again(sandbox, api, status):
     count, _ = listing(api).count(START, None)
     assert count == 600
     assert len(sandbox.sandbox.requests) == 3
+
+
+def test_what_is_said_of_passing_trouble_shows_no_token(sandbox, api):
+    answer_first(sandbox, 2, lambda: Response(f"<html>{TOKEN}</html>", 503, media_type="text/html"))
+    with logged() as said:
+        listing(api).count(START, None)
+    assert ["503" in line for line in said] == [True, True]
+    assert TOKEN not in "".join(said)
 
 
 @pytest.mark.parametrize(("status", "kind"), [(429, Busy), (409, Busy), (500, ServiceFailed), (503, ServiceFailed)])

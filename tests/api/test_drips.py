@@ -97,6 +97,17 @@ def test_a_create_ends_with_its_deadline_and_is_in_doubt(client, name):
         client(url).post("/x", {})
 
 
+def test_a_silence_ends_with_the_time_limit_of_a_read():
+    """Long before the deadline, which large pages need."""
+    limits = TimeLimits(connect=2, read=0.1, answer=3)
+    with (
+        dripping(HEAD, b"") as url,
+        GlobalApi(url, SecretStr("t"), policy=ONCE, limits=limits) as api,
+        pytest.raises(Unreachable, match="ReadTimeout"),
+    ):
+        api.get("/x", read=bytes)
+
+
 def test_a_refusal_whose_body_never_ends_is_still_a_refusal(client):
     refusal = b"HTTP/1.1 502 Bad\r\nContent-Length: 100000\r\n\r\n"
     with dripping(refusal, b" ") as url, pytest.raises(Exception, match="502"):

@@ -94,6 +94,23 @@ def test_records_that_were_committed_late_during_the_read_are_landed_with_it(ben
     assert losing.lost <= set(landed_ids(bench))
 
 
+def test_a_record_that_is_committed_behind_its_page_is_found_by_the_count_of_the_last_page(bench, sandbox):
+    """The first count does not have it, so as many records land as were counted at first."""
+    late, pages = min(range_of(sandbox)), 0
+
+    def commit_late(page):
+        nonlocal pages
+        pages += bool(page["included"])
+        if pages <= 3:
+            page["collection"] = [record for record in page["collection"] if record["id"] != late]
+            page["meta"] |= {"count": page["meta"]["count"] - 1} if "count" in page["meta"] else {}
+        return page
+
+    sandbox.sandbox.rewrite = commit_late
+    bench.read()
+    assert Counter(landed_ids(bench)) == dict.fromkeys(range_of(sandbox), 1)
+
+
 def test_while_nothing_moves_and_counts_agree_no_id_is_listed_again(bench, sandbox):
     bench.read()
     assert narrow(sandbox) == []

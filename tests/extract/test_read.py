@@ -16,10 +16,13 @@ from starlette.responses import Response
 from tests.conftest import NOW, asks_for_page, logged
 from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sync.api.errors import PagingBroken, Rejected, ServiceFailed
+from wms_sync.extract import unfinished
 from wms_sync.extract.counts import PAGES_PER_WINDOW
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.plan import MARGIN
+from wms_sync.extract.unfinished import RESUME_WITHIN
 from wms_sync.flatten.page import RawPage
+from wms_sync.intervals import Interval
 from wms_sync.state.store import Observation, Window
 
 
@@ -195,6 +198,24 @@ def test_a_record_that_changes_during_the_read_belongs_to_the_next_window(bench,
     assert len(set(landed_ids(bench))) == 600
 
 
+def test_what_changes_while_a_read_takes_long_is_read_by_the_next(bench, sandbox):
+    """Longer than the overlap reaches: coverage ends before the first page, and not when the last one was served."""
+    changed: list[int] = []
+
+    def change_midway(request):
+        if "cursor_start" in request.query_params and not changed:
+            changed.extend(sandbox.sandbox.advance(seconds=7200, changed=200).changed)
+
+    sandbox.sandbox.intercept = change_midway
+    with bench.api() as api:
+        bench.reading(api).sync()
+        sandbox.sandbox.advance(seconds=10)
+        second = bench.reading(api).sync()
+    again = {one for window in second.window_ids for one in landed_ids(bench, only=window)}
+    assert len(changed) == 200
+    assert set(changed) - again == set()
+
+
 def test_guards_stop_the_run_and_keep_what_was_read(bench, sandbox):
     bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1})
     pages = []
@@ -267,6 +288,17 @@ def test_a_window_that_an_earlier_release_left_half_read_goes_on(bench, sandbox,
     bench.read()
     assert bench.store.window(half_read.id).state == "landed"
     assert len(set(landed_ids(bench))) == 600
+
+
+def test_a_half_read_window_of_the_day_before_is_read_anew(bench, sandbox):
+    """Its first pages may be stale by now."""
+    half_read = left_half_read(bench, sandbox)
+    old = replace(half_read, started_at=half_read.started_at - RESUME_WITHIN)
+    bench.store.adopt(old, bench.store.pages(old.id))
+    with bench.api() as api:
+        bench.reading(api).sync()
+    assert bench.store.window(old.id).state == "abandoned"
+    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == 600
 
 
 def left_half_read(bench, sandbox) -> Window:
@@ -427,6 +459,16 @@ def test_a_backfill_that_had_landed_everything_is_read_again(bench, sandbox):
     [note] = again.notes
     assert "read again" in note
     assert first.notes == ()
+
+
+def test_a_backfill_that_was_killed_behind_its_last_window_is_read_again(bench, sandbox):
+    """It is still remembered as unfinished."""
+    began_at = datetime.now(UTC)
+    first = backfilled(bench)
+    unfinished.begin(bench.store, Interval(*DAYS), DAYS[1], began_at)
+    again = backfilled(bench)
+    assert again.progress.records == first.progress.records > 0
+    assert {*first.window_ids}.isdisjoint(again.window_ids)
 
 
 def test_a_backfill_of_other_days_does_not_go_on_with_one(bench, sandbox):

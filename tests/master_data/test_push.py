@@ -7,6 +7,7 @@ import codecs
 import csv
 import json
 import os
+import sqlite3
 import threading
 from contextlib import closing
 from dataclasses import replace
@@ -14,11 +15,13 @@ from pathlib import Path
 
 import pytest
 from msgspec import structs
+from sqlalchemy.engine import make_url
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tests.conftest import IMPATIENT, Bench, logged, opened_store
 from tests.master_data.conftest import MERCHANT, Desk
+from tests.survival.moments import watched
 from tests.test_sync import synced
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import AnswerLost, Disconnect, ProxyAnswer
@@ -77,6 +80,27 @@ def test_the_intent_is_on_disk_before_the_request_leaves(desk):
     desk.server.sandbox.intercept = look
     desk.push(TAGS, desk.file("name,color", "Fragile,red1"))
     assert seen == [State.INTENDED]
+
+
+def test_nothing_is_sent_while_the_intent_cannot_be_written(desk):
+    """What is written at the same time as it is sent is usually there first, by chance."""
+    planned = "FileState.planned > FileState._record > PushFiles.record > Guarded._transaction: after commit"
+    sent: list[int] = []
+    with closing(sqlite3.connect(str(make_url(desk.settings.database_url).database), check_same_thread=False)) as other:
+
+        def release() -> None:
+            sent.extend(desk.creates)
+            other.rollback()
+
+        def hold(moment: str) -> None:
+            if moment == planned:
+                other.execute("begin immediate")
+                threading.Timer(0.5, release).start()
+
+        with watched(hold):
+            report = desk.push(TAGS, desk.file("name,color", "Fragile,red1"))
+    assert report.counts == {Outcome.CREATED: 1}
+    assert sent == []
 
 
 def test_parents_go_first_and_their_ids_reach_their_children(desk):

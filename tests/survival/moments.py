@@ -14,7 +14,8 @@ import socket
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -61,11 +62,20 @@ class Moment:
 
 
 class Moments:
-    """Counts the moments of this process; ``do`` is called at ``awaited``: a named one, or the n-th of all."""
+    """Counts the moments of this process; ``do`` is called at ``awaited``: a named one, or the n-th of all.
 
-    def __init__(self, awaited: Moment | int | None, do: Callable[[], object]) -> None:
+    ``each`` is called with the name of each moment, in their order.
+    """
+
+    def __init__(
+        self,
+        awaited: Moment | int | None,
+        do: Callable[[], object],
+        each: Callable[[str], object] = lambda _: None,
+    ) -> None:
         self._awaited = awaited
         self._do = do
+        self._each = each
         self._counted: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -97,8 +107,20 @@ class Moments:
         name = f"{' > '.join(chain[-SHOWN:])}: {when} {does}"
         with self._lock:
             self._counted[name] += 1
+            self._each(name)
             if self._awaited in (Moment(name, self._counted[name]), self._counted.total()):
                 self._do()
+
+
+@contextmanager
+def watched(each: Callable[[str], object]) -> Iterator[None]:
+    """Call this with the name of each moment inside the block."""
+    moments = Moments(None, lambda: None, each)
+    moments.watch()
+    try:
+        yield
+    finally:
+        moments.end()
 
 
 def read_moments(path: Path) -> dict[str, int]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from itertools import groupby
+from itertools import groupby, permutations
 from pathlib import Path
 
 import duckdb
@@ -246,6 +246,17 @@ def test_a_version_that_lost_to_a_void_one_comes_back_from_its_parquet(order, co
     windows = {window.id: window for window in landed(layout, order)}
     merged(connection, layout, [[windows[one.window]] for one in order])
     assert found(connection) == {("shipments", 1): ("later", 1)}
+
+
+@pytest.mark.parametrize(
+    "order", list(permutations((FUTURE, AUDIT, LATER))), ids=lambda o: "-".join(one.window for one in o)
+)
+def test_history_has_what_was_read_before_an_audit_before_it_whatever_arrives_first(order, connection, tmp_path):
+    layout = Layout(tmp_path)
+    versions = [replace(one, status=one.window) for one in order]
+    windows = {window.id: window for window in landed(layout, versions)}
+    merged(connection, layout, [[windows[one.window]] for one in order])
+    assert set(connection.execute(PAST).fetchall()) == history_by_the_rule(versions)
 
 
 def test_what_an_audit_or_backfill_voids_is_counted(connection, tmp_path):

@@ -14,6 +14,7 @@ import pytest
 
 from tests.conftest import FEWER, Bench, logged
 from tests.survival.counts import PUBLISHINGS
+from tests.survival.moments import watched
 from tests.test_sync import first_synced, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.analytics.errors import DatabaseOpenError
@@ -106,6 +107,35 @@ def test_readers_see_every_published_state_and_never_an_error(bench, sandbox, re
         assert set(seen) <= states
     print(f"{opens} opens, and {asked} queries of one that stays open, through {publishings} publishings")
     assert rows_published(bench) == max(states)
+
+
+def test_at_each_moment_of_a_load_there_is_a_published_file_and_who_has_it_open_keeps_it(bench, sandbox):
+    """Those who open it again and again hardly ever hit the moment."""
+    first_synced(bench, sandbox)
+    sandbox.sandbox.advance(seconds=3600, new=NEW)
+    sandbox.sandbox.advance(seconds=10)
+    gone: list[str] = []
+    with bench.layout.published.open("rb") as opened:
+        before = opened.read()
+        with watched(lambda moment: None if bench.layout.published.exists() else gone.append(moment)):
+            synced(bench)
+        opened.seek(0)
+        assert opened.read() == before
+    assert gone == []
+    assert rows_published(bench) == SHIPMENTS + NEW
+
+
+def test_a_log_that_comes_while_a_load_is_published_is_set_aside(bench, sandbox):
+    first_synced(bench, sandbox)
+
+    def leave_a_log_when_the_copy_is_made(moment: str) -> None:
+        if moment.endswith("WorkingFile.finish > publish > sync: after fsync"):
+            log_of(bench).write_bytes(b"of the file before")
+
+    with watched(leave_a_log_when_the_copy_is_made):
+        refresh(bench.run)
+    assert not log_of(bench).exists()
+    assert rows_published(bench) == SHIPMENTS
 
 
 CARELESS = """

@@ -19,6 +19,7 @@ from pydantic import SecretStr
 
 from tests.conftest import CONFIG, NOW, Bench, logged, no_file_larger_than, opened_store, turn_at
 from tests.lakes import Lakes
+from tests.survival.moments import watched
 from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK, marked, orders_with_addresses, settings_in, sync
 from wms_sandbox.app import Sandbox
@@ -149,6 +150,17 @@ def test_a_second_backup_costs_what_is_new_and_shares_the_files(settings, backup
     assert page.samefile(copy)
 
 
+def test_a_backup_keeps_rejected_rows_as_they_were_before_somebody_corrected_them_in_place(settings, backups):
+    rejected = settings.layout.rejects / "given.csv"
+    rejected.parent.mkdir()
+    rejected.write_text("as they were")
+    backup(settings, backups)
+    rejected.write_text("corrected")
+    lose(settings)
+    assert restore(settings, backups).left_out == {}
+    assert rejected.read_text() == "as they were"
+
+
 def test_old_backups_go_with_what_only_they_have(settings, backups):
     backup(settings, backups)
     last = backup(settings, backups, most=1)
@@ -156,6 +168,15 @@ def test_old_backups_go_with_what_only_they_have(settings, backups):
     assert layout.backups() == [last.path]
     assert {path.name for path in layout.kept()} == {kept.sha256 for _, kept in last.backup.kept()}
     assert verify_backups(backups, settings.layout).damaged == ()
+
+
+def test_what_a_killed_backup_left_goes_with_the_next_one(settings, backups):
+    left = [backups / "files" / f".{'0' * 16}", backups / ".backup-000009-20260101T000000Z.json.tmp"]
+    for path in left:
+        path.write_bytes(b"half")
+    backup(settings, backups)
+    assert [path for path in left if path.exists()] == []
+    assert Backups.at(backups).layout.unfinished() == []
 
 
 def test_it_is_consistent_while_a_sync_runs(settings, backups, service, tmp_path, night):
@@ -535,6 +556,13 @@ def test_a_file_moves_into_a_lake_in_a_data_folder_that_does_not_exist(
         query = "select * exclude (_window_id, _page, _extracted_at) from shipments order by id"
         assert connection.execute(query).fetchall() == before
     assert verify(moved).damaged == ()
+
+
+def test_at_each_moment_of_a_restore_there_is_a_published_file(settings, backups):
+    gone: list[str] = []
+    with watched(lambda moment: None if settings.layout.published.exists() else gone.append(moment)):
+        restore(settings, backups, over=settings.data_dir)
+    assert gone == []
 
 
 def test_nothing_runs_while_a_restore_is_unfinished(settings, backups):

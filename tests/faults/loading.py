@@ -1,0 +1,200 @@
+"""Faults in flattening, merging, history and publishing: rows are lost, doubled, stale or seen half."""
+
+from __future__ import annotations
+
+from tests.faults.fault import Fault
+
+ONCE = "It takes effect in the tables exactly once"
+NO_LOSS = "No record is lost"
+HISTORY = "History holds each version that was read, once, whatever the order of arrival"
+TRACED = "Every row can be traced"
+READERS = "Analysts are never locked out and never see half a load"
+ANY_ORDER = '`make soak SOAK="-k any_order"`'
+
+FAULTS = (
+    Fault(
+        "the receipt commits apart from the rows",
+        (ONCE,),
+        "src/wms_sync/analytics/merge.py",
+        "return transaction(self._connection) if self._make_room is None else nullcontext()",
+        "return nullcontext()",
+        ("tests/analytics/test_merge.py",),
+    ),
+    Fault(
+        "a window counts as loaded before the file with its rows is published",
+        (ONCE, '`make soak SOAK="-k by_name"`'),
+        "src/wms_sync/load/refresh.py",
+        '        accepted = checking.accepted\n        with self._phase("publish"):\n',
+        "        accepted = checking.accepted\n        self._store.mark_loaded(merged.landed)\n"
+        '        with self._phase("publish"):\n',
+        ("tests/survival/test_order_of_steps.py",),
+    ),
+    Fault(
+        "an older version takes the place of a newer one",
+        (ONCE, ANY_ORDER),
+        "sql/merge/contest.sql",
+        "        else 'loses'\n",
+        "        else 'wins'\n",
+        ("tests/survival/test_order_of_versions.py",),
+    ),
+    Fault(
+        "what an audit or a backfill read does not void what was read before",
+        (ONCE,),
+        "sql/merge/contest.sql",
+        "coalesce(stored._extracted_at < incoming.last_looked, false) as voids",
+        "false as voids",
+        ("tests/test_sync.py::test_a_backfill_ends_in_the_tables_of_the_service_also_where_its_clock_was_put_back",),
+    ),
+    Fault(
+        "children that their parent has no longer stay in the tables",
+        (ONCE,),
+        "src/wms_sync/analytics/merge.py",
+        "        if not is_known_empty(self._connection, table.place):\n            self._deleted[table.slug]",
+        "        if table.is_root and not is_known_empty(self._connection, table.place):\n"
+        "            self._deleted[table.slug]",
+        ("tests/test_sync.py::test_after_changes_every_table_equals_the_service_again",),
+    ),
+    Fault(
+        "what a window was not asked for is emptied in the tables",
+        (ONCE,),
+        "src/wms_sync/analytics/merge.py",
+        "        filling.keep_stored()\n",
+        "",
+        ("tests/analytics/test_narrowing.py",),
+    ),
+    Fault(
+        "a record of a page that became no row is not missed",
+        (NO_LOSS,),
+        "src/wms_sync/flatten/batch.py",
+        "if found + gone != page.records:",
+        "if False:",
+        ("tests/flatten/test_batch.py",),
+    ),
+    Fault(
+        "a window merges with fewer shipments than its pages had",
+        (NO_LOSS,),
+        "src/wms_sync/analytics/merge.py",
+        "if flattened.records not in {None, window.records}:",
+        "if False:",
+        ("tests/analytics/test_merge.py",),
+    ),
+    Fault(
+        "the rows of Parquet files are not counted before they are merged",
+        (NO_LOSS,),
+        "src/wms_sync/analytics/merge.py",
+        "if held != expected:",
+        "if False:",
+        ("tests/analytics/test_merge.py",),
+    ),
+    Fault(
+        "a row that is in the files twice is merged twice",
+        (ONCE,),
+        "src/wms_sync/analytics/merge.py",
+        "if rows[root.slug] != winners:",
+        "if False:",
+        ("tests/analytics/test_merge.py",),
+    ),
+    Fault(
+        "a version that was read again unchanged is a new one in history",
+        (HISTORY,),
+        "sql/merge/follows.sql",
+        "latest.id is null or row({once_columns}) is distinct from row({latest_columns}) as differs",
+        "true as differs",
+        ("tests/analytics/test_history.py",),
+    ),
+    Fault(
+        "history appends what arrives late, out of order",
+        (HISTORY, ANY_ORDER),
+        "sql/merge/unordered.sql",
+        "    bounded.seen_at < latest.known_seen_at\n    or ",
+        "    false\n    or ",
+        ("tests/survival/test_order_of_versions.py",),
+    ),
+    Fault(
+        "history holds what came last alone",
+        (HISTORY,),
+        "sql/merge/follows.sql",
+        "where differs\n",
+        "where differs and known_version is null\n",
+        ("tests/analytics/test_history.py",),
+    ),
+    Fault(
+        "a row names the next page instead of its own",
+        (TRACED,),
+        "sql/flatten/page/provenance.sql",
+        "    _page,\n",
+        "    _page + 1 as _page,\n",
+        ("tests/flatten/test_batch.py",),
+    ),
+    Fault(
+        "a row that several pages repeat names the oldest of them",
+        (TRACED,),
+        "src/wms_sync/flatten/read.py",
+        "for page in reversed(pages)",
+        "for page in pages",
+        ("tests/flatten/test_batch.py",),
+    ),
+    Fault(
+        "explain shows no version but the one in the table",
+        (TRACED,),
+        "sql/explain/versions.sql",
+        "from judged\n",
+        "from judged\nwhere is_stored\n",
+        ("tests/reports/test_explain.py",),
+    ),
+    Fault(
+        "the published file is written in place",
+        (READERS, "the disk is full", '`make soak SOAK="-k readers"`'),
+        "src/wms_sync/analytics/publish.py",
+        "    turn.put_in_place(temporary, layout.published)\n",
+        "    turn.check()\n    layout.published.touch()\n    layout.published.chmod(0o600)\n"
+        "    layout.published.write_bytes(temporary.read_bytes())\n",
+        (
+            "tests/survival/test_readers.py::test_at_each_moment_of_a_load_there_is_a_published_file_and_who_has_it_open_keeps_it",
+        ),
+    ),
+    Fault(
+        "the published file is away while it is replaced",
+        (READERS,),
+        "src/wms_sync/analytics/publish.py",
+        "    turn.put_in_place(temporary, layout.published)\n",
+        "    layout.published.unlink(missing_ok=True)\n    turn.put_in_place(temporary, layout.published)\n",
+        (
+            "tests/survival/test_readers.py::test_at_each_moment_of_a_load_there_is_a_published_file_and_who_has_it_open_keeps_it",
+        ),
+    ),
+    Fault(
+        "a load that a blocking check refuses is published",
+        (READERS,),
+        "src/wms_sync/analytics/file_target.py",
+        "return publish(self._turn, self._layout, self._layout.working_database) if accepted else 0",
+        "return publish(self._turn, self._layout, self._layout.working_database)",
+        ("tests/pipelines/test_runs.py::test_a_blocking_check_that_fails_publishes_nothing_and_fails_the_run",),
+    ),
+    Fault(
+        "an analyst may write into the published file",
+        (READERS,),
+        "src/wms_sync/durable.py",
+        "    path.chmod(_READ_ONLY)\n    opened",
+        "    opened",
+        ("tests/test_durable.py",),
+    ),
+    Fault(
+        "a log that an analyst left stays beside the file that is published",
+        (READERS,),
+        "src/wms_sync/analytics/publish.py",
+        "    set_aside_log(layout)\n    turn",
+        "    turn",
+        ("tests/survival/test_readers.py::test_a_log_that_comes_while_a_load_is_published_is_set_aside",),
+    ),
+    Fault(
+        "a sync that could not take a value ends with exit code 0",
+        (NO_LOSS, "`.venv/bin/python -m pytest tests/test_content.py tests/test_type_clashes.py`"),
+        "pipelines/cli/runs.py",
+        "(refreshed.quarantined or refreshed.drift or refreshed.warnings)",
+        "refreshed.warnings",
+        (
+            "tests/test_content.py::test_one_such_value_in_a_whole_sync_is_enough_for_exit_code_three_and_a_warning_in_dagster",
+        ),
+    ),
+)

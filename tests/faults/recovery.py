@@ -1,0 +1,226 @@
+"""Faults in going on after loss and damage."""
+
+from __future__ import annotations
+
+from tests.faults.fault import Fault
+
+STATE_LOST = "`state.db` is deleted, or replaced by an old copy"
+PAGE = "a raw page is missing, cut short or altered"
+MANIFEST = "`manifest.json` of a window is damaged"
+FORGOTTEN = "`forgotten-orders.json` is deleted or damaged"
+POSTGRESQL = "PostgreSQL, which keeps the state, is down, takes no writes or has no room"
+DAMAGE = ("tests/survival/test_damage.py",)
+ENGINE = ("tests/state/test_engine.py",)
+
+FAULTS = (
+    Fault(
+        "windows do not come back from their manifests",
+        (STATE_LOST,),
+        "src/wms_sync/upkeep/recovery.py",
+        "found = _from_manifests(store, unknown.values()) + take_back(layout, store)",
+        "found = take_back(layout, store)",
+        ("tests/survival/test_damage.py::test_a_deleted_state_store_is_made_again_without_reading_anything_again",),
+    ),
+    Fault(
+        "windows do not come back from their receipts",
+        (STATE_LOST,),
+        "src/wms_sync/upkeep/recovery.py",
+        "        found += _from_receipts(target, store)\n",
+        "        pass\n",
+        ("tests/survival/test_damage.py::test_windows_whose_raw_pages_are_gone_come_back_from_their_receipts",),
+    ),
+    Fault(
+        "the ledger does not come back from the published file",
+        (STATE_LOST,),
+        "src/wms_sync/upkeep/recovery.py",
+        "            restored = restore_push_ledger(copies.newest(), CreatesJournal(layout.creates), ledger)\n",
+        "            restored = 0\n",
+        ("tests/survival/test_damage.py::test_what_the_ledger_of_creates_knew_comes_back_too",),
+    ),
+    Fault(
+        "audits and their proofs do not come back from the published file",
+        (STATE_LOST,),
+        "src/wms_sync/upkeep/recovery.py",
+        "            restore_audits(copies, audits)\n",
+        "            pass\n",
+        ("tests/audit/test_missing_shipments.py::test_a_rebuild_and_a_lost_or_older_state_store_keep_the_marks",),
+    ),
+    Fault(
+        "what was seen of the service's clock does not come back from clocks.json",
+        (STATE_LOST,),
+        "src/wms_sync/upkeep/recovery.py",
+        "    clocks.reconcile(layout, store)\n",
+        "",
+        ("tests/extract/test_clocks.py",),
+    ),
+    Fault(
+        "windows of another service count as this one's",
+        (STATE_LOST,),
+        "src/wms_sync/upkeep/recovery.py",
+        "if held and settings.base_url and not is_same_service(held, settings.base_url):",
+        "if False:",
+        (
+            "tests/survival/test_damage.py::test_a_data_folder_belongs_to_one_service_also_after_its_state_store_is_lost",
+        ),
+    ),
+    Fault(
+        "a read-only state store ends in a traceback",
+        ("`state.db` is read-only, or the data folder cannot be entered",),
+        "src/wms_sync/state/engine.py",
+        "if name.startswith((READ_ONLY, *REFUSED)):",
+        "if False:",
+        ENGINE,
+    ),
+    Fault(
+        "what PostgreSQL refuses ends in a traceback",
+        (POSTGRESQL,),
+        "src/wms_sync/state/engine.py",
+        "if code in StateRefused.MENDED_BY:",
+        "if False:",
+        ENGINE,
+    ),
+    Fault(
+        "a run that cannot be recorded sends no alert",
+        (POSTGRESQL,),
+        "src/wms_sync/runs/recording.py",
+        '            if ended.outcome == "failed" and record is None:\n',
+        "            if False:\n",
+        ("tests/alerts/test_runs.py::test_a_run_that_cannot_be_recorded_is_told_at_once",),
+    ),
+    Fault(
+        "a read begins though the disk has no room for it",
+        ("the disk is full", '`make soak SOAK="-k full_disk"`'),
+        "src/wms_sync/extract/disk_space.py",
+        "if needed > free:",
+        "if False:",
+        ("tests/extract/test_disk_space.py",),
+    ),
+    Fault(
+        "a load gives up where one transaction has not enough memory",
+        ("memory is not enough (`WMS_MEMORY_LIMIT`, or a limit on the process)",),
+        "src/wms_sync/load/pending.py",
+        "            if self._is_short_of_memory:\n                raise\n",
+        "            raise\n",
+        (
+            "tests/load/test_ahead.py::test_once_memory_was_not_enough_for_one_transaction_the_tables_are_merged_one_by_one",
+        ),
+    ),
+    Fault(
+        "a batch gives up where its pages together need too much memory",
+        ("memory is not enough (`WMS_MEMORY_LIMIT`, or a limit on the process)",),
+        "src/wms_sync/flatten/window.py",
+        "            if len(batch) == 1:\n                raise\n",
+        "            raise\n",
+        ("tests/flatten/test_workers.py::test_a_batch_for_which_the_memory_is_not_enough_is_halved",),
+    ),
+    Fault(
+        "a list of forgotten orders that is damaged counts as empty",
+        (FORGOTTEN,),
+        "src/wms_sync/upkeep/forgotten_orders.py",
+        'raise ValueError("is damaged") from None',
+        "return frozenset()",
+        ("tests/upkeep/test_forgotten_orders.py",),
+    ),
+    Fault(
+        "a list of forgotten orders that was deleted is not written again",
+        (FORGOTTEN,),
+        "src/wms_sync/upkeep/forgotten_orders.py",
+        "if any(copy != everyone for _, copy in copies):",
+        "if False:",
+        ("tests/upkeep/test_forgotten_orders.py",),
+    ),
+    Fault(
+        "a run goes on though both lists of forgotten orders are lost",
+        (FORGOTTEN,),
+        "src/wms_sync/upkeep/forgotten_orders.py",
+        "if not behind or any(copy is not None for _, copy in _copies(layout)):",
+        "if True:",
+        ("tests/upkeep/test_forgotten_orders.py",),
+    ),
+    Fault(
+        "a published file that was deleted is missed by nobody",
+        ("`analytics.duckdb` is deleted",),
+        "src/wms_sync/analytics/seal.py",
+        "return noted is not None and noted.about == target.name and not target.is_published",
+        "return False",
+        ("tests/alerts/test_facts.py::test_a_published_file_that_is_gone_is_told_once_and_so_is_its_return",),
+    ),
+    Fault(
+        "a load without a working file begins with empty tables",
+        ("`analytics.duckdb` is damaged",),
+        "src/wms_sync/analytics/file_target.py",
+        "            shutil.copyfile(self._layout.published, self._path)\n",
+        "            pass\n",
+        ("tests/test_sync.py::test_a_refresh_without_a_working_file_goes_on_from_the_published_one",),
+    ),
+    Fault(
+        "a damaged working file is kept, and fails every run",
+        ("`analytics.duckdb` is damaged",),
+        "src/wms_sync/analytics/file_target.py",
+        "        if self._layout.working_database.exists():\n            self._turn.put_in_place(",
+        "        if self._layout.working_database.exists():\n            shutil.copyfile(",
+        ("tests/survival/test_readers.py::test_a_damaged_database_is_named_by_its_place_and_made_again",),
+    ),
+    Fault(
+        "an altered page is flattened",
+        (PAGE,),
+        "src/wms_sync/flatten/window.py",
+        "        if (reason := content_differs(Path(path).read_bytes(), page)) is not None:\n",
+        "        if (reason := None) is not None:\n",
+        (
+            "tests/survival/test_damage.py::test_a_damaged_page_of_old_fails_a_rebuild_by_name_and_the_next_sync_reads_it_again",
+        ),
+    ),
+    Fault(
+        "a window with a damaged page stays covered",
+        (PAGE,),
+        "src/wms_sync/upkeep/damaged_pages.py",
+        "    store.abandon(window_id)\n",
+        "",
+        ("tests/survival/test_damage.py::test_a_damaged_page_that_is_not_in_the_tables_yet_is_asked_for_again",),
+    ),
+    Fault(
+        "forget leaves a damaged page, which may be about the order",
+        (PAGE,),
+        "src/wms_sync/upkeep/forget.py",
+        "                layout.files.delete(store.turn, key)\n                logger",
+        "                logger",
+        (
+            "tests/survival/test_damage.py::test_orders_are_forgotten_although_a_page_is_damaged_and_the_page_comes_back_without_them",
+        ),
+    ),
+    Fault(
+        "a page that forget rewrote is not recorded before it is written",
+        (PAGE, "`kill -9`, anywhere"),
+        "src/wms_sync/upkeep/forget.py",
+        "    if recorded is not None and harm is None:  # record",
+        "    if False:  # record",
+        ("tests/upkeep/test_forget.py::test_what_crashed_half_way_is_finished_by_running_again",),
+    ),
+    Fault(
+        "a window whose manifest cannot be read counts as covered",
+        (MANIFEST,),
+        "src/wms_sync/upkeep/set_aside.py",
+        'run.store.adopt(replace(begun, state="abandoned", landed_at=now))',
+        'run.store.adopt(replace(begun, state="landed", landed_at=now))',
+        (
+            "tests/survival/test_damage.py::test_a_window_that_only_a_damaged_manifest_knows_is_set_aside_until_somebody_decides",
+        ),
+    ),
+    Fault(
+        "a rebuild leaves damaged manifests as they are",
+        (MANIFEST,),
+        "src/wms_sync/load/refresh.py",
+        "        mend_manifests(self._layout, self._store)\n",
+        "",
+        ("tests/survival/test_damage.py::test_a_damaged_manifest_of_a_known_window_is_made_again",),
+    ),
+    Fault(
+        "raw pages are dropped by this machine's clock alone",
+        (PAGE,),
+        "src/wms_sync/upkeep/retention.py",
+        "latest = store.latest_served(settings.clock_tolerance) or now",
+        "latest = now",
+        ("tests/upkeep/test_retention.py::test_pages_stay_if_only_this_machines_clock_calls_them_old",),
+    ),
+)

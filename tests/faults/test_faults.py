@@ -1,0 +1,42 @@
+"""Each fault can be planted, and each line of the guarantees has one. ``make faults`` runs what they name."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.faults.every import FAULTS
+
+ROOT = Path(__file__).parents[2]
+GUARANTEES = ("guarantees.md", "guarantees-transport.md", "guarantees-content.md")
+
+
+def lines() -> set[str]:
+    """The first cell of each row of each table of the guarantees, without the heads."""
+    texts = [(ROOT / "docs" / name).read_text(encoding="utf-8").splitlines() for name in GUARANTEES]
+    rows = (row for text in texts for above, row in pairwise(text) if row.startswith("| ") and above)
+    return {row.removeprefix("| ").partition(" | ")[0] for row in rows if not row.startswith("| ---")}
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.sentence)
+def test_a_fault_can_be_planted(fault):
+    planted = fault.planted(ROOT)
+    if fault.file.endswith(".py"):
+        ast.parse(planted)
+    assert fault.tests
+    for file, _, name in (test.partition("::") for test in fault.tests):
+        assert f"def {name}" in (ROOT / file).read_text(encoding="utf-8")
+
+
+def test_no_sentence_stands_twice():
+    assert [sentence for sentence, times in Counter(one.sentence for one in FAULTS).items() if times > 1] == []
+
+
+def test_each_line_of_the_guarantees_has_a_fault_and_no_fault_breaks_another():
+    broken = {line for fault in FAULTS for line in fault.breaks}
+    assert lines() - broken == set()
+    assert broken - lines() == set()

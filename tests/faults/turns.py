@@ -1,0 +1,133 @@
+"""Faults in writing: files that a kill leaves half, and writers that do not wait for each other."""
+
+from __future__ import annotations
+
+from tests.faults.fault import Fault
+
+KILLED = "`kill -9`, anywhere"
+LEFT = "files of a dead run stay in `work/`, or a stale lock"
+AT_ONCE = "a night, a backfill and a sync by hand start at once"
+OVERTAKEN = (
+    "the lock or the queue of a suspended run is deleted, or its file system or its session in PostgreSQL loses the "
+    "lock, and another run takes over"
+)
+SOAK = '`make soak SOAK="-k overtaken"`'
+TURNS = ("tests/state/test_turns.py",)
+STEPS = ("tests/survival/test_order_of_steps.py",)
+
+FAULTS = (
+    Fault(
+        "a page is recorded before it is synced",
+        (KILLED,),
+        "src/wms_sync/durable.py",
+        "        os.fsync(file.fileno())\n",
+        "",
+        STEPS,
+    ),
+    Fault(
+        "a renamed file's new name is not synced",
+        (KILLED,),
+        "src/wms_sync/durable.py",
+        "    temporary.replace(path)\n    sync(path.parent)\n",
+        "    temporary.replace(path)\n",
+        STEPS,
+    ),
+    Fault(
+        "a window counts as landed before its manifest is written",
+        (KILLED,),
+        "src/wms_sync/extract/window.py",
+        "        write_manifest(self._store.turn, self._layout, Manifest(complete, pages))\n"
+        "        self._store.mark_landed(window.id, read_seconds=seconds)\n",
+        "        self._store.mark_landed(window.id, read_seconds=seconds)\n"
+        "        write_manifest(self._store.turn, self._layout, Manifest(complete, pages))\n",
+        STEPS,
+    ),
+    Fault(
+        "the published file is renamed before it is synced",
+        (KILLED,),
+        "src/wms_sync/analytics/publish.py",
+        "    sync(temporary)\n",
+        "",
+        STEPS,
+    ),
+    Fault(
+        "a page is written in place",
+        (KILLED, '`make soak SOAK="-k random"`'),
+        "src/wms_sync/state/turns.py",
+        "            write_synced(temporary, content)\n            self.put_in_place(temporary, path)\n",
+        "            self.epoch.check()\n            write_synced(path, content)\n",
+        TURNS,
+    ),
+    Fault(
+        "a load changes the working file itself, not one of its own",
+        (KILLED, OVERTAKEN, SOAK),
+        "src/wms_sync/analytics/file_target.py",
+        "self._path = turn.temporary(self._layout.working_database.name)",
+        "self._path = self._layout.working_database",
+        ("tests/analytics/test_merge.py::test_a_load_begins_without_what_one_that_was_overtaken_has_committed",),
+    ),
+    Fault(
+        "the folder of a dead run is left as it is",
+        (LEFT,),
+        "src/wms_sync/state/turns.py",
+        "        self._take_earlier_folders_away()\n        self.folder",
+        "        make_private(self.folder.parent)\n        self.folder",
+        TURNS,
+    ),
+    Fault(
+        "a run does not wait for the one that writes",
+        (AT_ONCE,),
+        "src/wms_sync/state/queue.py",
+        "            _wait_for_turn(path, ticket, lock)\n",
+        "",
+        ("tests/state/test_queue.py::test_a_second_writer_waits_and_is_told_for_whom",),
+    ),
+    Fault(
+        "whoever asks first when the lock is free gets it, not whoever came first",
+        (AT_ONCE,),
+        "src/wms_sync/state/queue.py",
+        "        if ticket.name >= mine.name:\n",
+        "        if True:\n",
+        ("tests/state/test_queue.py::test_writers_take_turns_in_the_order_they_came",),
+    ),
+    Fault(
+        "a run that was overtaken puts its files in place",
+        (OVERTAKEN, SOAK),
+        "src/wms_sync/state/turns.py",
+        '        """Rename a synced file of the turn\'s folder to ``path``."""\n        self.epoch.check()\n',
+        '        """Rename a synced file of the turn\'s folder to ``path``."""\n',
+        TURNS,
+    ),
+    Fault(
+        "a run that was overtaken deletes files",
+        (OVERTAKEN,),
+        "src/wms_sync/state/turns.py",
+        "        self.epoch.check()\n        away",
+        "        away",
+        TURNS,
+    ),
+    Fault(
+        "a run that was overtaken writes to the state store",
+        (OVERTAKEN,),
+        "src/wms_sync/state/turns.py",
+        "            self.turn.epoch.verify(connection)\n",
+        "",
+        TURNS,
+    ),
+    Fault(
+        "an epoch of another state store counts as one's own",
+        (OVERTAKEN,),
+        "src/wms_sync/state/epochs.py",
+        "        if found != self.row:\n",
+        "        if found is None or found.epoch != self.row.epoch:\n",
+        TURNS,
+    ),
+    Fault(
+        "a lock whose session in PostgreSQL has ended counts as held",
+        (OVERTAKEN,),
+        "src/wms_sync/state/epochs.py",
+        "        self._held.check()\n",
+        "",
+        ("tests/state/test_advisory.py",),
+    ),
+)

@@ -1,0 +1,93 @@
+"""What a power failure or a kill finds: each thing is durable before whatever relies on it is written or sent.
+
+No kill shows a file that was not synced. So the steps of a run are watched as they come, in this process.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+import pytest
+
+from tests.conftest import FEWER, Bench
+from tests.survival.moments import watched
+from tests.survival.test_damage import pushed
+from tests.test_sync import synced
+from wms_sandbox.app import Sandbox
+
+PUT = "Turn.put_in_place > put_in_place: before replace"
+NAME_SYNCED = "Turn.write_whole > Turn.put_in_place > put_in_place > sync: after fsync"
+COMMIT = "Guarded._transaction: before commit"
+PUBLISHED = "WorkingFile.finish > publish > Turn.put_in_place > put_in_place: after replace"
+STEPS = {
+    "a page is on disk under its name when it is recorded": (
+        "land > FolderFiles.put > Turn.write_whole > write_synced: after fsync",
+        f"FolderFiles.put > Turn.write_whole > {PUT}",
+        NAME_SYNCED,
+        f"WindowReader._read_on > WindowReader._land > StateStore.record_page > {COMMIT}",
+    ),
+    "a manifest is on disk when its window counts as landed": (
+        "write_manifest > FolderFiles.replace > Turn.write_whole > write_synced: after fsync",
+        f"FolderFiles.replace > Turn.write_whole > {PUT}",
+        NAME_SYNCED,
+        f"WindowReader.read > StateStore.mark_landed > StateStore._update > {COMMIT}",
+    ),
+    "a Parquet file is on disk before it gets its name": (
+        "_put_in_place > sync_file > sync: after fsync",
+        "_put_in_place > put_in_place: before replace",
+    ),
+    "the published file is on disk before it gets its name": (
+        "Refresh._finish > WorkingFile.finish > publish > sync: after fsync",
+        f"WorkingFile.finish > publish > {PUT}",
+    ),
+    "a window counts as loaded once its rows are published": (
+        PUBLISHED,
+        f"Refresh.run > Refresh._finish > StateStore.mark_loaded > {COMMIT}",
+    ),
+}
+INTENT = "JournaledLedger.record"
+SENT = "Connection.send > Connection._once > Connection._answered > Lane.send: before send"
+PUSHED = (
+    f"Push._intend > {INTENT} > PushLedger.record > Guarded._transaction: after commit",
+    f"Push._top_up > Push._intend > {INTENT} > CreatesJournal.append: after fsync",
+    SENT,
+)
+
+
+@pytest.fixture
+def bench(bench: Bench, server) -> Bench:
+    """One request, and one page, after the other."""
+    server.sandbox = Sandbox(FEWER)
+    bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1})
+    return bench
+
+
+def assert_in_order(steps: Sequence[str], came: Sequence[str]) -> None:
+    """Each time that the last step comes, all others have just come before it, in this order."""
+    *before, last = steps
+    since: list[str] = []
+    assert last in came
+    for name in came:
+        if name == last:
+            assert since[-len(before) :] == before
+            since = []
+        elif name in before:
+            since.append(name)
+
+
+def test_each_step_of_a_sync_is_durable_before_the_next_relies_on_it(bench):
+    came: dict[int, list[str]] = {}
+    with watched(lambda name: came.setdefault(threading.get_ident(), []).append(name)):
+        synced(bench)
+    for steps in STEPS.values():  # each of them is the work of one thread
+        assert_in_order(steps, [name for thread in came.values() for name in thread])
+
+
+def test_the_intent_of_a_product_is_synced_in_both_places_before_its_create_is_sent(bench, tmp_path):
+    path = tmp_path / "products.csv"
+    path.write_text("sku,name\nP1,One\n")
+    came: list[str] = []
+    with watched(came.append):
+        pushed(bench, path)
+    assert_in_order(PUSHED, came[: came.index(SENT) + 1])
