@@ -94,7 +94,7 @@ def test_records_that_were_committed_late_during_the_read_are_landed_with_it(ben
     assert losing.lost <= set(landed_ids(bench))
 
 
-def test_a_record_that_is_committed_behind_its_page_is_found_by_the_count_of_the_last_page(bench, sandbox):
+def test_a_record_that_is_committed_after_its_page_was_read_is_found_by_the_last_count(bench, sandbox):
     """The first count does not have it, so as many records land as were counted at first."""
     late, pages = min(range_of(sandbox)), 0
 

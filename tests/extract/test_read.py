@@ -461,7 +461,7 @@ def test_a_backfill_that_had_landed_everything_is_read_again(bench, sandbox):
     assert first.notes == ()
 
 
-def test_a_backfill_that_was_killed_behind_its_last_window_is_read_again(bench, sandbox):
+def test_a_backfill_that_was_killed_after_its_last_window_is_read_again(bench, sandbox):
     """It is still remembered as unfinished."""
     began_at = datetime.now(UTC)
     first = backfilled(bench)

@@ -44,7 +44,7 @@ FAULTS = (
         "self._take(path, files, linked=False)",
         "self._take(path, files, linked=True)",
         (
-            "tests/upkeep/test_backup.py::test_a_backup_keeps_rejected_rows_as_they_were_before_somebody_corrected_them_in_place",
+            "tests/upkeep/test_backup.py::test_a_backup_keeps_rejected_rows_as_they_were_before_they_were_corrected_in_place",
         ),
     ),
     Fault(

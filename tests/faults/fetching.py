@@ -123,7 +123,7 @@ FAULTS = (
         "return window.records == window.count_reported and counted_last in {None, window.records}",
         "return window.records == window.count_reported",
         (
-            "tests/extract/test_complete.py::test_a_record_that_is_committed_behind_its_page_is_found_by_the_count_of_the_last_page",
+            "tests/extract/test_complete.py::test_a_record_that_is_committed_after_its_page_was_read_is_found_by_the_last_count",
         ),
     ),
     Fault(
@@ -187,6 +187,6 @@ FAULTS = (
         "src/wms_sync/extract/read.py",
         "if before is not None and not before.has_all_landed(landed):",
         "if before is not None:",
-        ("tests/extract/test_read.py::test_a_backfill_that_was_killed_behind_its_last_window_is_read_again",),
+        ("tests/extract/test_read.py::test_a_backfill_that_was_killed_after_its_last_window_is_read_again",),
     ),
 )

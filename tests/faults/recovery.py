@@ -138,7 +138,7 @@ FAULTS = (
         ("tests/upkeep/test_forgotten_orders.py",),
     ),
     Fault(
-        "a published file that was deleted is missed by nobody",
+        "a published file that was deleted is not missed",
         ("`analytics.duckdb` is deleted",),
         "src/wms_sync/analytics/seal.py",
         "return noted is not None and noted.about == target.name and not target.is_published",

@@ -12,7 +12,7 @@ OTHER_TIMES = ("T00:00:01Z", "T23:30:00-05:00", "T00:00:00+01:00")
 
 
 @pytest.mark.parametrize("time", MIDNIGHTS)
-def test_a_day_with_midnight_behind_it_is_that_day(time):
+def test_a_day_followed_by_midnight_is_that_day(time):
     assert converted(f"{DAY}{time}", "DATE", odd=False) == DAY
 
 

@@ -150,7 +150,7 @@ def test_a_second_backup_costs_what_is_new_and_shares_the_files(settings, backup
     assert page.samefile(copy)
 
 
-def test_a_backup_keeps_rejected_rows_as_they_were_before_somebody_corrected_them_in_place(settings, backups):
+def test_a_backup_keeps_rejected_rows_as_they_were_before_they_were_corrected_in_place(settings, backups):
     rejected = settings.layout.rejects / "given.csv"
     rejected.parent.mkdir()
     rejected.write_text("as they were")
