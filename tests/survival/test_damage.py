@@ -245,7 +245,7 @@ def test_a_damaged_page_that_is_not_in_the_tables_yet_is_asked_for_again(bench, 
 
 
 def read_half(bench: Bench, sandbox: SandboxServer) -> None:
-    left = [6]
+    left = [8]
 
     def fail(_: object) -> Response | None:
         left[0] -= 1
