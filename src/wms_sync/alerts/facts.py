@@ -192,7 +192,7 @@ def _inbox(settings: Settings, _: int) -> tuple[InboxEntry, ...]:
 
 
 def _gone(target: Target) -> Found:
-    """Yield that the published tables are gone; nobody can tell now what is open in their inbox."""
+    """Yield that the published tables are gone. What is open in their inbox is not known then."""
     yield Fact(
         Event.TABLES_GONE,
         key=Event.TABLES_GONE,

@@ -49,6 +49,6 @@ def note_published(store: StateStore, target: Target, size: int) -> None:
 
 
 def is_gone(store: StateStore, target: Target) -> bool:
-    """Return whether the target was published and has nothing to read now: somebody deleted it."""
+    """Return whether the target was published and was deleted since."""
     noted = store.observation(PUBLISHED)
     return noted is not None and noted.about == target.name and not target.is_published
