@@ -164,6 +164,16 @@ def test_an_unknown_key_is_counted_on_every_page_once_the_gate_knows_it(land, tm
     assert (first.drift, second.drift, second.rows["shipments"]) == (4, 4, 2)
 
 
+def test_a_key_that_no_field_can_be_named_by_is_counted_on_every_page(land, tmp_path):
+    pages = land(*(page_with(number, **{'gift"wrap\n': "blue"}) for number in range(1, 5)))
+
+    with Flattener(work_dir=tmp_path / "work") as flattener:
+        flattener.flatten(pages[:2], window_id="w", part=1, parquet_dir=tmp_path)
+        later = flattener.flatten(pages[2:], window_id="w", part=2, parquet_dir=tmp_path)
+
+    assert (later.drift, later.quarantined, later.rows["shipments"]) == (2, 0, 2)
+
+
 def test_a_misfit_is_found_behind_a_key_that_the_gate_has_learned(land, tmp_path):
     pages = land(page_with(1, colour="red"), page_with(2, colour="red", is_international="perhaps"))
 
