@@ -39,8 +39,6 @@ LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC), datetime(2000, 1, 2, tzinfo=UTC)
 """A day on which no shipment of any instance was last changed."""
 IDS_PER_REQUEST = 200
 """With ids of ten digits, the encoded URL has about 3 KB; no limit is published, and 4 KB is a common one."""
-
-
 EMPTY = b'{"collection":[],"included":{},"has_more":false,"next":null,"meta":{"count":0}}'
 """An empty list, in the place of an answer 404 or 204 that means one."""
 
@@ -123,8 +121,8 @@ class ShipmentListing:
     def first_ids(self, start: datetime, end: datetime) -> tuple[int, ...]:
         """Return the lowest ids of shipments that the filter finds in ``[start, end)``. One request.
 
-        The page has the service's default size, as that of ``first_change_times``. So no shipment that is on that page
-        can be behind the end of this one.
+        The page has the service's default size, as that of ``first_change_times``. So a shipment of that page is on
+        this one too, if the filter finds it.
         """
         return self._get((("filter", updated_within(start, end)), ("sort", "id"))).read.ids
 
