@@ -9,8 +9,16 @@ from typing import Any, LiteralString
 from uuid import uuid4
 
 from tests.postgres import plain
+from wms_sync.analytics.lake_catalogue import LakeCatalogue, StoredTable
+from wms_sync.settings import Settings
 
 MOVED = "update lake.ducklake_metadata set value = %s where key = 'data_path'"
+
+
+def tables_of(settings: Settings) -> tuple[StoredTable, ...]:
+    """The tables of a lake as its newest snapshot has them."""
+    with LakeCatalogue(settings.database_url) as catalogue:
+        return catalogue.tables()
 
 
 class Lakes:

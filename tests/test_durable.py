@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
-from pathlib import Path
 
 import pytest
 
 from tests.conftest import no_file_larger_than
-from wms_sync.durable import LARGE, Inaccessible, copy_file, make_private, share_with_group, write_whole
+from wms_sync.durable import Inaccessible, make_private, share_with_group, write_whole
 from wms_sync.reports.doctor import examine, names_left
 from wms_sync.settings import Settings
 
@@ -64,25 +62,3 @@ def test_a_folder_that_cannot_be_made_is_named_and_the_doctor_says_so_too(tmp_pa
     settings = Settings.load(_env_file=None, data_dir=data)
     failed = {one.subject: one.message for one in examine(settings) if one.verdict == "fail"}
     assert failed["disk"].startswith(f"{data}/work cannot be used (not a folder)")
-
-
-@pytest.mark.parametrize("folder", [tempfile.gettempdir(), "/dev/shm"])
-@pytest.mark.parametrize("length", [0, 5000, LARGE, LARGE + 4096, LARGE + 5000])
-def test_a_copy_has_the_same_content_however_long_it_is(folder, length):
-    with tempfile.TemporaryDirectory(dir=folder) as made:
-        source, target = Path(made) / "source", Path(made) / "target"
-        block = os.urandom(1_000_003)
-        source.write_bytes((block * (length // len(block) + 1))[:length])
-        target.write_bytes(b"longer than nothing")
-        copy_file(source, target)
-        assert target.stat().st_size == length
-        assert target.read_bytes() == source.read_bytes()
-
-
-def test_a_copy_that_fails_says_why(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        copy_file(tmp_path / "nothing", tmp_path / "target")
-    with (tmp_path / "large").open("wb") as file:
-        file.truncate(LARGE)
-    with pytest.raises(NotADirectoryError):
-        copy_file(tmp_path / "large", tmp_path / "large" / "target")

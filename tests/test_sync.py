@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -43,9 +41,8 @@ def synced(bench: Bench) -> tuple[ReadReport, RefreshReport]:
 
 def load(bench: Bench) -> RefreshReport:
     """A load of what is landed; the first one into tables that are there and empty."""
-    there = (bench.layout.working_database, bench.layout.working_log, bench.layout.published)
-    if bench.settings.analytics == "file" and not any(path.exists() for path in there):
-        empty_tables(bench.layout.working_database)
+    if bench.settings.analytics == "file" and not bench.layout.published.exists():
+        empty_tables(bench.layout.published)
     return refresh(bench.run)
 
 
@@ -177,19 +174,8 @@ def test_a_rebuild_makes_the_same_tables_without_a_call_to_the_service(bench, sa
     assert_equal(bench, sandbox)
 
 
-def test_a_refresh_without_a_working_file_goes_on_from_the_published_one(bench, sandbox):
+def test_without_the_published_file_every_window_is_merged_again(bench, sandbox):
     first_synced(bench, sandbox)
-    bench.layout.working_database.unlink()
-    sandbox.sandbox.advance(seconds=3600, changed=30)
-    sandbox.sandbox.advance(seconds=10)
-    _, refreshed = synced(bench)
-    assert len(refreshed.windows) == 1
-    assert_equal(bench, sandbox)
-
-
-def test_without_any_database_the_receipts_decide_and_all_is_merged_again(bench, sandbox):
-    first_synced(bench, sandbox)
-    bench.layout.working_database.unlink()
     bench.layout.published.unlink()
     report = refresh(bench.run)
     assert len(report.windows) == len(bench.store.windows("loaded"))
@@ -228,26 +214,6 @@ def test_personal_data_is_stored_only_when_it_is_asked_for(sandbox, bench, setti
     personal = {name: rows for name, rows in refreshed.rows.items() if name.startswith("pii_")}
     assert set(personal) == {"pii_order_addresses", "pii_order_address_candidates", "pii_retailer_ship_to_contacts"}
     assert all((rows > 0) == include for rows in personal.values())
-
-
-KILLED = """
-import os, sys, duckdb
-connection = duckdb.connect(sys.argv[1])
-connection.execute("insert into ops.loads select * replace ('killed' as window_id) from ops.loads limit 1")
-os._exit(9)
-"""
-
-
-@pytest.mark.proof
-def test_a_rebuild_is_not_disturbed_by_the_log_of_a_killed_writer(bench, sandbox):
-    first_synced(bench, sandbox)
-    subprocess.run([sys.executable, "-c", KILLED, str(bench.layout.working_database)], check=False)
-    assert bench.layout.working_database.with_name("analytics.duckdb.wal").exists()
-    assert rebuild(bench.run).published
-    refresh(bench.run)
-    with published(bench) as connection:
-        assert connection.execute("select count(*) from ops.loads where window_id = 'killed'").fetchall() == [(0,)]
-    assert_equal(bench, sandbox)
 
 
 def test_a_data_folder_may_have_any_name(bench, sandbox, settings_for, tmp_path):

@@ -1,4 +1,4 @@
--- grain: one row per root object on the pages of the windows that no check was asked about
+-- grain: one row per root object on the pages of the windows that the load merged
 -- keys: root, key
 -- source: the Parquet files of these windows
 -- notes: the name in braces is a query for the keys of each root table. An object that lost against the stored version is among them, because its page may have completed that version

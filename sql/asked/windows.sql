@@ -1,11 +1,12 @@
--- grain: one row per window that no check was asked about; with whether it ended an audit round
+-- grain: one row per window that the load merged; with whether it ended an audit round
 -- keys: window_id
--- source: ops.loads and ops.audits
+-- source: load_windows, ops.loads and ops.audits
 select
     loads.window_id,
     loads.records,
     coalesce(audits.to_id = 9223372036854775807, false) as ended_a_round
-from ops.loads
+from load_windows
+inner join ops.loads
+    on load_windows.window_id = loads.window_id
 left join ops.audits
     on loads.window_id = audits.window_id
-where loads.checked_at is null

@@ -1,12 +1,12 @@
 -- grain: one row per observed object with history: its latest version, the latest time that any version said, and when it was last seen
 -- keys: id
 -- source: the table with the history of objects, and observed
--- notes: names in braces are identifiers from the catalogue; those says which rows are of observed objects
+-- notes: names in braces are identifiers from the catalogue
 create or replace temp table latest as
 with versions as (
     select *
     from {history}
-    where {those}
+    where id in (select observed.id from observed)
 ),
 
 known as (

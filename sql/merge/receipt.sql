@@ -1,7 +1,7 @@
 -- grain: the receipt of one window, inserted in the transaction that merges it
 -- source: the load step
 insert into ops.loads (
-    window_id, from_at, to_at, reason, run_id, load_run_id, pages, records, quarantined, rows_flattened, loaded_at, in_history
+    window_id, from_at, to_at, reason, run_id, load_run_id, pages, records, quarantined, rows_flattened, loaded_at
 )
 values (
     $window_id,
@@ -14,6 +14,5 @@ values (
     $records,
     $quarantined,
     $rows_flattened,
-    $loaded_at,
-    true
+    $loaded_at
 )

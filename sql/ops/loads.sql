@@ -8,13 +8,11 @@ create table ops.loads (
     to_at timestamptz not null, -- End of the window, exclusive (UTC).
     reason varchar not null, -- Why the window was read: sync, backfill or audit.
     run_id varchar not null, -- Run that read the window (Dagster run id).
-    load_run_id varchar, -- Run that merged the window into the tables; null in receipts older than this column.
+    load_run_id varchar not null, -- Run that merged the window into the tables.
     pages integer not null, -- Number of pages in the window.
     records bigint not null, -- Number of shipments on those pages.
     quarantined bigint not null, -- Number of values and records of the window that did not fit their type, and of stubs; see ops.quarantine.
     rows_flattened bigint not null, -- Number of rows that the pages were flattened into, over all tables.
     loaded_at timestamptz not null, -- When the window was merged (UTC, by this machine's clock).
-    checked_at timestamptz, -- When the checks had been asked about its rows, and none blocked (UTC); null before.
-    in_history boolean, -- Whether schema history has the versions of the window; null in a receipt of a release without history.
-    listed_at timestamptz -- Which list of batches below parquet/_loads names the window (UTC), for a data warehouse that loads the Parquet files; null in a receipt of a release without lists.
+    listed_at timestamptz -- Which list of batches below parquet/_loads names the window (UTC), for a data warehouse that loads the Parquet files; null before.
 )

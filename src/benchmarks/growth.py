@@ -48,7 +48,7 @@ def growth(sizes: Sequence[int], memory_limit: str | None, scratch: Path, *, nig
             folder.command_line("sync")
             read = rows_by_table(folder.layout.published)["shipments"]
             with ProcessPoolExecutor(1, get_context("spawn")) as apart:  # what it takes would count as the night's
-                counted = apart.submit(multiply, folder.layout.working_database, max(1, round(size / read))).result()
+                counted = apart.submit(multiply, folder.layout.published, max(1, round(size / read))).result()
             runs[size] = median([_night(folder, service, memory_limit) for _ in range(nights + 1)][1:])
             bound = Bound(folder)
             _night(folder, service, memory_limit)
@@ -96,6 +96,7 @@ def _row(counted: dict[str, int], folder: Folder, run: Run) -> Row:
 def multiply(database: Path, copies: int) -> dict[str, int]:
     """Copy shipments, orders and galleries with their rows and history, to `copies` in total. Return rows by table."""
     settings = {"memory_limit": FILLING_MEMORY, "preserve_insertion_order": "false"}
+    database.chmod(0o600)
     with duckdb.connect(database, config=settings) as connection:  # type: ignore[arg-type]
         return multiply_in(connection, copies)
 

@@ -45,7 +45,7 @@ def lake(shipments: int, url: str | None, scratch: Path, *, nights: int, copies:
         first = {name: folder.command_line("sync") for name, folder in folders.items()}
         if copies > 1:
             with ProcessPoolExecutor(1, get_context("spawn")) as apart:
-                apart.submit(multiply, folders[FILE].layout.working_database, copies).result()
+                apart.submit(multiply, folders[FILE].layout.published, copies).result()
                 apart.submit(_multiply_lake, folders[LAKE].environment(), copies).result()
         runs: dict[str, list[Run]] = {name: [] for name in folders}
         for _ in range(nights + (copies > 1)):
@@ -111,10 +111,10 @@ def _row(what: str, runs: Sequence[Run]) -> Row:
 
 def _multiply_lake(environment: dict[str, str], copies: int) -> dict[str, int]:
     os.environ.update(environment)
-    from wms_sync.analytics.lake import Lake  # what they import would count as the night's memory
+    from wms_sync.analytics.lake_open import opened_for_writing  # what they import would count as the night's memory
     from wms_sync.settings import Settings
     from wms_sync.upkeep.recovery import begin
 
     settings = Settings.load(_env_file=None)
-    with begin(settings, "benchmark") as run, closing(Lake(settings).opened_for_writing(run.turn)) as connection:
+    with begin(settings, "benchmark") as run, closing(opened_for_writing(settings, run.turn)) as connection:
         return multiply_in(connection, copies)

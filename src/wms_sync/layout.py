@@ -106,16 +106,6 @@ class Layout(Struct, frozen=True):
         return sorted(self.root.glob(f"{self.published_log.name}*{SET_ASIDE}"))
 
     @property
-    def working_database(self) -> Path:
-        """What the writer changes; analysts never open it."""
-        return self.work / "analytics.duckdb"
-
-    @property
-    def working_log(self) -> Path:
-        """DuckDB's log beside the working file; a kill leaves one."""
-        return log_of(self.working_database)
-
-    @property
     def lake(self) -> Path:
         """The files of a lake, which only its catalogue names."""
         return self.root / "lake"

@@ -13,7 +13,7 @@ from tests.conftest import opened_store, turn_at
 from wms_sync.alerts.facts import SOURCES, Now
 from wms_sync.analytics.database import create_empty
 from wms_sync.analytics.file_target import FileTarget
-from wms_sync.analytics.seal import note_published
+from wms_sync.analytics.target import note_published
 from wms_sync.state.audits import Audit, AuditResult, Audits
 from wms_sync.state.ledger import Entry, PushLedger, State
 from wms_sync.state.push_files import PushedFile, PushFiles

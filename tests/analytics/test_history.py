@@ -9,17 +9,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 from tests.audit.test_audit import night, store
+from tests.changed_files import change
 from tests.conftest import CONFIG, Bench, opened_store
 from tests.test_sync import published, synced
 from wms_sandbox.app import Sandbox
 from wms_sandbox.clock import as_datetime
 from wms_sandbox.transport import InProcess
-from wms_sync.analytics.database import open_for_writing
-from wms_sync.analytics.history import make_missing
+from wms_sync.analytics.errors import DatabaseOpenError
 from wms_sync.catalogue import history_tables, quote, table, tracked
 from wms_sync.extract.raw import drop_pages
 from wms_sync.load.refresh import rebuild, refresh
@@ -131,37 +130,18 @@ def loses_the_state_store(bench: Bench) -> None:
     assert bench.store.windows() == ()
 
 
-def loses_the_working_file(bench: Bench) -> None:
-    bench.layout.working_database.unlink()
+def loses_the_published_file(bench: Bench) -> None:
+    bench.layout.published.unlink()
 
 
 def loses_everything_but_pages_and_parquet_files(bench: Bench) -> None:
     bench.layout.published.unlink()
-    bench.layout.working_database.unlink()
     loses_the_state_store(bench)
-
-
-def changes(bench: Bench, *statements: str) -> None:
-    with duckdb.connect(bench.layout.working_database) as connection:
-        for statement in statements:
-            connection.execute(statement)
-
-
-def was_used_by_a_release_without_history(bench: Bench) -> None:
-    without = [f"drop table {name}" for name in HISTORY]
-    without += ["alter table ops.loads drop column in_history", "alter table ops.latest_load drop column definitions"]
-    changes(bench, "drop view history.status_changes", *without)
-
-
-def was_used_by_a_release_without_history_for_a_night(bench: Bench) -> None:
-    window = "(select max(window_id) from ops.loads)"
-    less = [f"delete from {name} where _window_id = {window}" for name in HISTORY]
-    changes(bench, *less, f"update ops.loads set in_history = null where window_id = {window}")
 
 
 def had_a_column_less(bench: Bench) -> None:
     others = "update ops.latest_load set definitions = 'of that release'"
-    changes(bench, "alter table history.orders drop column priority", others)
+    change(bench.layout.published, "alter table history.orders drop column priority", others)
 
 
 @pytest.mark.parametrize(
@@ -170,10 +150,8 @@ def had_a_column_less(bench: Bench) -> None:
         lambda bench: rebuild(bench.run),
         drops_raw_pages,
         loses_the_state_store,
-        loses_the_working_file,
+        loses_the_published_file,
         loses_everything_but_pages_and_parquet_files,
-        was_used_by_a_release_without_history,
-        was_used_by_a_release_without_history_for_a_night,
         had_a_column_less,
     ],
 )
@@ -183,36 +161,15 @@ def test_history_is_the_same_after(happens: Callable[[Bench], object], lived):
     recover(lived.run)
     assert refresh(lived.run).published
     assert history(lived) == before
-    assert ask(lived, "select count(*) from ops.loads where in_history is not true") == [(0,)]
 
 
-def test_without_the_parquet_files_of_an_earlier_release_history_begins_with_what_the_tables_hold(lived, life):
-    was_used_by_a_release_without_history(lived)
-    for name in ("shipments", "orders"):
-        shutil.rmtree(lived.layout.parquet / name)
-    assert refresh(lived.run).published
-    for name in ("shipments", "orders"):
-        rows = ask(lived, f"select {columns(name)} from history.{name} where is_current and version = 1 order by id")
-        assert rows == [*life.held.values()][-1][name]
-
-
-def test_a_damaged_working_file_fails_one_run_and_history_is_made_again(lived):
+def test_a_damaged_published_file_fails_the_run_and_history_is_rebuilt_once_it_is_moved_away(lived):
     before = history(lived)
-    lived.layout.working_database.write_bytes(b"damaged" * 1000)
-    with pytest.raises(Exception, match="cannot be opened"):
+    lived.layout.published.chmod(0o600)
+    lived.layout.published.write_bytes(b"damaged" * 1000)
+    with pytest.raises(DatabaseOpenError, match="move it away"):
         refresh(lived.run)
-    assert refresh(lived.run).published
-    assert history(lived) == before
-
-
-def test_history_is_made_piece_by_piece_where_memory_is_full(lived):
-    before = history(lived)
-    was_used_by_a_release_without_history(lived)
-    made = []
-    for _ in range(len(HISTORY) + 1):
-        with open_for_writing(lived.layout.working_database, memory_limit="300MB") as connection:
-            made.append(make_missing(connection, lived.layout, {}, "1KB"))
-    assert made == [False, False, True]
+    lived.layout.published.rename(lived.layout.root / "damaged.duckdb")
     assert refresh(lived.run).published
     assert history(lived) == before
 
@@ -220,7 +177,7 @@ def test_history_is_made_piece_by_piece_where_memory_is_full(lived):
 def test_forgetting_an_order_leaves_its_history(lived):
     before = history(lived)
     ((order,),) = ask(lived, "select min(order_id) from pii.order_addresses")
-    assert forget(lived.run, [order]).databases == 2
+    assert forget(lived.run, [order]).databases == 1
     assert history(lived) == before
     assert refresh(lived.run).published
     assert history(lived) == before

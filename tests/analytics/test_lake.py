@@ -20,16 +20,15 @@ from msgspec.structs import replace
 from pipelines import definitions
 from pipelines.cli.runs import run_maintain
 from tests.conftest import FEWER, Bench, opened_store
-from tests.lakes import in_the_database, in_the_files, name_of
+from tests.lakes import in_the_database, in_the_files, name_of, tables_of
 from tests.postgres import end_sessions, plain
 from tests.test_sync import synced
 from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK, marked_in_new_places
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
-from wms_sync.analytics.asking import RELATIONS
 from wms_sync.analytics.checks import checks
-from wms_sync.analytics.database import create_empty, row_counts
+from wms_sync.analytics.database import create_empty
 from wms_sync.analytics.errors import (
     DatabaseOpenError,
     FormerLake,
@@ -41,10 +40,10 @@ from wms_sync.analytics.errors import (
 from wms_sync.analytics.extensions import ONLY_FROM_WHEELS, path_of
 from wms_sync.analytics.lake import Lake
 from wms_sync.analytics.lake_catalogue import STATISTICS
+from wms_sync.analytics.lake_open import opened_for_writing
 from wms_sync.analytics.lake_upkeep import LARGE
-from wms_sync.analytics.room import Room
 from wms_sync.analytics.target import target_of
-from wms_sync.catalogue import Mart, Table, marts, quote, stored_tables, table
+from wms_sync.catalogue import Mart, Table, marts, quote, stored_tables
 from wms_sync.errors import SettingsError
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.reports.checks import found_last
@@ -65,7 +64,7 @@ from wms_sync.upkeep.recovery import recover
 from wms_sync.upkeep.restore import DataFolderInUse, restore
 from wms_sync.upkeep.verify import verify
 
-OF_THE_LOAD = {"loaded_at", "checked_at", "whole_at", "run_id", "load_run_id", "hours_behind", "listed_at"}
+OF_THE_LOAD = {"loaded_at", "whole_at", "run_id", "load_run_id", "hours_behind", "listed_at"}
 """When and by whom it was loaded."""
 OF_THE_LAST_LOAD = {"ops_latest_load", "ops_checks", "ops_included_kinds", "ops_loads"}
 HOUR = 3600
@@ -102,7 +101,7 @@ def synced_once(settings: Settings, service: InProcess) -> None:
     with closing(opened_store(settings)) as store:
         assert not target_of(settings).is_published
         assert target_of(settings).examined() == "not made yet"
-        with pytest.raises(DatabaseOpenError), target_of(settings).newest():
+        with pytest.raises(DatabaseOpenError), target_of(settings).published():
             pass
         _, refreshed = synced(Bench(settings, store, service))
         assert refreshed.published
@@ -172,8 +171,6 @@ def test_loads_and_a_rebuild_give_the_tables_history_and_marts_that_a_file_gets(
     assert target_of(lake.settings).version == before + 1, "one transaction is one snapshot"
     of_file = file_of(lake, tmp_path / "file")
     assert_equal(lake.settings, of_file)
-    with target_of(lake.settings).published() as connection:
-        assert row_counts(connection, RELATIONS) == row_counts(connection, RELATIONS, committed=False)
     rebuilt = rebuild(lake.run)
     assert rebuilt.published
     assert target_of(lake.settings).version == before + 2
@@ -187,7 +184,7 @@ def test_loads_and_a_rebuild_give_the_tables_history_and_marts_that_a_file_gets(
 
 def test_a_load_that_is_refused_leaves_nothing_and_the_next_one_brings_all_to_this_release(lake, read_more):
     target = Lake(lake.settings)
-    with closing(target.opened_for_writing(lake.store.turn)) as connection:
+    with closing(opened_for_writing(lake.settings, lake.store.turn)) as connection:
         connection.execute("insert into orders select * from orders order by id limit 1")
     before = target.version
     refused = refresh(lake.run)
@@ -196,7 +193,7 @@ def test_a_load_that_is_refused_leaves_nothing_and_the_next_one_brings_all_to_th
     assert target.version == before
     assert {window.state for window in lake.store.windows()} == {"landed", "loaded"}
 
-    with closing(target.opened_for_writing(lake.store.turn)) as connection:  # as another release left it
+    with closing(opened_for_writing(lake.settings, lake.store.turn)) as connection:  # as another release left it
         connection.execute("delete from orders where id = (select min(id) from orders)")
         connection.execute("delete from ops.loads")  # so that the order comes again
         connection.execute("alter table shipments drop column unique_id")
@@ -223,9 +220,12 @@ LATE = {
 def test_a_writer_that_was_overtaken_commits_nothing(lake):
     """Not even what comes after its last look at the turn: PostgreSQL refuses the session itself."""
     target = Lake(lake.settings)
-    load = target.load(lake.store.turn)
-    with closing(target.opened_for_writing(lake.store.turn)) as late, load.open() as connection:
-        connection.execute("delete from orders")
+    with (
+        closing(opened_for_writing(lake.settings, lake.store.turn)) as late,
+        target.load(lake.store.turn) as load,
+        load.session() as session,
+    ):
+        session.connection.execute("delete from orders")
         for statement in ("create table gone as select 1 as number", "drop table gone", LATE["an expiry"]):
             late.execute(statement)
         late.execute("create table kept (number integer)")
@@ -237,31 +237,19 @@ def test_a_writer_that_was_overtaken_commits_nothing(lake):
                 late.execute(statement)
             assert catalogued(lake) == catalogue, what
         with pytest.raises(TakenOver):
-            load.finish(accepted=True)
+            load.publish()
     assert target.version == before
-
-
-def test_a_load_stays_one_transaction_however_little_the_memory(lake):
-    """What DuckDB keeps of deleted rows in a file is no reason to open a lake anew, which would lose the load."""
-    load = Lake(lake.settings).load(lake.store.turn)
-    with load.open() as connection:
-        connection.execute("insert into retailers (id, name) values (-1, 'uncommitted')")
-        room = Room(connection, "10KB")
-        assert room.is_enough
-        for one in (table("retailers"), table("orders")):
-            room.make([one])
-        assert connection.execute("select name from retailers where id = -1").fetchall() == [("uncommitted",)]
-    load.throw_away()
 
 
 def test_a_commit_whose_session_is_lost_says_so_without_the_values_that_it_sent(lake):
     target = Lake(lake.settings)
-    before, load = target.version, target.load(lake.store.turn)
-    with load.open() as connection:
-        connection.execute("insert into retailers (id, name) values (-1, 'planted person')")
-        end_sessions(lake.settings.database_url, "state = 'idle in transaction'")
-    with pytest.raises(NotCommitted, match="could not be committed") as error:
-        load.finish(accepted=True)
+    before = target.version
+    with target.load(lake.store.turn) as load:
+        with load.session() as session:
+            session.connection.execute("insert into retailers (id, name) values (-1, 'planted person')")
+            end_sessions(lake.settings.database_url, "state = 'idle in transaction'")
+        with pytest.raises(NotCommitted, match="could not be committed") as error:
+            load.publish()
     assert "planted" not in str(error.value)
     assert error.value.__cause__ is None
     assert target.version == before
@@ -286,7 +274,7 @@ def test_maintenance_leaves_few_files_and_spares_open_readers(lake, capsys):
         schedule = definitions.build(settings).resolve_schedule_def("maintenance")
         return bool(schedule.evaluate_tick(dg.build_schedule_context()).run_requests)
 
-    with closing(target.opened_for_writing(lake.store.turn)) as connection:  # what a load that changes little does
+    with closing(opened_for_writing(lake.settings, lake.store.turn)) as connection:  # as a small load
         connection.execute(
             "update ops.loads set listed_at = listed_at where window_id = (select min(window_id) from ops.loads)"
         )
@@ -294,14 +282,14 @@ def test_maintenance_leaves_few_files_and_spares_open_readers(lake, capsys):
     assert not is_requested(), "that many loads have not gathered yet"
     settings = settings.model_copy(update={"maintenance_nights": target.loads_gathered})
     assert is_requested()
-    before, scattered = stored(settings), sum(one.files for one in target.tables())
+    before, scattered = stored(settings), sum(one.files for one in tables_of(lake.settings))
     with target.published() as early, target.published() as late:
         late.begin()
         late.execute("from ops.loads limit 0")  # it reads the state of now, and the tables only later
         expected = early.execute(query).fetchall()
         assert run_maintain(settings) == 0
         assert early.execute(query).fetchall() == late.execute(query).fetchall() == expected
-    left = sum(one.files for one in target.tables())
+    left = sum(one.files for one in tables_of(lake.settings))
     assert f"{left:,} files instead of {scattered:,}; deleted 0 that no reader needs" in capsys.readouterr().out
     assert left <= FILES_AFTER
     assert left < scattered
@@ -325,14 +313,15 @@ def test_maintenance_leaves_a_large_file_as_it_is_while_hardly_a_row_is_deleted(
     target = Lake(lake.settings)
 
     def maintained(statement: str) -> tuple[int, int]:
-        with closing(target.opened_for_writing(lake.store.turn)) as connection:
+        with closing(opened_for_writing(lake.settings, lake.store.turn)) as connection:
             connection.execute(statement)
         target.maintain(lake.store.turn, timedelta(0))
-        return next((one.data_files, one.delete_files) for one in target.tables() if one.table_name == "brands")
+        stored = {table.table_name: table for table in tables_of(lake.settings)}
+        return stored["brands"].data_files, stored["brands"].delete_files
 
     brands = "select 1000000000 + n, md5(n::varchar) || md5((-n)::varchar) from range(350_000) as numbers (n)"
     assert maintained(f'insert into main.brands (id, "name") {brands}') == (1, 0)
-    assert sum(one.data_bytes for one in target.tables() if one.table_name == "brands") > LARGE
+    assert sum(one.data_bytes for one in tables_of(lake.settings) if one.table_name == "brands") > LARGE
     assert maintained("delete from main.brands where id = 1000000000") == (1, 1)
     assert maintained("delete from main.brands where id between 1000000000 and 1000010000") == (1, 0)
     maintained("delete from main.brands where id >= 1000000000")
@@ -342,7 +331,7 @@ def test_maintenance_leaves_a_large_file_as_it_is_while_hardly_a_row_is_deleted(
 def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake, lake_url, was_sampled):
     """``was_sampled``: PostgreSQL has kept frequent values of the catalogue itself, as it does by default."""
     settings, folder = lake.settings, lake.layout.root
-    with closing(Lake(settings).opened_for_writing(lake.store.turn)) as connection:  # an earlier snapshot has it too
+    with closing(opened_for_writing(settings, lake.store.turn)) as connection:  # an earlier snapshot has it too
         connection.execute("update pii.order_addresses set last_name = last_name")
     with psycopg.connect(plain(lake_url), autocommit=True) as owner:
         if was_sampled:
@@ -422,7 +411,7 @@ def test_a_reader_who_keeps_a_transaction_open_holds_up_neither_readers_nor_runs
 
 def test_a_writer_that_was_overtaken_maintains_nothing(lake):
     target = Lake(lake.settings)
-    with closing(target.opened_for_writing(lake.store.turn)) as connection:
+    with closing(opened_for_writing(lake.settings, lake.store.turn)) as connection:
         connection.execute("update orders set state = state where id = (select max(id) from orders)")
     before = catalogued(lake)
     Epoch.begin(lake.settings.database_url, ANOTHER, what=WRITER, run_id=None).close()
@@ -444,11 +433,11 @@ def test_reports_read_the_lake(lake, tmp_path):
 
 
 def test_a_lake_stays_where_it_is(lake, tmp_path):
-    moved = Lake(lake.settings.model_copy(update={"data_dir": tmp_path}))
+    moved = lake.settings.model_copy(update={"data_dir": tmp_path})
     with pytest.raises(LakeElsewhere, match=f"{lake.layout.lake}/, and the settings name {tmp_path}/lake/"):
-        moved.opened_for_writing(lake.store.turn)
+        opened_for_writing(moved, lake.store.turn)
     with pytest.raises(LakeElsewhere):
-        moved.refuse_others()
+        Lake(moved).refuse_others()
 
 
 @pytest.fixture(scope="module")
@@ -528,7 +517,7 @@ def test_without_postgresql_there_is_an_error_that_shows_no_password():
         analytics="ducklake",
         state_url="postgresql+psycopg://u:planted-secret@127.0.0.1:1/none?sslpassword=planted-secret",
     )
-    with pytest.raises(DatabaseOpenError, match="lake cannot be opened") as error, target_of(away).newest():
+    with pytest.raises(DatabaseOpenError, match="lake cannot be opened") as error, target_of(away).published():
         pass
     assert "planted-secret" not in "\n".join([str(error.value), *reader_lines(away)])
     with pytest.raises(SettingsError, match="WMS_STATE_URL=postgresql"):

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from tests.conftest import FEWER, turn_at
 from tests.test_sync import assert_equal, first_synced
 from wms_sandbox.app import Sandbox
-from wms_sync.analytics.database import open_for_writing, row_counts
+from wms_sync.analytics.database import Session, open_for_writing, row_counts
 from wms_sync.analytics.errors import CountsDisagreeError
 from wms_sync.analytics.merge import Merger
 from wms_sync.analytics.receipts import receipts
@@ -64,7 +64,7 @@ def test_a_window_is_merged_with_its_receipt_or_not_at_all(bench, sandbox, tmp_p
     copied = Path(shutil.copy(bench.layout.published, tmp_path / "copied.duckdb"))
     copied.chmod(0o600)
     with open_for_writing(copied, memory_limit="500MB") as connection:
-        merger = Merger(connection, bench.layout, run_id="test", include_addresses=False, narrow={})
+        merger = Merger(Session(connection), bench.layout, run_id="test", include_addresses=False, narrow={})
         group = [(bench.store.window(window), flattened_window(bench.layout, window))]
         before = row_counts(connection)
         with pytest.raises(CountsDisagreeError, match="duplicated"):
@@ -77,14 +77,12 @@ def test_a_load_begins_without_what_one_that_was_overtaken_has_committed(bench, 
     """It may be half a load that no check was asked about."""
     first_synced(bench, sandbox)
     target = target_of(bench.settings)
-    overtaken = target.load(bench.store.turn)
-    overtaken.begin()
-    with overtaken.open() as connection:
-        connection.execute("delete from shipments")
-    following = target.load(turn_at(bench.settings.database_url, bench.settings.data_dir))
-    following.begin()
-    with following.open() as connection:
-        assert connection.execute("select count(*) from shipments").fetchall() == [(240,)]
+    with target.load(bench.store.turn) as overtaken:
+        with overtaken.session() as session:
+            session.connection.execute("delete from shipments")
+        following = turn_at(bench.settings.database_url, bench.settings.data_dir)
+        with target.load(following) as load, load.session() as session:
+            assert session.connection.execute("select count(*) from shipments").fetchall() == [(240,)]
 
 
 DAMAGES = [("shipments", ONE_LESS, "hold"), ("packages", ONE_LESS, "hold"), ("shipments", ONE_TWICE, "duplicated")]

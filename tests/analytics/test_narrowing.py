@@ -19,7 +19,7 @@ from tests.test_sync import assert_equal, first_synced, published, synced
 from wms_sandbox.app import Sandbox
 from wms_sandbox.field_treatment import FieldTreatment
 from wms_sandbox.transport import InProcess
-from wms_sync.analytics.database import make_room, open_for_writing
+from wms_sync.analytics.database import Session, open_for_writing
 from wms_sync.analytics.merge import Merger
 from wms_sync.analytics.narrowing import narrowing
 from wms_sync.catalogue import history_tables, table, tables
@@ -165,17 +165,15 @@ def test_the_order_in_which_narrow_and_full_windows_come_does_not_matter(bench, 
             flattening.add(window.id)
     assert all(is_flattened(bench.layout, window.id) for window in windows)
     forwards = merged(bench, windows, tmp_path / "forwards.duckdb")
-    share = 0.1 if refused is not REFUSALS[-1] else 0.0
-    backwards = merged(bench, windows[::-1], tmp_path / "backwards.duckdb", share)
+    backwards = merged(bench, windows[::-1], tmp_path / "backwards.duckdb")
     for slug in forwards:
         assert forwards[slug] == backwards[slug], slug
 
 
-def merged(bench: Bench, windows: tuple[Window, ...], path: Path, share: float | None = None) -> Dump:
+def merged(bench: Bench, windows: tuple[Window, ...], path: Path) -> Dump:
     narrow = {window.id: window.lost for window in windows if window.lost}
     with open_for_writing(empty_tables(path), memory_limit="500MB") as connection:
-        room = None if share is None else lambda _: make_room(connection, "500MB", share)
-        merger = Merger(connection, bench.layout, run_id="t", include_addresses=False, narrow=narrow, make_room=room)
+        merger = Merger(Session(connection), bench.layout, run_id="t", include_addresses=False, narrow=narrow)
         for window in windows:
             merger.merge([(window, flattened_window(bench.layout, window.id))])
         return dump(connection)

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-import duckdb
 import pytest
 from starlette.responses import Response
 
@@ -273,21 +272,6 @@ def test_an_audit_that_fails_is_said_and_the_sync_is_not_touched(bench, sandbox)
     assert "audit" in said[0]
     assert refreshed.published
     assert {window.state for window in bench.store.windows() if window.reason == "audit"} <= {"abandoned"}
-
-
-def test_where_an_order_went_is_filled_in_and_is_no_change_if_an_earlier_release_did_not_ask(
-    bench, sandbox, settings_for
-):
-    one_page(bench, sandbox, settings_for)
-    first_synced(bench, sandbox)
-    with duckdb.connect(bench.layout.working_database) as connection:
-        connection.execute(
-            "update orders set shipping_address_id = null, ship_to_country = null, ship_to_region = null, "
-            "ship_to_classification = null"
-        )
-    night(bench, sandbox)
-    assert (last(bench).compared, last(bench).changed, last(bench).orders_changed) == (240, 0, 0)
-    assert_equal(bench, sandbox)
 
 
 def of_shipments(field: str, value: object):

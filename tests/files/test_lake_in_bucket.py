@@ -19,11 +19,12 @@ from pydantic import SecretStr
 
 from tests.conftest import FEWER
 from tests.files.conftest import KEYS, client_of, foretold, permitted, prefix_of
-from tests.lakes import Lakes
+from tests.lakes import Lakes, tables_of
 from tests.oracle import differences, expected_tables
 from wms_sandbox.app import Sandbox
 from wms_sync.analytics.errors import AnalyticsError, LakeReplaced, LakeUnreachable, MaintenanceError
 from wms_sync.analytics.lake import Lake
+from wms_sync.analytics.lake_open import opened_for_writing
 from wms_sync.analytics.lake_upkeep import AT_ONCE, delete_replaced
 from wms_sync.analytics.persons import is_personal
 from wms_sync.analytics.target import target_of
@@ -69,19 +70,19 @@ def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
     exec(lines + "\nfound = connection.execute('select count(*) from shipments').fetchall()", names)
     assert names["found"] == [(len(expected["shipments"]),)]
 
-    lake, orphan = Lake(settings), "lake/main/orders/of-a-killed-load.parquet"
-    with begin(settings, "maintenance") as run, closing(lake.opened_for_writing(run.turn)) as connection:
+    orphan = "lake/main/orders/of-a-killed-load.parquet"
+    with begin(settings, "maintenance") as run, closing(opened_for_writing(settings, run.turn)) as connection:
         settings.layout.files.replace(run.turn, orphan, b"PAR1")
-        of_earlier_snapshots = len(in_lake(keys)) - sum(one.files for one in lake.tables())
+        of_earlier_snapshots = len(in_lake(keys)) - sum(one.files for one in tables_of(settings))
         assert delete_replaced(connection, run.turn, timedelta(days=1)) == 0
         assert delete_replaced(connection, run.turn, AT_ONCE) == of_earlier_snapshots > 1
     assert orphan not in keys()
-    assert len(in_lake(keys)) == sum(one.files for one in lake.tables())
+    assert len(in_lake(keys)) == sum(one.files for one in tables_of(settings))
     assert lacking(settings) is None
 
     other = settings.model_copy(update={"state_url": SecretStr(lakes.new()), "data_dir": tmp_path / "other"})
     with begin(other, "sync") as run:  # another installation, by mistake in the same place
-        Lake(other).opened_for_writing(run.turn).close()
+        opened_for_writing(other, run.turn).close()
     before = in_lake(keys)
     with (
         begin(settings, "sync") as run,

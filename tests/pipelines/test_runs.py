@@ -24,6 +24,7 @@ from pipelines.operation import Operation
 from pipelines.running import run_backfill, run_job, run_rebuild, run_sync
 from pipelines.sources import MODE, SOURCE
 from tests.beginnings import empty_tables
+from tests.changed_files import change, double_a_shipment
 from tests.conftest import logged
 from tests.pipelines.conftest import LATE_START, TOKEN
 from tests.processes import Command, Ended
@@ -48,7 +49,7 @@ DAYS = DayRange(date(2026, 3, 3), date(2026, 3, 5))
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
     """With tables that are there and empty."""
-    empty_tables(settings.layout.working_database)
+    empty_tables(settings.layout.published)
     return settings
 
 
@@ -94,9 +95,8 @@ def days_shown(instance: dg.DagsterInstance) -> dict[str, dict[str, Any]]:
 
 
 def spoil(settings: Settings) -> None:
-    """Make a blocking check fail: a row of the working file twice."""
-    with duckdb.connect(str(settings.layout.working_database)) as connection:
-        connection.execute("insert into shipments select * from shipments limit 1")
+    """Make a blocking check fail: a row of the tables twice."""
+    double_a_shipment(settings.layout.published)
 
 
 def test_a_sync_ends_in_published_tables_and_again_harmless(settings, instance):
@@ -231,8 +231,8 @@ def test_days_that_cannot_be_read_are_named_before_anything_is_read(settings, in
 
 def test_a_blocking_check_that_fails_publishes_nothing_and_fails_the_run(settings, instance):
     run_sync(settings, instance=instance)
-    before = settings.layout.published.stat()
     spoil(settings)
+    before = settings.layout.published.stat()
 
     with pytest.raises(NotPublished, match="shipments_have_unique_keys") as refused:
         run_backfill(settings, date(2026, 3, 3), date(2026, 3, 6), instance=instance)
@@ -262,9 +262,8 @@ def test_a_blocking_check_that_fails_publishes_nothing_and_fails_the_run(setting
     assert settings.layout.published.stat() == before
 
     # once it would pass, a load publishes what another run had merged; the next one has nothing new and says so
-    with duckdb.connect(str(settings.layout.working_database)) as connection:
-        twice = "select max(rowid) from shipments group by id having count(*) > 1"
-        connection.execute(f"delete from shipments where rowid in ({twice})")
+    twice = "select max(rowid) from shipments group by id having count(*) > 1"
+    change(settings.layout.published, f"delete from shipments where rowid in ({twice})")
     mended, idle = (run_job(Operation(settings), jobs.TABLES, instance=instance) for _ in range(2))
     assert settings.layout.published.stat() != before
     event = instance.get_latest_materialization_event(dg.AssetKey("shipments"))

@@ -21,9 +21,8 @@ from wms_sync.api.client import GlobalApi
 from wms_sync.audit.compare import stored_shipments
 from wms_sync.audit.slice import SliceReader
 from wms_sync.extract.read import Reading
-from wms_sync.flatten.workers import Flattening
-from wms_sync.load.refresh import Refresh, refresh
 from wms_sync.load.refresh import rebuild as rebuild_tables
+from wms_sync.load.refresh import refresh
 from wms_sync.settings import Settings
 from wms_sync.state.run import Run
 from wms_sync.upkeep.forget import forget as forget_orders
@@ -36,21 +35,12 @@ Command = Callable[[Run], object]
 
 
 def sync(run: Run) -> None:
-    """A night: what is not covered, a slice of the audit where one is due, and the tables.
-
-    Every other night some of it is merged before all is read.
-    """
-    begun = Refresh(run)
+    """A night: what is not covered, a slice of the audit where one is due, and the tables."""
     with GlobalApi.from_settings(run.settings, policy=IMPATIENT) as api:
         report = Reading(run, api).sync()
-        if len(run.store.windows()) % 2:
-            with Flattening(run.settings, run.store) as ahead:
-                for window in report.window_ids[:1]:
-                    ahead.add(window)
-            begun.merge_ahead(report.window_ids[:1], run.settings.memory_limit)
         stored = partial(stored_shipments, run.settings)
         SliceReader(run, api, stored=stored).read(report.horizon)
-    assert refresh(run, begun=begun).published
+    assert refresh(run).published
 
 
 def backfill(run: Run, *, start: datetime, end: datetime) -> None:

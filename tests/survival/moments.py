@@ -27,7 +27,6 @@ DATABASE = frozenset({"begin", "commit", "execute"})
 STATEMENTS_OF = frozenset(
     {
         "open_for_writing",
-        "_checkpoint",
         "_complete",
         "Merger._replace",
         "Merger._append",
@@ -36,7 +35,7 @@ STATEMENTS_OF = frozenset(
         "delete_replaced",
         "_write",
         "_clean_file",
-        "_copy",
+        "copy_tables",
     }
 )
 """Functions whose statements change DuckDB files or write Parquet; others read, or fill what is only in memory."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from tests.bloat import bloat
+from tests.changed_files import bloat
 from tests.oracle import Tables
 from tests.survival.counts import RANDOM_KILLS
 from tests.survival.installation import IN_FLIGHT, Installation
@@ -59,30 +59,30 @@ VICTIMS = {
         BACKFILL,
         BACKFILL,
         synced=True,
-        share=(Moment("Refresh._finish > WorkingFile.finish > publish > copy_file: before sendfile"),),
+        share=(Moment("refresh > Refresh.run > FileTarget.load > FileTarget._copy_to: before sendfile"),),
     ),
     "rebuild": Victim(
         ("rebuild",),
         ("sync",),
         synced=True,
-        share=(Moment("Refresh._finish > WorkingFile.finish > Turn.put_in_place > put_in_place: before replace"),),
+        share=(Moment("Refresh.run > FileLoad.publish > Turn.put_in_place > put_in_place: before replace"),),
     ),
     "compaction": Victim(
         ("sync",),
         ("sync",),
         synced=True,
         bloated=True,
-        share=(Moment("WorkingFile.finish > WorkingFile._compact > compact > _copy: after execute", 4),),
+        share=(Moment("Refresh.run > FileTarget.load > FileTarget._copy_to > copy_tables: after execute", 40),),
     ),
     "publish": Victim(
         ("sync",),
         ("sync",),
         synced=True,
-        since=Moment("Refresh._finish > WorkingFile.finish > publish > copy_file: before sendfile"),
+        since=Moment("refresh > Refresh.run > FileTarget.load > FileTarget._copy_to: before sendfile"),
         seconds=0.1,
     ),
 }
-PUBLISHED_LAKE = Moment("Refresh.run > Refresh._finish > LakeLoad.finish > OneTransaction.commit_all: before commit")
+PUBLISHED_LAKE = Moment("Operation._load > refresh > Refresh.run > LakeLoad.publish: before commit")
 BY_NAME = [title for title, victim in VICTIMS.items() if victim.since is None]
 """Publishing is part of each."""
 
@@ -99,7 +99,7 @@ def victims(target: str) -> Mapping[str, Victim]:
 def begun(installation: Installation, victim: Victim) -> Installation:
     """The installation as the victim finds it."""
     if victim.bloated:
-        bloat(installation.layout.working_database)
+        bloat(installation.layout.published)
     return installation
 
 

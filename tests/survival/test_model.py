@@ -254,8 +254,6 @@ class World:
             self.lakes.execute(self.values["state_url"], "drop schema if exists lake cascade")
             return
         self.layout.published.unlink(missing_ok=True)
-        if self.chance.random() < 0.5:
-            self.layout.working_database.unlink(missing_ok=True)
 
     def has_a_damaged_page(self) -> None:
         pages = sorted(self.layout.raw.glob("*/page-*"))

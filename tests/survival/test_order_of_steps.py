@@ -19,7 +19,7 @@ from wms_sandbox.app import Sandbox
 PUT = "Turn.put_in_place > put_in_place: before replace"
 NAME_SYNCED = "Turn.write_whole > Turn.put_in_place > put_in_place > sync: after fsync"
 COMMIT = "Guarded._transaction: before commit"
-PUBLISHED = "WorkingFile.finish > publish > Turn.put_in_place > put_in_place: after replace"
+PUBLISHED = "Refresh.run > FileLoad.publish > Turn.put_in_place > put_in_place: after replace"
 STEPS = {
     "a page is on disk under its name when it is recorded": (
         "land > FolderFiles.put > Turn.write_whole > write_synced: after fsync",
@@ -38,12 +38,12 @@ STEPS = {
         "_put_in_place > put_in_place: before replace",
     ),
     "the published file is on disk before it gets its name": (
-        "Refresh._finish > WorkingFile.finish > publish > sync: after fsync",
-        f"WorkingFile.finish > publish > {PUT}",
+        "refresh > Refresh.run > FileLoad.publish > sync: after fsync",
+        f"Refresh.run > FileLoad.publish > {PUT}",
     ),
     "a window counts as loaded once its rows are published": (
         PUBLISHED,
-        f"Refresh.run > Refresh._finish > StateStore.mark_loaded > {COMMIT}",
+        f"Refresh.run > StateStore.mark_loaded > StateStore._update > {COMMIT}",
     ),
 }
 INTENT = "JournaledLedger.record"

@@ -9,7 +9,7 @@ each table is merged by itself.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby, permutations
@@ -22,9 +22,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.survival.counts import ORDERS_OF_VERSIONS
-from wms_sync.analytics.database import create_empty
+from wms_sync.analytics.database import Session, create_empty
 from wms_sync.analytics.merge import Merger
-from wms_sync.catalogue import Table
 from wms_sync.flatten.window import FlattenedWindow, flattened_window
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
@@ -183,12 +182,11 @@ def merged(
     connection: duckdb.DuckDBPyConnection,
     layout: Layout,
     parts: Sequence[Sequence[Window]],
-    make_room: Callable[[Sequence[Table]], None] | None = None,
 ) -> Merger:
-    """Fresh tables, each part in a transaction of its own, or each table of a part."""
+    """Fresh tables, each part in a transaction of its own."""
     for table in (*KINDS, "history.shipments", "ops.loads"):
         connection.execute(f"truncate {table}")
-    merger = Merger(connection, layout, run_id="load", include_addresses=False, narrow={}, make_room=make_room)
+    merger = Merger(Session(connection), layout, run_id="load", include_addresses=False, narrow={})
     for part in parts:
         merger.merge([(window, flattened_window(layout, window.id)) for window in part])
     return merger
@@ -219,12 +217,11 @@ def test_whatever_the_order_of_arrival_the_tables_hold_what_the_rule_says(seed, 
     layout = Layout(tmp_path)
     versions = played(chance, windows=6)
     windows = landed(layout, versions)
-    for make_room in (None, lambda _: None):
-        chance.shuffle(windows)
-        cuts = sorted(chance.sample(range(1, len(windows)), chance.randrange(len(windows))))
-        parts = [windows[start:end] for start, end in zip([0, *cuts], [*cuts, len(windows)], strict=True)]
-        merged(connection, layout, parts, make_room)
-        assert_by_the_rule(connection, versions, " | ".join(" ".join(one.id for one in part) for part in parts))
+    chance.shuffle(windows)
+    cuts = sorted(chance.sample(range(1, len(windows)), chance.randrange(len(windows))))
+    parts = [windows[start:end] for start, end in zip([0, *cuts], [*cuts, len(windows)], strict=True)]
+    merged(connection, layout, parts)
+    assert_by_the_rule(connection, versions, " | ".join(" ".join(one.id for one in part) for part in parts))
 
 
 def version(window: str, reason: Reason, *, read: int, updated: int | None, id_: int = 1) -> Version:

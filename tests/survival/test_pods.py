@@ -29,7 +29,7 @@ from wms_sync.settings import Settings
 
 RECORDED = "StateStore._update > Guarded._transaction: after commit"
 PUT = "BucketFiles.put > BucketFiles._asked > BucketFiles.put.<locals>.<lambda>"
-COMMIT = "Refresh._finish > LakeLoad.finish > OneTransaction.commit_all"
+COMMIT = "Refresh.run > LakeLoad.publish"
 MAINTAIN = "maintain > put_together > _put_together > committed"
 EXPIRE = "maintain > delete_replaced > committed"
 MOMENTS = {
@@ -44,7 +44,7 @@ MOMENTS = {
     "a table's file is put": ("sync", f"BucketFiles._keep > {PUT}: before put", 5),
     "a load begins": (
         "sync",
-        "Refresh._finish > LakeLoad.open > LakeLoad._begun > OneTransaction.__init__: after begin",
+        "Operation._load > refresh > Refresh.run > Lake.load: after begin",
         1,
     ),
     "rows are merged": (
@@ -52,9 +52,9 @@ MOMENTS = {
         "PendingWindows._merge > Merger.merge > Merger._merge_family > Merger._replace: before execute",
         20,
     ),
-    "a load is committed": ("sync", f"Refresh.run > {COMMIT}: before commit", 1),
-    "a load was committed": ("sync", f"Refresh.run > {COMMIT}: after commit", 1),
-    "a rebuild is committed": ("rebuild", f"Refresh.rebuild > {COMMIT}: before commit", 1),
+    "a load is committed": ("sync", f"Operation._load > refresh > {COMMIT}: before commit", 1),
+    "a load was committed": ("sync", f"Operation._load > refresh > {COMMIT}: after commit", 1),
+    "a rebuild is committed": ("rebuild", f"Operation._load > rebuild > {COMMIT}: before commit", 1),
     "files were put together": ("maintain", f"{MAINTAIN}: before commit", 1),
     "snapshots are expired": (
         "maintain",

@@ -129,7 +129,7 @@ def test_a_log_that_comes_while_a_load_is_published_is_set_aside(bench, sandbox)
     first_synced(bench, sandbox)
 
     def leave_a_log_when_the_copy_is_made(moment: str) -> None:
-        if moment.endswith("WorkingFile.finish > publish > sync: after fsync"):
+        if moment.endswith("FileLoad.publish > sync: after fsync"):
             log_of(bench).write_bytes(b"of the file before")
 
     with watched(leave_a_log_when_the_copy_is_made):
@@ -236,12 +236,11 @@ if os.geteuid() == 0:
     os.setuid(65534)
 settings = Settings.load(_env_file=None, data_dir=Path(sys.argv[1]))
 published = settings.data_dir / "analytics.duckdb"
-for _ in range(2):  # from the working file, and from the published one
+for _ in range(2):
     store = opened_store(settings)
     print(refresh(Run(settings, store, "test")).published)
     store.close()
     print(oct(published.stat().st_mode & 0o777))
-    (settings.data_dir / "work" / "analytics.duckdb").unlink()
 try:
     duckdb.connect(published)
 except duckdb.IOException as error:
@@ -288,7 +287,8 @@ def rows_published(bench) -> int:
 
 def looked_at(bench: Bench, tmp_path: Path) -> tuple[dict[str, int], int, list[Action]]:
     """What status, explain and a plan take from the published file."""
-    with duckdb.connect(bench.layout.working_database, read_only=True) as connection:
+    shutil.copyfile(bench.layout.published, copy := tmp_path / "copy.duckdb")
+    with duckdb.connect(copy, read_only=True) as connection:
         found = connection.execute("select min(shipments.id), min(code) from shipments, retailers").fetchall()
     [(shipment, code)] = found
     (tmp_path / "given.csv").write_text(f"code,name\n{code},Shown\n")
@@ -322,14 +322,13 @@ def test_the_doctor_goes_on_behind_what_nobody_thought_of(bench):
 
 def test_a_damaged_database_is_named_by_its_place_and_made_again(bench, sandbox):
     first_synced(bench, sandbox)
-    published, working = bench.layout.published, bench.layout.working_database
+    published = bench.layout.published
     published.chmod(0o600)
-    for path in (published, working):
-        path.write_bytes(b"no database" * 1000)
+    published.write_bytes(b"no database" * 1000)
     with pytest.raises(DatabaseOpenError, match=f"^{published} cannot be read.*{published}"):
         status(bench.settings, bench.store)
     assert [one.subject for one in examine(bench.settings) if one.verdict == "fail"] == ["published", "tables"]
-    with pytest.raises(DatabaseOpenError, match=f"working file {working} cannot.*{working}") as error:
+    with pytest.raises(DatabaseOpenError, match=f"^{published} cannot be read") as error:
         refresh(bench.run)
     assert str(bench.layout.turns) not in str(error.value)
     published.rename(published.with_suffix(".damaged"))

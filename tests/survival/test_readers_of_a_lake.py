@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from tests.conftest import FEWER, Bench, opened_store
+from tests.lakes import tables_of
 from tests.survival.counts import PUBLISHINGS
 from tests.survival.test_readers import NEW, SHIPMENTS, said
 from tests.test_sync import synced
@@ -64,7 +65,7 @@ def test_readers_see_every_load_whole_and_never_an_error(server, settings_for, l
         states.add(SHIPMENTS + number * NEW)
         if number % PER_MAINTENANCE == 0:
             Lake(settings).maintain(bench.store.turn, timedelta(days=1))
-            files.append(sum(one.files for one in Lake(settings).tables()))
+            files.append(sum(one.files for one in tables_of(settings)))
         assert all(process.poll() is None for process in readers), [one.communicate() for one in readers if one.poll()]
     asked = 0
     for process in readers:

@@ -40,16 +40,13 @@ MOMENTS = {
         "_put_in_place > put_in_place: before replace",
         5,
     ),
-    "the working file is taken": ("sync", f"Refresh.run > WorkingFile.begin > {PUT}", 1),
     "windows are merged": (
         "sync",
-        "PendingWindows.merge_into > PendingWindows._merge > Merger.merge > transaction: before commit",
+        "PendingWindows.merge_next > PendingWindows._merge > Merger.merge > Session.transaction: before commit",
         1,
     ),
-    "the working file comes back": ("sync", f"Refresh._finish > WorkingFile.finish > {PUT}", 1),
-    "the tables are published": ("sync", f"WorkingFile.finish > publish > {PUT}", 1),
-    "a rebuild takes its place": ("rebuild", f"Refresh._finish > WorkingFile.finish > {PUT}", 1),
-    "a rebuild is published": ("rebuild", f"WorkingFile.finish > publish > {PUT}", 1),
+    "the tables are published": ("sync", f"Refresh.run > FileLoad.publish > {PUT}", 1),
+    "a rebuild is published": ("rebuild", f"Refresh.run > FileLoad.publish > {PUT}", 1),
 }
 SHARE = ("a page is landed", "the tables are published")
 """Of the normal suite."""
@@ -89,7 +86,7 @@ def state_of(installation: Installation) -> dict[str, object]:
     with StateStore(installation.settings.get("WMS_STATE_URL", f"sqlite:///{installation.data / 'state.db'}")) as store:
         windows = {window: store.pages(window.id) for window in store.windows()}
     layout = installation.layout
-    kept = [*layout.raw.rglob("*"), *layout.parquet.rglob("*"), layout.published, layout.working_database]
+    kept = [*layout.raw.rglob("*"), *layout.parquet.rglob("*"), layout.published]
     return {"windows": windows} | {str(path): path.read_bytes() for path in kept if path.is_file()}
 
 

@@ -18,7 +18,7 @@ import pytest
 
 from tests.conftest import turn_at
 from tests.files.conftest import KEYS, Wire, in_bucket, keys, s3  # noqa: F401 - fixtures
-from tests.lakes import Lakes, on_lake
+from tests.lakes import Lakes, on_lake, tables_of
 from tests.oracle import Tables
 from tests.survival.counts import FRESH_DISKS, OUTAGES
 from tests.survival.installation import IN_FLIGHT, Installation
@@ -66,7 +66,7 @@ def assert_the_next_goes_on(machines: Make, expected: Tables, keys: Callable[[],
     turn.close()
     assert again.differences(expected) == []
     in_lake = {key for key in keys() if key.startswith("lake/")}
-    assert len(in_lake) == sum(one.files for one in lake.tables()), "orphans are left"
+    assert len(in_lake) == sum(one.files for one in tables_of(again.read_settings)), "orphans are left"
 
 
 @pytest.mark.seeds(FRESH_DISKS)

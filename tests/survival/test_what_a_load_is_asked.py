@@ -1,14 +1,12 @@
 """Asked only of what a load may have changed, the checks find what they find in the whole tables.
 
-Random merges, and random damage such as a defect of the merge would do: to rows of what was merged, in any way, and to
-other rows by adding or deleting some. A load that is refused, or that ended before its checks, is followed by others.
+Random merges, and random damage such as a defect of the merge would do to rows of what was merged.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 
 import duckdb
@@ -16,11 +14,10 @@ import pytest
 
 from tests.survival.counts import LOADS_WITH_DAMAGE
 from tests.survival.test_order_of_versions import Version, connection, landed
-from wms_sync.analytics.asking import OF_LOAD, Checking, ask_whole_tables
-from wms_sync.analytics.checks import checks
+from wms_sync.analytics.asking import OF_LOAD, Checked, ask_after_load, ask_whole_tables
+from wms_sync.analytics.database import Session
 from wms_sync.analytics.errors import CountsDisagreeError
 from wms_sync.analytics.merge import Merger
-from wms_sync.analytics.tally import Tally
 from wms_sync.catalogue import ops_tables, tables
 from wms_sync.flatten.window import flattened_window
 from wms_sync.layout import Layout
@@ -47,11 +44,6 @@ OF_A_SHIPMENT = (
     "select 'page', 1, 'Shipment', $id, '$.updated_at', _window_id, _extracted_at + interval 1 hour from shipments "
     "where id = $id",
 )
-OF_ANY_ROW = (
-    "insert into shipments select * from shipments order by id limit 1",
-    "delete from shipments where id = (select min(shipment_id) from packages)",
-    "insert into retailers select * from retailers order by id limit 1",
-)
 
 
 def wide(chance: random.Random, load: int) -> list[Version]:
@@ -76,12 +68,10 @@ class Tables:
     chance: random.Random
 
     def load(self, number: int) -> None:
-        """Merge some windows, do damage, and ask, unless the load ends before that."""
-        checking = Checking(self.layout, "500MB")
-        checking.begin(self.connection)
+        """Merge some windows, do damage, and ask."""
         versions = wide(self.chance, number)
-        tally = Tally()
-        merger = Merger(self.connection, self.layout, run_id="load", include_addresses=False, narrow={}, tally=tally)
+        session = Session(self.connection)
+        merger = Merger(session, self.layout, run_id="load", include_addresses=False, narrow={})
         windows: Sequence[Window] = landed(self.layout, versions)
         if windows:
             try:
@@ -93,17 +83,14 @@ class Tables:
             self.connection.execute(
                 self.chance.choice(OF_A_SHIPMENT).replace("$id", str(self.chance.choice(shipments)))
             )
-        if number and self.chance.random() < 0.1:
-            return
-        checking.ask(self.connection, alone=True, tally=self.chance.choice((tally, None)))
-        assert checking.is_complete
-        self.assert_as_in_whole_tables(checking)
+        merged = [window.id for window in windows]
+        self.assert_as_in_whole_tables(ask_after_load(self.connection, self.layout, merged, everything=False))
 
-    def assert_as_in_whole_tables(self, checking: Checking) -> None:
-        whole = ask_whole_tables(lambda: nullcontext(self.connection), checks(), memory_limit="4GB")
-        found = {one.check.name: (one.offending, bool(one.sample)) for one in checking.results}
-        assert found == {one.check.name: (one.offending, bool(one.sample)) for one in whole}
-        self.limited = any(one.asked == OF_LOAD for one in checking.results)
+    def assert_as_in_whole_tables(self, checked: Checked) -> None:
+        whole = ask_whole_tables(self.connection)
+        found = {result.check.name: (result.offending, bool(result.sample)) for result in checked.results}
+        assert found == {result.check.name: (result.offending, bool(result.sample)) for result in whole}
+        self.limited = any(result.asked == OF_LOAD for result in checked.results)
 
 
 @pytest.mark.seeds(LOADS_WITH_DAMAGE)
@@ -116,6 +103,4 @@ def test_asked_of_a_load_the_checks_find_what_they_find_in_whole_tables(seed, co
         there.limited = False
         there.load(number)
         limited += there.limited
-        if there.chance.random() < 0.1:
-            connection.execute(there.chance.choice(OF_ANY_ROW))
     assert limited, "no load was asked by itself: the test shows nothing"

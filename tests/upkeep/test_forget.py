@@ -186,7 +186,7 @@ def test_nothing_of_a_forgotten_order_is_left_in_any_file(stored):
     before, kept_before = holding(stored, order), holding(stored, other)
     named = rows_naming(stored, order)
     assert set(named) >= {"pii.order_addresses", "main.orders", "main.order_status_history"}
-    assert {part.split("/")[0] for part in before} == {"raw", "parquet", "work", "analytics.duckdb"}
+    assert {part.split("/")[0] for part in before} == {"raw", "parquet", "analytics.duckdb"}
     assert (MARK % order).encode() in stored.layout.published.read_bytes(), "the search of raw bytes would find it"
     counted, defined = rows(stored), definitions(stored)
 
@@ -196,7 +196,7 @@ def test_nothing_of_a_forgotten_order_is_left_in_any_file(stored):
     assert holding(stored, other) == kept_before
     assert done.pages == len([part for part in before if part.startswith("raw/")])
     assert done.parquet_files == len([part for part in before if part.startswith("parquet/")])
-    assert (done.databases, done.orders) == (2, (order,))
+    assert (done.databases, done.orders) == (1, (order,))
     assert definitions(stored) == defined, "tables, views and comments"
     left = rows(stored)
     lost = {name: count - left[name] for name, count in counted.items() if left[name] != count}
@@ -253,7 +253,7 @@ def test_without_addresses_where_an_order_went_is_forgotten_all_the_same(service
             before = dict(connection.execute(sent).fetchall())
         order = min(before)
         assert before[order] == MARK % order
-        assert {part.split("/")[0] for part in holding(bench, order)} == {"raw", "parquet", "work", "analytics.duckdb"}
+        assert {part.split("/")[0] for part in holding(bench, order)} == {"raw", "parquet", "analytics.duckdb"}
         forgotten(bench, order)
         assert holding(bench, order) == set()
         assert_recorded(bench)
@@ -297,7 +297,7 @@ def test_leftovers_of_killed_runs_go_too(stored):
         stored.layout.turns / "writer-1-killed" / "flatten-1" / "batch" / "OrderAddress.jsonl",
         stored.layout.turns / "writer-1-killed" / "publishing.duckdb",
         stored.layout.work / "spill" / "duckdb_temp_storage.tmp",
-        stored.layout.working_database.with_name("analytics.duckdb.wal"),
+        stored.layout.work / "reading-0.duckdb",
         stored.layout.root / "analytics.duckdb.wal.of-an-earlier-file",
     ]
     for path in leftovers:

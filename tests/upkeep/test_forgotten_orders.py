@@ -50,6 +50,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     synced(bench)
     add_to_list(bench.layout, bench.store, ORDERS)
     bench.store.mark_forgotten(ORDERS)
+    recover(Run(settings, bench.store, "test"))  # which takes them out of the tables
     bench.store.close()
     return folder
 

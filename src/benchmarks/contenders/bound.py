@@ -11,6 +11,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 from time import monotonic
@@ -55,9 +56,9 @@ def _run_of_dagster(home: str) -> None:
 
 
 def _copy(source: str, target: str) -> None:
-    from wms_sync.durable import copy_file, sync
+    from wms_sync.durable import sync
 
-    copy_file(Path(source), Path(target))
+    shutil.copyfile(source, target)
     sync(Path(target))
 
 

@@ -16,8 +16,7 @@ from msgspec import Struct
 
 from wms_sync.alerts import runs
 from wms_sync.alerts.fact import Event, Fact, Undecided, digest
-from wms_sync.analytics.seal import is_gone
-from wms_sync.analytics.target import Target, target_of
+from wms_sync.analytics.target import Target, is_gone, target_of
 from wms_sync.cron import longest_pause
 from wms_sync.extract.nights import is_being_retried
 from wms_sync.extract.plan import data_as_of, late_after

@@ -56,11 +56,6 @@ class Check(Struct, frozen=True):
     reads: tuple[str, ...] = ()
     comes_from: str | None = None
 
-    @property
-    def is_of_keys(self) -> bool:
-        """Return whether this asks whether the keys of its table are unique."""
-        return self.name == keys_check(self.table)
-
 
 @cache
 def checks() -> tuple[Check, ...]:
@@ -76,63 +71,42 @@ def release() -> str:
     return f"{version('wms-sync')} {hashlib.sha256(asked.encode()).hexdigest()[:12]}"
 
 
-def keys_check(slug: str) -> str:
-    """Return the name of the check that the keys of a table are unique; every table has one."""
-    return f"{slug}_have_unique_keys"
-
-
-def doubled_keys(slugs: Sequence[str]) -> str:
-    """Return the query for the checks of keys that may find something in the rows that a load may have changed.
-
-    Where it names none, none of them finds anything; see ``expressions``.
-    """
-    keys = (
-        f"select {literal(keys_check(one.slug))} as name, hash({', '.join(map(quote, one.keys))}) as key_hash, "
-        f"{_lacking(one)} as lacks from {quote(one.slug + _OF_LOAD)}"
-        for one in map(table, slugs)
-    )
-    return sql_files.read("asked/doubled_keys.sql").format(keys="\nunion all\n".join(keys))
-
-
 def counted_rows(slug: str) -> str:
     """Return the query for the number of rows of a table that a load may have changed; see ``expressions``."""
     return f"select count(*) from {quote(slug + _OF_LOAD)}"
 
 
-def expressions(slugs: Sequence[str], since: int | None = None, *, copied: bool = False) -> str:
+def expressions(slugs: Sequence[str]) -> str:
     """Return the common table expressions for the rows of these tables that a load may have changed.
 
     ``<slug>_of_load`` has the keys and is computed once. A table in schema ``main`` is also there by its own name with
-    every column, for the checks that read more than the keys: it hides the whole table. With ``since``, in microseconds
-    of the epoch, they are the rows that were read since then. With ``copied`` they come from ``copies``, where there is
-    one.
+    every column, for the checks that read more than the keys: it hides the whole table. Its rows are those of
+    ``copies``.
     """
     parts: list[str] = []
     histories = {table(history.name).slug: history for history in history_tables()}
     for slug in dict.fromkeys(slugs):
-        one = table(slug)
-        keys = dict.fromkeys((one.root_key, *one.keys, *one.parent_key))
-        columns = ", ".join(map(quote, keys))
-        is_read_whole = slug in _read_whole()
-        rows_of = _rows_of_copy if copied and is_read_whole else _rows_of_load
-        parts.append(f"{quote(slug + _OF_LOAD)} as materialized ({rows_of(one, columns, since)})")
-        if is_read_whole:
-            parts.append(f"{quote(slug)} as not materialized ({rows_of(one, '*', since)})")
+        of = table(slug)
+        columns = ", ".join(map(quote, dict.fromkeys((of.root_key, *of.keys, *of.parent_key))))
+        is_copied = slug in _read_whole()
+        keys = f"select {columns} from {_copy(slug)}" if is_copied else _rows_of_load(of, columns)
+        parts.append(f"{quote(slug + _OF_LOAD)} as materialized ({keys})")
+        if is_copied:
+            parts.append(f"{quote(slug)} as not materialized (from {_copy(slug)})")
         if slug in histories:
-            rows = _rows_of_load(histories[slug], "*", since)
+            rows = _rows_of_load(histories[slug], "*")
             parts.append(f"{quote(_history_of_load(slug))} as not materialized ({rows})")
     return "with " + ",\n".join(parts) if parts else ""
 
 
-def copies(slugs: Sequence[str], since: int | None = None) -> Iterator[str]:
+def copies(slugs: Sequence[str]) -> Iterator[str]:
     """Yield the statements that copy the rows that a load may have changed, of tables that checks read more of.
 
-    Each time that a statement names a table of a lake, it costs several requests to the catalogue; the checks name
-    these tables dozens of times.
+    The checks name these tables dozens of times, and each time would search a whole table.
     """
     for slug in dict.fromkeys(slugs):
         if slug in _read_whole():
-            yield f"create or replace temp table {_copy(slug)} as {_rows_of_load(table(slug), '*', since)}"
+            yield f"create or replace temp table {_copy(slug)} as {_rows_of_load(table(slug), '*')}"
 
 
 def _copy(slug: str) -> str:
@@ -143,19 +117,10 @@ def _history_of_load(slug: str) -> str:
     return f"history_of_{slug}{_OF_LOAD}"
 
 
-def _rows_of_copy(one: Table, columns: str, _: int | None) -> str:
-    return f"select {columns} from {_copy(one.slug)}"
-
-
-def _rows_of_load(one: Table, columns: str, since: int | None) -> str:
-    path = "rows_of_windows" if one.schema == "ops" else "rows_of_load" if since is None else "rows_since"
+def _rows_of_load(of: Table, columns: str) -> str:
+    path = "rows_of_windows" if of.schema == "ops" else "rows_of_load"
     return sql_files.read(f"asked/{path}.sql").format(
-        columns=columns,
-        table=one.qualified,
-        root_key=quote(one.root_key),
-        root=literal(one.root),
-        read_at="last_seen_at" if one.schema == "history" else "_extracted_at",
-        since=since,
+        columns=columns, table=of.qualified, root_key=quote(of.root_key), root=literal(of.root)
     )
 
 
@@ -178,7 +143,7 @@ def _derived() -> Iterator[Check]:
 def _unique_keys(one: Table) -> Check:
     keys = ", ".join(map(quote, one.keys))
     return _blocking(
-        keys_check(one.slug),
+        f"{one.slug}_have_unique_keys",
         f"No two rows have the same {', '.join(one.keys)}, and none lacks any of them.",
         f"{{count}} [key|keys] of {one.title} [is|are] repeated or incomplete",
         f"select {keys}, count(*) as occurrences from {{0}} group by all having count(*) > 1 or {_lacking(one)}",

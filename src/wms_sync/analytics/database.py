@@ -1,9 +1,8 @@
-"""Open DuckDB files, and bring the tables, views and comments of the working database to what ``sql/`` defines.
+"""Open DuckDB files, and bring tables, views and comments to what ``sql/`` defines.
 
-When the working database is opened, existing tables are compared with their definitions, unless the last load had the
-same ones. So an added column, table, mart or comment needs no migration, nor does an integer column that becomes a
-decimal. Any other type, and an unknown column, is a newer release's, and refused. A table of schema ``history`` with
-other columns is dropped, and the load makes it again.
+A load compares the tables that it continues from with their definitions, unless the last load had the same ones. So an
+added column, table, mart or comment needs no migration. Another type, and an unknown column, is a newer release's, and
+refused. If a table of schema ``history`` has other columns, the load rebuilds all tables.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ import re
 import secrets
 import shutil
 import struct
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,8 +28,6 @@ from msgspec import Struct
 from wms_sync import sql_files
 from wms_sync.analytics.errors import DatabaseForbidden, DatabaseNewer, DatabaseOpenError, TablesNewer
 from wms_sync.analytics.foreign_log import set_aside_log
-from wms_sync.analytics.lake_rows import committed_rows
-from wms_sync.analytics.one_transaction import OneTransaction, filled, is_known_empty
 from wms_sync.catalogue import (
     Table,
     history_tables,
@@ -45,7 +42,6 @@ from wms_sync.catalogue import (
 )
 from wms_sync.durable import Inaccessible, make_private, make_private_file
 from wms_sync.layout import Layout, spill
-from wms_sync.settings import memory_bytes
 
 TableColumns = dict[str, tuple[str, str | None]]
 """Type and comment, by column."""
@@ -61,11 +57,6 @@ class PresentRelation(Struct, frozen=True):
 
 Relations = dict[tuple[str, str], PresentRelation]
 """By schema and name, sorted."""
-Places = Mapping[tuple[str, str], int]
-"""By schema and table: how many rows were ever written to it, without those that a compaction or checkpoint removed."""
-
-WIDENED = ("BIGINT", "DECIMAL(18,4)")
-"""Release 0.1.0 stored quantities as whole numbers."""
 _HEADER = struct.Struct("<8x4sQ")
 _VIEW = re.compile(r"^CREATE VIEW (\w+\.)?")
 SCHEMAS = ("main", "pii", "ops", "history", "marts")
@@ -82,130 +73,55 @@ BLOCK = "65536"
 """Bytes of a block of a new file, DuckDB's default being 262144: each column that a load writes to takes a block, in
 memory and of the processor's time. A night's statements cost a quarter less, the file is 7 % larger, and with smaller
 blocks twice as large. Existing files have theirs until they are compacted or rebuilt; DuckDB 1.1 reads both."""
-COSTLY = "fsst"
-"""Compression that the checkpoint at the end does without. To look whether it suits a column takes a third of a night's
-checkpoint, even for few rows. Large commits, which go straight into the file, and compaction use it."""
-FILLED = 0.7
-"""A share of the memory limit. A transaction that writes to every table takes 300 MB of it, however few the rows."""
-TO_CLOSE = 100 * 1000**2
-"""What the checkpoint at the end may take beyond the limit, which what was changed may use up; nothing else runs."""
-FULL = 0.9
-"""Likewise, with what was only read. DuckDB does not tell what of it can go: where a few rows of many blocks were
-deleted, hardly any of it can."""
-ROOM = 0.3
-"""Likewise, where the next step is to have the memory for itself."""
-LOOKS = 1 / 3
-"""Likewise, which a checkpoint may take to look where rows are deleted."""
-ROWS_PER_GROUP, BYTES_PER_GROUP = 122_880, 1024**2
-"""What DuckDB keeps in memory of which rows of a row group are deleted, once it has looked, if each part has some."""
+
+
+class Session:
+    """The tables of a load, open for writing. Each step of the load is a transaction, unless the load is one."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, *, is_one_transaction: bool = False) -> None:
+        self.connection = connection
+        self._is_one_transaction = is_one_transaction
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit at the end, and roll back after an error. A commit fails only if there is too little memory for it."""
+        if self._is_one_transaction:
+            yield
+            return
+        self.connection.begin()
+        try:
+            yield
+        except BaseException:
+            self.connection.rollback()
+            raise
+        try:
+            self.connection.commit()
+        except duckdb.TransactionException as error:  # rolled back; nobody else writes, so there are no conflicts
+            raise duckdb.OutOfMemoryException(str(error)) from error
 
 
 @contextmanager
 def open_for_writing(
-    path: Path, *, memory_limit: str, called: Path | None = None, like: Path | None = None
+    path: Path, *, memory_limit: str, called: Path | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the database at ``path``, create what it lacks, and checkpoint and close it at the end.
 
-    ``called`` is the path to show in errors if the file was moved into a turn's folder. ``like`` is a database with the
-    definitions of this release, which a new file takes over from it: to make them takes twenty times as long. Raise
-    ``DatabaseOpenError`` or ``TablesNewer``.
+    ``called`` is the path to show in errors if the file is a copy. Raise ``DatabaseOpenError`` or ``TablesNewer``.
     """
-    make_private(path.parent)
     try:
         connection = duckdb.connect(path, config=settings_of(path, memory_limit))  # type: ignore[arg-type]
     except duckdb.Error as error:
         shown = called or path
         _refuse_newer(path, shown)
-        raise DatabaseOpenError(
-            f"The working file {shown} cannot be opened ({_error_text(error, path, shown)}). If another program has it "
-            "open, end that program. If it is damaged, delete it if it still exists. Then run again: the working file "
-            "is made again from the published file, or by `wms-sync rebuild`."
-        ) from None
+        raise _unreadable(shown, _error_text(error, path, shown)) from None
     try:
         connection.execute("set timezone = 'UTC'")
-        if like is not None:
-            _define_like(connection, like)
-        elif not is_as_defined(connection):
+        if not is_as_defined(connection):
             _complete(connection)
         yield connection
-        _checkpoint(connection, memory_limit)
+        connection.execute("checkpoint")
     finally:
         connection.close()
-
-
-def make_room(connection: duckdb.DuckDBPyConnection, memory_limit: str, share: float = ROOM) -> None:
-    """Open the file anew if more than this share of the memory is in use."""
-    if not has_room(connection, memory_limit, share):
-        open_anew(connection, memory_limit)
-
-
-def open_anew(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> None:
-    """Close the file and open it again under the same connection, which frees its memory.
-
-    Temporary tables stay. No transaction may be under way; a connection that is one transaction stays as it is.
-    """
-    if isinstance(connection, OneTransaction):
-        return
-    _checkpoint(connection, memory_limit)
-    query = "select database_name, path from duckdb_databases() where database_name = current_database()"
-    ((name, path),) = connection.execute(query).fetchall()
-    connection.execute(f"attach ':memory:' as aside; use aside; detach {quote(name)}")
-    connection.execute(f"attach {literal(path)} as {quote(name)}; use {quote(name)}; detach aside")
-    connection.execute(f"set memory_limit = '{memory_limit}'")
-
-
-def has_room(connection: duckdb.DuckDBPyConnection, memory_limit: str, share: float = ROOM) -> bool:
-    """Return whether at most this share of the memory is in use, whatever for."""
-    _, everything = memory_in_use(connection)
-    return everything <= share * memory_bytes(memory_limit)
-
-
-def _checkpoint(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> None:
-    """Write what was changed into the file.
-
-    DuckDB then looks in all tables for row groups of which most rows are deleted, and puts them together, unless there
-    are too many to have in memory where rows are deleted. Compaction frees that space in the end.
-    """
-    limit = memory_bytes(memory_limit)
-    connection.execute(f"set memory_limit = '{limit + TO_CLOSE}B'")
-    looks = where_deleted(places(connection).values()) <= LOOKS * limit
-    connection.execute(f"set disabled_compression_methods = '{COSTLY}'")
-    with nullcontext() if looks else _older_reader(connection):
-        connection.execute("checkpoint")
-
-
-@contextmanager
-def _older_reader(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Keep a reader of an earlier state open: as long as there is one, DuckDB leaves all rows where they are."""
-    with connection.cursor() as reader:
-        reader.begin()
-        reader.execute("from ops.loads limit 0")
-        connection.execute("delete from ops.loads where false")  # commits, or the reader's state would be the newest
-        yield
-
-
-def is_filled(connection: duckdb.DuckDBPyConnection, memory_limit: str, share: float = FILLED) -> bool:
-    """Return whether more than this share of the memory limit is in use or spilled, without what was only read.
-
-    With what was only read, all but ``FULL`` may be in use. DuckDB frees the memory of changed rows only when the file
-    is closed, and the checkpoint then needs some as well. What is one transaction cannot be closed half done.
-    """
-    if isinstance(connection, OneTransaction):
-        return False
-    changed, everything = memory_in_use(connection)
-    limit = memory_bytes(memory_limit)
-    return changed > share * limit or everything > FULL * limit
-
-
-def where_deleted(rows: Iterable[int]) -> float:
-    """Return the bytes that DuckDB keeps in memory once it has read tables with so many rows, some of them deleted."""
-    return sum(rows) / ROWS_PER_GROUP * BYTES_PER_GROUP
-
-
-def memory_in_use(connection: duckdb.DuckDBPyConnection) -> tuple[int, int]:
-    """Return the bytes that changes take, and that everything takes."""
-    ((changed, everything),) = connection.execute(sql_files.read("queries/memory_in_use.sql")).fetchall()
-    return int(changed), int(everything)
 
 
 def settings_of(path: Path, memory_limit: str) -> dict[str, str]:
@@ -245,7 +161,7 @@ def open_for_reading(
 
 
 def _connected(layout: Layout, path: Path, memory_limit: str | None) -> duckdb.DuckDBPyConnection:
-    config = settings_of(layout.working_database, memory_limit) if memory_limit else {}
+    config = settings_of(layout.work / path.name, memory_limit) if memory_limit else {}
     try:
         return duckdb.connect(path, read_only=True, config=config)  # type: ignore[arg-type]
     except duckdb.IOException:
@@ -300,18 +216,6 @@ def _error_text(error: Exception, path: Path, shown: Path) -> str:
     return f"{type(error).__name__}: {error}".replace(str(path), str(shown))
 
 
-def places(connection: duckdb.DuckDBPyConnection) -> Places:
-    """Read from the metadata how far each table reaches: rows are appended, and deleted ones keep their place.
-
-    Nothing is known of a connection that is one transaction: a lake's rows have no place, and to list its tables takes
-    longer than to count them.
-    """
-    if isinstance(connection, OneTransaction):
-        return {}
-    rows = connection.execute(sql_files.read("queries/places.sql")).fetchall()
-    return {(schema, name): size for schema, name, size in rows}
-
-
 def records(result: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
     """Return the rows of a query, each as a dictionary."""
     names = [column[0] for column in result.description or []]
@@ -321,8 +225,6 @@ def records(result: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
 def stored_rows(connection: duckdb.DuckDBPyConnection, name: str) -> list[tuple[object, ...]]:
     """Return the rows of the ``ops`` table ``name``, with the columns in the order of its definition."""
     of = table(f"ops_{name}")
-    if is_known_empty(connection, of.place):
-        return []
     return connection.execute(f"select {_listed(of.column_names)} from {of.qualified}").fetchall()
 
 
@@ -349,7 +251,6 @@ def replace_rows(
     if new := [row for row in wanted if row not in stored]:
         given = _given(of, of.column_names)
         connection.execute(f"insert into {of.qualified} by name {given}", [_as_json(of.column_names, new)])
-        filled(connection, of.place)
 
 
 def _given(of: Table, columns: Collection[str]) -> str:
@@ -366,21 +267,6 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(map(quote, names))
 
 
-@contextmanager
-def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Commit at the end, and roll back after an error. A commit fails only if there is too little memory for it."""
-    connection.begin()
-    try:
-        yield
-    except BaseException:
-        connection.rollback()
-        raise
-    try:
-        connection.commit()
-    except duckdb.TransactionException as error:  # it is rolled back; nobody else writes, so there are no conflicts
-        raise duckdb.OutOfMemoryException(str(error)) from error
-
-
 def has_ops_table(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
     """Return whether there is this table of ``ops``; the next load adds it to what an older release has made."""
     try:
@@ -390,39 +276,23 @@ def has_ops_table(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
     return True
 
 
-def row_counts(
-    connection: duckdb.DuckDBPyConnection, of: Iterable[Table] | None = None, *, committed: bool = True
-) -> dict[str, int]:
+def row_counts(connection: duckdb.DuckDBPyConnection, of: Iterable[Table] | None = None) -> dict[str, int]:
     """Return the number of rows of each table, by ``Table.slug``; by default of those that ``flatten`` fills.
 
     A table that there is not yet, because no load was made since it was defined, has none. Where there is none of them,
-    the database is not ours: then DuckDB's ``CatalogException`` is raised. ``committed`` says that this connection has
-    changed nothing that is not committed: then a lake's catalogue counts all tables at once.
+    the database is not ours: then DuckDB's ``CatalogException`` is raised.
     """
     asked = tuple(of or tables())
-    if committed and (in_lake := committed_rows(connection)) is not None:
-        return {one.slug: in_lake.get(one.place, 0) for one in asked}
-    held = tuple(one for one in asked if not is_known_empty(connection, one.place))
     try:
-        counted = _counted(connection, held)
-    except duckdb.CatalogException:  # only now: to list the tables of a lake takes longer than to count them
+        counted = _counted(connection, asked)
+    except duckdb.CatalogException:
         present = set(connection.execute("select schema_name, table_name from duckdb_tables()").fetchall())
-        counted = _counted(connection, tuple(one for one in held if one.place in present) or held)
-    return {one.slug: counted.get(one.slug, 0) for one in asked}
-
-
-def rows_left(connection: duckdb.DuckDBPyConnection, *, is_as_left: bool) -> dict[str, int]:
-    """Return the same of the published tables; if they are surely as a load left them, as its checks noted it."""
-    known = {}
-    if is_as_left:
-        known = dict(connection.execute("select distinct table_slug, rows_in_table from ops.checks").fetchall())
-    return known if known.keys() >= {one.slug for one in tables()} else row_counts(connection)
+        counted = _counted(connection, tuple(table for table in asked if table.place in present) or asked)
+    return {table.slug: counted.get(table.slug, 0) for table in asked}
 
 
 def _counted(connection: duckdb.DuckDBPyConnection, of: Iterable[Table]) -> dict[str, int]:
-    if not of:
-        return {}
-    counts = (f"select {literal(one.slug)}, count(*) from {one.qualified}" for one in of)
+    counts = (f"select {literal(table.slug)}, count(*) from {table.qualified}" for table in of)
     return dict(connection.execute("\nunion all\n".join(counts)).fetchall())
 
 
@@ -458,13 +328,9 @@ def complete(connection: duckdb.DuckDBPyConnection, *, comments_on_views: bool =
             _adapt_columns(connection, one, present[one.place].columns, wanted[one.place].columns)
         else:
             connection.execute(one.create)
-    for one in history_tables():
-        if one.place in present and _types(present[one.place]) != _types(wanted[one.place]):
-            present.pop(one.place)
-            connection.execute(f"drop table {one.qualified}")
-            connection.execute("update ops.loads set in_history = null")  # the load makes all of it from Parquet files
-        if one.place not in present:
-            connection.execute(one.create)
+    for history in history_tables():
+        if history.place not in present:
+            connection.execute(history.create)
     for mart in marts():
         if mart.place not in present or not _is_same_view(present[mart.place], wanted[mart.place]):
             connection.execute(mart.create)
@@ -474,11 +340,15 @@ def complete(connection: duckdb.DuckDBPyConnection, *, comments_on_views: bool =
         connection.execute(";\n".join(("pragma disable_optimizer", *changed, "pragma enable_optimizer")))
 
 
-def _define_like(connection: duckdb.DuckDBPyConnection, like: Path) -> None:
-    ((own,),) = connection.execute("select current_database()").fetchall()
-    connection.execute(f"attach {literal(str(like))} as alike (read_only)")
-    connection.execute(f"copy from database alike to {quote(own)} (schema)")
-    connection.execute("detach alike")
+def has_other_history(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Return whether a table of schema ``history`` has other columns than ``sql/`` defines, so it must be rebuilt."""
+    if is_as_defined(connection):
+        return False
+    present, wanted = relations_in(connection), defined()
+    return any(
+        history.place in present and _types(present[history.place]) != _types(wanted[history.place])
+        for history in history_tables()
+    )
 
 
 def drop_everything(connection: duckdb.DuckDBPyConnection) -> None:
@@ -548,8 +418,6 @@ def _adapt_columns(
     for column, (kind, _) in wanted.items():
         if column not in present:
             connection.execute(f"alter table {table.qualified} add column {quote(column)} {kind}")
-        elif (present[column][0], kind) == WIDENED:
-            connection.execute(f"alter table {table.qualified} alter column {quote(column)} type {kind}")
         elif present[column][0] != kind:
             raise TablesNewer(
                 f"{table.schema}.{table.name}.{column} is {present[column][0]}, and {kind} in this release"

@@ -1,33 +1,40 @@
-"""The tables in a file: a load changes the working file, and a copy of it replaces ``analytics.duckdb``.
+"""The tables in a file: a load changes a private copy of ``analytics.duckdb``, which then replaces it by a rename.
 
-The working file is in the turn's folder as long as the load goes on. A run that fails, is killed or is taken over
-leaves none, so what it may still commit to its own copy does no harm. The next run continues from the published file,
-whose receipts say what is still to be merged.
+The copy lies in the turn's folder, so nobody sees it before, and the next run deletes what a kill leaves. Whatever goes
+wrong, the published file stays as it was, and its receipts say what the next load has to merge. Readers that have the
+old file open keep it, new connections see the new one, and there is always a file.
+
+The published file has no write permission, because a writer that had the old file open would leave a log beside the new
+file, to which it does not belong. Only root can write to it anyway.
 """
 
 from __future__ import annotations
 
+import logging
 import shutil
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import duckdb
 
 from wms_sync.analytics import database
-from wms_sync.analytics.compact import compact, is_bloated
-from wms_sync.analytics.file_erase import erase
+from wms_sync.analytics.compact import copy_tables, is_bloated
+from wms_sync.analytics.database import Session
 from wms_sync.analytics.foreign_log import report_foreign_log
-from wms_sync.analytics.publish import publish
-from wms_sync.analytics.seal import seal_of
+from wms_sync.analytics.persons import held_rows, write_forgotten
 from wms_sync.analytics.target import Opened
+from wms_sync.durable import share_with_group, sync
 from wms_sync.layout import log_of
 from wms_sync.settings import Settings
 from wms_sync.state.turns import Turn
 
+logger = logging.getLogger(__name__)
+
 
 class FileTarget:
-    """The published file and the working file of a data folder."""
+    """The published file of a data folder."""
 
     is_beside_the_state = False
 
@@ -65,35 +72,17 @@ class FileTarget:
         """Return the size of the published file."""
         return self._layout.published.stat().st_size
 
-    @property
-    def published_seal(self) -> str | None:
-        """Return the seal of the published file."""
-        return seal_of(self._layout.published)
-
-    @property
-    def newest_seal(self) -> str | None:
-        """Return the seal of the working file; of the published one if there is none."""
-        return seal_of(self._newest)
-
-    @property
-    def _newest(self) -> Path:
-        working = self._layout.working_database
-        return working if working.exists() else self._layout.published
-
     def published(self, *, memory_limit: str | None = None) -> Opened:
         """Open the published file, as ``database.open_for_reading``."""
         return database.open_for_reading(self._layout, self._layout.published, memory_limit=memory_limit)
 
-    def newest(self, *, memory_limit: str | None = None) -> Opened:
-        """Open the working file; the published one if there is none."""
-        return database.open_for_reading(self._layout, self._newest, memory_limit=memory_limit)
-
     def examined(self) -> str:
-        """Open the working file for writing, if there is one."""
-        if not self._layout.working_database.exists():
+        """Compare the definitions that the latest load had with those of this release."""
+        if not self.is_published:
             return "not made yet"
-        with database.open_for_writing(self._layout.working_database, memory_limit=self._memory_limit):
-            return "the working file opens and has the columns that sql/tables defines"
+        with self.published() as connection:
+            same = database.is_as_defined(connection)
+        return "the file has the tables that sql/ defines" if same else "the next load brings the file to this release"
 
     def refuse_others(self) -> None:
         """Do nothing: the file is in the data folder, which is this installation's own."""
@@ -105,9 +94,17 @@ class FileTarget:
         """Return none: readers keep the file that they have open."""
         return ()
 
-    def load(self, turn: Turn) -> WorkingFile:
-        """Return a load of the working file."""
-        return WorkingFile(self._memory_limit, turn)
+    @contextmanager
+    def load(self, turn: Turn, *, anew: bool = False) -> Iterator[FileLoad]:
+        """Begin a load for the length of the block, on a copy of the published file, or ``anew`` on an empty one."""
+        private = turn.temporary(self._layout.published.name)
+        try:
+            if self.is_published and not anew:
+                self._copy_to(private)
+            yield FileLoad(turn, private, self._memory_limit)
+        finally:
+            for left in (private, log_of(private)):
+                left.unlink(missing_ok=True)
 
     @property
     def loads_gathered(self) -> int:
@@ -117,70 +114,60 @@ class FileTarget:
     def maintain(self, turn: Turn, keep: timedelta) -> None:
         """Do nothing, for the same reason."""
 
-    def erase(self, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> tuple[int, int]:
-        """Write both files anew without the personal data of these orders."""
-        return erase(turn, self._memory_limit, order_ids, anyway=anyway)
+    def erase(self, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> int:
+        """Replace the published file by a copy without the personal data of these orders.
+
+        The file is copied table by table, because DuckDB leaves deleted rows in it.
+        """
+        if not self.is_published:
+            return 0
+        with self.published() as connection:
+            held = sum(held_rows(connection, order_ids).values())
+        if held or anyway:
+            private = turn.temporary(self._layout.published.name)
+            copy_tables(self._layout.published, private, memory_limit=self._memory_limit, without=order_ids)
+            load = FileLoad(turn, private, self._memory_limit)
+            with load.session() as session:
+                write_forgotten(session.connection, order_ids)
+            load.publish()
+        return held
+
+    def _copy_to(self, private: Path) -> None:
+        """Copy the published file; table by table if much of it is free space. One that must be rebuilt is left out."""
+        with self.published() as connection:
+            is_outdated, has_free_space = database.has_other_history(connection), is_bloated(connection)
+        if is_outdated:
+            logger.info("this release has another history: every table is rebuilt from Parquet files")
+        elif has_free_space:
+            copy_tables(self._layout.published, private, memory_limit=self._memory_limit)
+        else:
+            shutil.copyfile(self._layout.published, private)
 
 
-class WorkingFile:
-    """One load of the working file."""
+class FileLoad:
+    """One load of the file."""
 
-    merges_ahead = True
-    keeps_refused = True
     most: int | None = None
 
-    def __init__(self, memory_limit: str, turn: Turn) -> None:
-        self._memory_limit = memory_limit
+    def __init__(self, turn: Turn, private: Path, memory_limit: str) -> None:
         self._turn = turn
         self._layout = turn.layout
-        self._path = turn.temporary(self._layout.working_database.name)
-        self._is_bloated = False
+        self._private = private
+        self._memory_limit = memory_limit
 
-    def begin(self) -> None:
-        """Move the working file into the turn's folder, unless it is there; ``finish`` moves it back."""
-        if self._path.exists():
-            return
-        if self._layout.working_database.exists():
-            self._turn.put_in_place(self._layout.working_database, self._path)
-        elif self._layout.published.exists():
-            shutil.copyfile(self._layout.published, self._path)
+    @contextmanager
+    def session(self) -> Iterator[Session]:
+        """Open the private file, and close it at the end, which frees DuckDB's memory."""
+        shown = self._layout.published
+        with database.open_for_writing(self._private, memory_limit=self._memory_limit, called=shown) as connection:
+            yield Session(connection)
 
-    def begin_anew(self) -> None:
-        """Work on a file of its own, which then takes the working file's place."""
-        self._path = self._turn.temporary("rebuild.duckdb")
-
-    def open(self, memory_limit: str | None = None) -> Opened:
-        """Open the working file, as ``database.open_for_writing``."""
-        shown = self._layout.working_database
-        return database.open_for_writing(self._path, memory_limit=memory_limit or self._memory_limit, called=shown)
-
-    @property
-    def seal(self) -> str | None:
-        """Return the seal of the file that is worked on; of the working file once that is finished."""
-        return seal_of(self._path if self._path.exists() else self._layout.working_database)
-
-    def measure(self, connection: duckdb.DuckDBPyConnection, rows: int) -> None:
-        """Look how much of the file is free space."""
-        self._is_bloated = is_bloated(connection, rows)
-
-    def finish(self, *, accepted: bool) -> int:
-        """Put the working file back, without much free space, and publish a copy if it is accepted."""
-        if self._is_bloated:
-            self._compact()
-        # a log that a kill left belongs to the file that is replaced; the new file has what the log held
-        self._turn.take_away(self._layout.working_log)
-        self._turn.put_in_place(self._path, self._layout.working_database)
+    def publish(self) -> int:
+        """Rename the private file to ``analytics.duckdb``, once it is on the disk and can be opened."""
+        share_with_group(self._layout.root, self._private)
+        sync(self._private)
+        with duckdb.connect(self._private, read_only=True) as connection:
+            connection.execute("select count(*) from ops.loads").fetchone()
         report_foreign_log(self._layout)
-        return publish(self._turn, self._layout, self._layout.working_database) if accepted else 0
-
-    def throw_away(self) -> None:
-        """Delete the working file; the next load begins with the published one."""
-        self._path.unlink(missing_ok=True)
-        log_of(self._path).unlink(missing_ok=True)
-
-    def _compact(self) -> None:
-        """Replace the file by a copy of it without its free space, if one can be made."""
-        fresh = self._turn.temporary("compact.duckdb")
-        if compact(self._path, fresh, memory_limit=self._memory_limit):
-            self._path.unlink()
-            self._path = fresh
+        self._turn.put_in_place(self._private, self._layout.published)
+        return self._layout.published.stat().st_size

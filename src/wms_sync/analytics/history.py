@@ -2,61 +2,30 @@
 
 Versions are in the order of merging (``merge``), which does not depend on the order in which windows arrive. Usually
 what is read follows what was read before, and is appended. The history of an object whose occurrences do not follow is
-made anew from the Parquet files of all merged windows. So is that of every object when the file has no history yet, or
-when a release without history has merged windows.
+rebuilt from the Parquet files of all merged windows.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 
 import duckdb
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import is_filled, transaction
 from wms_sync.analytics.files import rows_in_files
 from wms_sync.analytics.narrowing import narrowing
-from wms_sync.analytics.one_transaction import OneTransaction
 from wms_sync.analytics.receipts import merged_windows
-from wms_sync.catalogue import Table, history_tables, quote, table, tracked
-from wms_sync.grammar import count_of
+from wms_sync.catalogue import Table, quote, table, tracked
 from wms_sync.layout import Layout
 
-logger = logging.getLogger(__name__)
 Narrow = Mapping[str, tuple[str, ...]]
 """By window id: what the window lacks, in the form of ``Window.lost``."""
-OBJECTS_PER_TRANSACTION = 50_000
-OF_ALL, OF_NONE, OF_UNORDERED = "true", "false", "incoming.{key} in (select unordered.id from unordered)"
+OF_ALL, OF_UNORDERED = "true", "incoming.{key} in (select unordered.id from unordered)"
 UNOBSERVED = OF_UNORDERED + (
     " and not exists (select 1 from observed where observed.id = incoming.{key}"
     " and observed._window_id = incoming._window_id and observed._page = incoming._page)"
 )
 """Of unordered objects, the stored version if it stands in no file any more."""
-
-
-def make_missing(connection: duckdb.DuckDBPyConnection, layout: Layout, narrow: Narrow, memory_limit: str) -> bool:
-    """Make the history of what an earlier release has merged, from Parquet files; return whether all of it is made.
-
-    If not, DuckDB's memory is full: call this again with the file opened anew.
-    """
-    query = "select count(*), count(*) filter (in_history) from ops.loads"
-    ((merged, kept),) = connection.execute(query).fetchall()
-    if kept == merged:
-        return True
-    if kept:  # an earlier release has merged windows since: what they hold may belong anywhere
-        with transaction(connection):
-            for history in history_tables():
-                connection.execute(f"truncate {history.qualified}")
-            connection.execute("update ops.loads set in_history = null")
-    for history in history_tables():
-        keeper = Keeper(connection, layout, history, narrow)
-        while keeper.make_next():
-            if is_filled(connection, memory_limit):
-                return False
-    connection.execute("update ops.loads set in_history = true")
-    logger.info("history was made from the Parquet files of %(windows)s", {"windows": count_of(merged, "window")})
-    return True
 
 
 class Keeper:
@@ -96,18 +65,6 @@ class Keeper:
                 self._connection.execute(f"delete from {temporary} where id in (select unordered.id from unordered)")
             self._observe_all()
         self._write()
-
-    def make_next(self) -> bool:
-        """Make the history of some stored objects that have none, and commit; return whether there were any."""
-        with transaction(self._connection):
-            self._execute("", "without_history", {"most": OBJECTS_PER_TRANSACTION})
-            found = self._count("unordered") > 0
-            if found:
-                self._observe("create or replace temp table observed as", OF_NONE)
-                self._observe_all()
-                self._execute("", "latest_versions")
-                self._write()
-        return found
 
     def _observe(self, before: str, only: str, files: Sequence[str] | None = None, *, alike: bool = False) -> None:
         """Observe what stands in these files, or in the stored table."""
@@ -158,17 +115,6 @@ class Keeper:
         row = self._connection.execute(f"select count(*) from {temporary}").fetchone()
         return int(row[0]) if row else 0
 
-    def _of_observed(self) -> str:
-        """Return which rows are of observed objects.
-
-        In a file the keys are searched by themselves: the other columns of a block would be unpacked for a single row.
-        A lake's new rows have no ``rowid``.
-        """
-        observed = "id in (select observed.id from observed)"
-        if isinstance(self._connection, OneTransaction):
-            return observed
-        return f"rowid in (select found.rowid from {self.history.qualified} as found where found.{observed})"
-
     def _execute(self, before: str, name: str, values: Mapping[str, object] | None = None, /, **parts: str) -> None:
         statement = sql_files.read(f"merge/{name}.sql").format(
             table=self._root.qualified,
@@ -177,7 +123,6 @@ class Keeper:
             updated_at=quote(self._root.newer or ""),
             version=self._root.version,
             columns=", ".join(map(quote, self._tracked)),
-            those=self._of_observed(),
             **parts,
         )
         self._connection.execute(f"{before} {statement}", values or {})

@@ -16,7 +16,6 @@ from wms_sync import sql_files
 from wms_sync.analytics.database import records
 from wms_sync.analytics.files import rows_in_files
 from wms_sync.analytics.merge import WindowGroup
-from wms_sync.analytics.one_transaction import filled
 from wms_sync.api.selection import PREFIX, parameters
 from wms_sync.catalogue import literal, quote, table
 from wms_sync.flatten.window import FlattenedWindow, are_alike
@@ -103,7 +102,6 @@ def _count(connection: duckdb.DuckDBPyConnection, layout: Layout, pending: Windo
             parameters=_listed(PREFIX + kind.path for kind in KINDS),
         )
         connection.execute(f"insert into ops.included_kinds\n{statement}", values)
-        filled(connection, table("ops_included_kinds").place)
 
 
 def not_given(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:

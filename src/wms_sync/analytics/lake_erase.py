@@ -9,31 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 from wms_sync.analytics.lake_catalogue import LakeCatalogue
+from wms_sync.analytics.lake_open import opened_for_writing
 from wms_sync.analytics.lake_upkeep import AT_ONCE, committed, delete_replaced, everything, explained, put_together
-from wms_sync.analytics.persons import erased, held_rows, present_tables
+from wms_sync.analytics.persons import erased, held_rows, present_tables, write_forgotten
+from wms_sync.settings import Settings
 from wms_sync.state.turns import Turn
 
-if TYPE_CHECKING:
-    from wms_sync.analytics.lake import Lake
 
-
-def erase(lake: Lake, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> int:
+def erase(settings: Settings, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> int:
     """Remove the personal data of these orders; return how many rows were or held some.
 
     ``anyway``: look for what earlier snapshots have, also if no row has any. Raise ``MaintenanceError``.
     """
-    with explained(), closing(lake.opened_for_writing(turn)) as connection:
+    with explained(), closing(opened_for_writing(settings, turn)) as connection:
         held = sum(held_rows(connection, order_ids).values())
         if not (held or anyway):
             return 0
         with committed(connection, turn):
             for table, there in present_tables(connection):
                 connection.execute(erased(table, there))
-        put_together(lake, connection, turn, everything)
+            write_forgotten(connection, order_ids)
+        put_together(settings, connection, turn, everything)
         delete_replaced(connection, turn, AT_ONCE)
-    with LakeCatalogue(lake.database_url) as catalogue:
+    with LakeCatalogue(settings.database_url) as catalogue:
         catalogue.narrow_statistics(turn)
     return held

@@ -11,7 +11,6 @@ from sqlalchemy import text
 
 from wms_sync import sql_files
 from wms_sync.analytics.lake_place import NAME
-from wms_sync.analytics.one_transaction import OneTransaction
 from wms_sync.catalogue import literal
 from wms_sync.state.engine import Opened
 from wms_sync.state.turns import Turn
@@ -30,7 +29,7 @@ def session_options(turn: Turn) -> str:
     return " ".join(f"-c {name}={value}" for name, value in options.items())
 
 
-def sign(connection: duckdb.DuckDBPyConnection | OneTransaction, turn: Turn) -> None:
+def sign(connection: duckdb.DuckDBPyConnection, turn: Turn) -> None:
     """Say in the commit that follows whose it is, and check the turn once more, before PostgreSQL does."""
     row = turn.epoch.row
     connection.execute(f"call {NAME}.set_commit_message('wms-sync', {literal(f'{row.purpose} (run {row.run_id})')})")

@@ -15,21 +15,19 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import duckdb
 
 from wms_sync.analytics.errors import MaintenanceError
-from wms_sync.analytics.lake_catalogue import StoredTable
+from wms_sync.analytics.lake_catalogue import LakeCatalogue, StoredTable
 from wms_sync.analytics.lake_fence import sign
+from wms_sync.analytics.lake_open import opened_for_writing, threads
 from wms_sync.analytics.lake_place import NAME, may_lack_files
 from wms_sync.analytics.target import Maintained
 from wms_sync.catalogue import literal
 from wms_sync.grammar import count_of
+from wms_sync.settings import Settings
 from wms_sync.state.turns import Turn
-
-if TYPE_CHECKING:
-    from wms_sync.analytics.lake import Lake
 
 logger = logging.getLogger(__name__)
 
@@ -50,24 +48,26 @@ MEMORY_EACH = 250_000_000
 """The bytes with which a thread writes a file of the table with the most columns."""
 
 
-def maintain(lake: Lake, turn: Turn, keep: timedelta) -> Maintained:
+def maintain(settings: Settings, turn: Turn, keep: timedelta) -> Maintained:
     """Put files together, and delete what was replaced longer ago than ``keep``. Raise ``MaintenanceError``."""
-    before = lake.tables()
-    with explained(), closing(lake.opened_for_writing(turn)) as connection:
-        changed = put_together(lake, connection, turn, _worthwhile)
-        changed |= put_together(lake, connection, turn, _still_too_many)
+    before = _tables(settings)
+    with explained(), closing(opened_for_writing(settings, turn)) as connection:
+        changed = put_together(settings, connection, turn, _worthwhile)
+        changed |= put_together(settings, connection, turn, _still_too_many)
         deleted = delete_replaced(connection, turn, keep)
-    return Maintained(len(changed), _files(before), _files(lake.tables()), deleted)
+    return Maintained(len(changed), _files(before), _files(_tables(settings)), deleted)
 
 
-def put_together(lake: Lake, connection: duckdb.DuckDBPyConnection, turn: Turn, steps: Steps) -> set[tuple[str, str]]:
+def put_together(
+    settings: Settings, connection: duckdb.DuckDBPyConnection, turn: Turn, steps: Steps
+) -> set[tuple[str, str]]:
     """Take the steps for each table; return which tables were written anew.
 
     From then on the connection has as many threads as there is memory for.
     """
-    connection.execute(f"set threads = {lake.threads(MEMORY_EACH)}")
+    connection.execute(f"set threads = {threads(settings, MEMORY_EACH)}")
     changed = set()
-    for table in lake.tables():
+    for table in _tables(settings):
         if _put_together(connection, turn, table, steps(table)):
             changed.add((table.schema_name, table.table_name))
     return changed
@@ -130,7 +130,7 @@ def _put_together(connection: duckdb.DuckDBPyConnection, turn: Turn, table: Stor
 
 @contextmanager
 def committed(connection: duckdb.DuckDBPyConnection, turn: Turn) -> Iterator[None]:
-    """Commit the block, as a load does; after an error roll it back, for the reason that ``OneTransaction`` has."""
+    """Commit the block, as a load does; after an error roll it back, for the reason that ``Lake.load`` has."""
     connection.begin()
     try:
         yield
@@ -140,6 +140,11 @@ def committed(connection: duckdb.DuckDBPyConnection, turn: Turn) -> Iterator[Non
         with suppress(duckdb.Error):
             connection.rollback()
         raise
+
+
+def _tables(settings: Settings) -> tuple[StoredTable, ...]:
+    with LakeCatalogue(settings.database_url) as catalogue:
+        return catalogue.tables()
 
 
 def _files(tables: tuple[StoredTable, ...]) -> int:

@@ -13,22 +13,19 @@ versions that lost before may win again: these few objects are looked up in the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import duckdb
 from msgspec import Struct
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import transaction
+from wms_sync.analytics.database import Session
 from wms_sync.analytics.errors import CountsDisagreeError
 from wms_sync.analytics.files import chosen_rows
 from wms_sync.analytics.history import Keeper
 from wms_sync.analytics.narrowing import Filling, narrowing
-from wms_sync.analytics.one_transaction import filled, is_known_empty
 from wms_sync.analytics.receipts import merged_windows
-from wms_sync.analytics.tally import Tally
 from wms_sync.catalogue import Table, history_tables, literal, quote, tables
 from wms_sync.flatten.window import FlattenedWindow, are_alike, flattened_window
 from wms_sync.grammar import count_of
@@ -42,55 +39,44 @@ OPERATIONS = "ops"
 
 
 class _Outcome(Struct, frozen=True):
-    """Of one root table: how many versions win, when the objects in doubt were first read, how many went back.
-
-    ``losers`` lost against the stored version. ``since``: when the first page was received.
-    """
+    """Of one root table: how many versions win, when the objects in doubt were first read, how many went back."""
 
     winners: int
     first_read: datetime | None
     went_back: int
-    losers: int
-    since: int
 
 
 class Merger:
-    """Merges windows into one open database.
+    """Merges windows in one session of a load.
 
     ``narrow`` says by window what it lacks: what it did not ask for, or asked for and was not given. ``voided`` counts
-    by table the objects that went back to an earlier ``updated_at``, because an audit or a backfill showed it. What is
-    merged is noted in ``tally``.
-
-    With ``make_room`` each table has a transaction of its own, before which this is called with the tables that it
-    reads. Whoever sees an error then must throw the file away: it holds a part of the group.
+    by table the objects that went back to an earlier ``updated_at``, because an audit or a backfill showed it.
     """
 
     def __init__(
         self,
-        connection: duckdb.DuckDBPyConnection,
+        session: Session,
         layout: Layout,
         *,
         run_id: str,
         include_addresses: bool,
         narrow: Mapping[str, tuple[str, ...]],
-        make_room: Callable[[Sequence[Table]], None] | None = None,
-        tally: Tally | None = None,
     ) -> None:
         self.voided: Counter[str] = Counter()
-        self._tally = Tally() if tally is None else tally
-        self._deleted: Counter[str] = Counter()
-        self._connection = connection
+        self._session = session
+        self._connection = session.connection
         self._layout = layout
         self._run_id = run_id
         self._narrow = narrow
-        self._make_room = make_room
         self._stored = stored = [table for table in tables() if include_addresses or table.schema != PERSONAL]
         self._families = [
             (root, [table for table in stored if table.root == root.name])
             for root in stored
             if root.is_root and root.schema != OPERATIONS
         ]
-        self._keepers = {one.name: Keeper(connection, layout, one, narrow) for one in history_tables()}
+        self._keepers = {
+            history.name: Keeper(self._connection, layout, history, narrow) for history in history_tables()
+        }
         self._by_window = [table for table in stored if table.schema == OPERATIONS]
 
     def merge(self, group: WindowGroup) -> dict[str, int]:
@@ -100,46 +86,17 @@ class Merger:
         of the group is merged.
         """
         rows: dict[str, int] = {}
-        self._deleted.clear()
-        with self._whole():
-            with self._part(*(root for root, _ in self._families)):
-                for window, flattened in group:  # receipts first: the queries below need to know why a window was read
-                    _refuse_loss(window, flattened)
-                    self._write_receipt(window, flattened)
-                self._count_parquet(group)
-                outcomes = self._contest(group)
+        with self._session.transaction():
+            for window, flattened in group:  # receipts first: the queries below need to know why a window was read
+                _refuse_loss(window, flattened)
+                self._write_receipt(window, flattened)
+            self._count_parquet(group)
+            outcomes = self._contest(group)
             for root, family in self._families:
                 rows |= self._merge_family(root, family, group, outcomes.get(root.name))
-            with self._part():
-                for table in self._by_window:
-                    rows[table.slug] = self._append(table, group)
-        self._note(group, rows, outcomes.values())
+            for table in self._by_window:
+                rows[table.slug] = self._append(table, group)
         return rows
-
-    def _note(self, group: WindowGroup, rows: Mapping[str, int], outcomes: Collection[_Outcome]) -> None:
-        """Note what was merged: with a window that lacks something, rows may have been restored that nobody counted."""
-        tally, whole = self._tally, not any(self._narrow.get(window.id) for window, _ in group)
-        tally.inserted.update(rows)
-        tally.deleted.update(self._deleted)
-        tally.windows |= {window.id for window, _ in group}
-        tally.groups += 1
-        tally.is_complete = tally.is_complete and whole
-        tally.is_plain = tally.is_plain and whole and not any(one.losers or one.first_read for one in outcomes)
-        tally.since = min((one.since for one in outcomes), default=tally.since)
-
-    def _whole(self) -> AbstractContextManager[None]:
-        """Return the transaction of a group, unless each part has one."""
-        return transaction(self._connection) if self._make_room is None else nullcontext()
-
-    @contextmanager
-    def _part(self, *read: Table) -> Iterator[None]:
-        """A part of a group; it may use temporary tables that the parts before have filled."""
-        if self._make_room is None:
-            yield
-            return
-        self._make_room(read)
-        with transaction(self._connection):
-            yield
 
     def _contest(self, group: WindowGroup) -> dict[str, _Outcome]:
         """Fill the temporary table ``contest`` with the best versions of this group; return the outcome by root."""
@@ -165,20 +122,17 @@ class Merger:
             if orphans:
                 raise CountsDisagreeError(f"Rows of {', '.join(orphans)} came without any row of {root.name}.")
             return {}
-        with self._part(root):
-            winners, earlier = self._find_winners(root, outcome, group)
-        filling = Filling(self._connection, root, family, self._narrow, self._part)
+        winners, earlier = self._find_winners(root, outcome, group)
+        filling = Filling(self._connection, root, family, self._narrow)
         filling.keep_stored()
         alike = are_alike(flattened for _, flattened in group)
         if root.name in self._keepers:
-            with self._part(root, self._keepers[root.name].history):
-                self._keepers[root.name].take_in(files[root.slug], alike=alike)
+            self._keepers[root.name].take_in(files[root.slug], alike=alike)
         alike = alike and are_alike(earlier)
         rows = {}
         for table in family:
             back = [file for window in earlier for file in window.files(self._layout, table.slug)]
-            with self._part(table):
-                rows[table.slug] = self._replace(table, [*files[table.slug], *back], alike=alike)
+            rows[table.slug] = self._replace(table, [*files[table.slug], *back], alike=alike)
         filling.fill_winners()
         filling.fill_from_late(files, narrowing(self._narrow.get(group[0][0].id, ())))
         if rows[root.slug] != winners:
@@ -217,23 +171,19 @@ class Merger:
     def _replace(self, table: Table, files: Sequence[str], *, alike: bool) -> int:
         root_key = quote(table.root_key)
         delete = sql_files.read("merge/delete.sql").format(table=table.qualified, root_key=root_key)
-        if not is_known_empty(self._connection, table.place):
-            self._deleted[table.slug] += _changed(self._connection.execute(delete))
+        self._connection.execute(delete)
         if not files:
             return 0
-        filled(self._connection, table.place)
         statement = f"insert into {table.qualified} by name {chosen_rows(table, 'winners', alike=alike)}"
         return _changed(self._connection.execute(statement, {"files": files}))
 
     def _append(self, table: Table, group: WindowGroup) -> int:
         """Replace the rows of a table about the windows themselves, such as ``ops.quarantine``."""
         windows = [window.id for window, _ in group]
-        if not is_known_empty(self._connection, table.place):
-            self._connection.execute(f"delete from {table.qualified} where _window_id in (select unnest(?))", [windows])
+        self._connection.execute(f"delete from {table.qualified} where _window_id in (select unnest(?))", [windows])
         files = self._files(table, group)
         if not files:
             return 0
-        filled(self._connection, table.place)
         return _changed(
             self._connection.execute(
                 f"insert into {table.qualified} by name select * from read_parquet(?, union_by_name = true)", [files]
@@ -276,7 +226,6 @@ class Merger:
             "loaded_at": datetime.now(UTC),
         }
         self._connection.execute(sql_files.read("merge/receipt.sql"), receipt)
-        filled(self._connection, (OPERATIONS, "loads"))
 
 
 def _refuse_loss(window: Window, flattened: FlattenedWindow) -> None:

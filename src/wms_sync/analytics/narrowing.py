@@ -10,8 +10,7 @@ names columns that must not contradict each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 import duckdb
@@ -124,8 +123,7 @@ def _columns(of: Table, kind: Kind, fields: frozenset[str]) -> Iterator[str]:
 class Filling:
     """Fills what did not come for one root table and its children, from copies of rows.
 
-    Used inside the merge's transaction, of which each ``part`` may be one of its own. ``narrow`` says by window what it
-    lacks.
+    Used inside the merge's transaction. ``narrow`` says by window what it lacks.
     """
 
     def __init__(
@@ -134,12 +132,10 @@ class Filling:
         root: Table,
         family: Sequence[Table],
         narrow: Mapping[str, tuple[str, ...]],
-        part: Callable[[Table], AbstractContextManager[None]],
     ) -> None:
         self._connection = connection
         self._root = root
         self._family = family
-        self._part = part
         self._windows: dict[tuple[str, ...], list[str]] = {}
         for window, lost in narrow.items():
             if narrowing(lost).touches(family):
@@ -155,8 +151,7 @@ class Filling:
         self._won = [lost for lost, windows in self._windows.items() if not winning.isdisjoint(windows)]
         if self._won:
             for member in self._family:
-                with self._part(member):
-                    self._execute("kept_rows", member)
+                self._execute("kept_rows", member)
 
     def fill_winners(self) -> None:
         """Fill what the winners, which are stored by now, did not bring from the copied rows."""
@@ -202,8 +197,7 @@ class Filling:
     def _fill(self, lacking: Narrowing) -> None:
         """Fill columns and restore sets of children, parents before children."""
         for member in self._family:
-            with self._part(member):
-                self._fill_member(member, lacking)
+            self._fill_member(member, lacking)
 
     def _fill_member(self, member: Table, lacking: Narrowing) -> None:
         columns = lacking.columns_of(member.slug)

@@ -6,10 +6,12 @@ The temporary table ``forgotten`` lists the orders (``prepare``).
 from __future__ import annotations
 
 from collections.abc import Collection
+from types import SimpleNamespace
 
 import duckdb
 
 from wms_sync import sql_files
+from wms_sync.analytics.database import replace_rows
 from wms_sync.catalogue import Table, quote, tables
 from wms_sync.privacy.fields import COMPANYS_OWN, SHIP_TO
 from wms_sync.privacy.scrub import scrubbed
@@ -112,3 +114,14 @@ def present_columns(connection: duckdb.DuckDBPyConnection, name: str) -> dict[tu
     for schema, table, column in rows:
         present.setdefault((schema, table), set()).add(column)
     return present
+
+
+def write_forgotten(connection: duckdb.DuckDBPyConnection, order_ids: Collection[int]) -> None:
+    """Record in ``ops.forgotten_orders`` that the tables have no personal data of these orders."""
+    replace_rows(connection, "forgotten_orders", [SimpleNamespace(order_id=order_id) for order_id in sorted(order_ids)])
+
+
+def forgotten_in(connection: duckdb.DuckDBPyConnection) -> frozenset[int]:
+    """Return the orders of which the tables have no personal data any more."""
+    rows = connection.execute("select order_id from ops.forgotten_orders").fetchall()
+    return frozenset(order_id for (order_id,) in rows)

@@ -14,7 +14,7 @@ import duckdb
 from wms_sync import sql_files
 from wms_sync.analytics.database import records, replace_rows, stored_rows
 from wms_sync.analytics.errors import DatabaseOpenError
-from wms_sync.analytics.target import Opened
+from wms_sync.analytics.target import Target
 from wms_sync.catalogue import table
 from wms_sync.state.creates_journal import CreatesJournal
 from wms_sync.state.ledger import CLOCKS_DIFFER, Entry, PushLedger, Sighting, State
@@ -40,22 +40,24 @@ def write_push_ledger(connection: duckdb.DuckDBPyConnection, ledger: PushLedger,
     return len(rows)
 
 
-def restore_push_ledger(tables: Opened, journal: CreatesJournal, ledger: PushLedger) -> int:
-    """Copy into the ledger the creates that only these tables or the journal know; return how many.
+def restore_push_ledger(copies: Target, journal: CreatesJournal, ledger: PushLedger) -> int:
+    """Copy into the ledger the creates that only the published tables or the journal know; return how many.
 
     This repairs a state store that was deleted or restored from an old copy. The journal knows the products that were
     sent after the tables were written; a second retailer or location tag is refused by the service.
     """
-    return ledger.take_in(published_push_ledger(tables)) + ledger.take_in(journal.entries())
+    return ledger.take_in(published_push_ledger(copies)) + ledger.take_in(journal.entries())
 
 
-def published_push_ledger(tables: Opened) -> list[Entry]:
-    """Return the copy of the ledger in these tables, empty if there is none."""
+def published_push_ledger(copies: Target) -> list[Entry]:
+    """Return the copy of the ledger in the published tables, empty if there is none."""
+    if not copies.is_published:
+        return []
     try:
-        with tables as connection:
+        with copies.published() as connection:
             return _entries(records(connection.execute("from ops.push_ledger")))
     except (duckdb.Error, DatabaseOpenError):
-        return []  # there are none yet; if they are damaged, the step that needs them reports that
+        return []  # the step that needs them reports what is wrong with them
 
 
 def _entries(rows: Iterable[Mapping[str, Any]]) -> list[Entry]:

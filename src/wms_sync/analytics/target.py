@@ -14,10 +14,14 @@ from typing import Protocol
 import duckdb
 from msgspec import Struct
 
+from wms_sync.analytics.database import Session
 from wms_sync.analytics.errors import FormerLake
 from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
 from wms_sync.state.turns import Turn
 
+PUBLISHED = "published"
+"""The name of what the state store keeps of the last load that published: the bytes, and the name of the target."""
 Opened = AbstractContextManager[duckdb.DuckDBPyConnection]
 """An open connection for the length of a block; times are UTC."""
 
@@ -37,44 +41,21 @@ class Maintained(Struct, frozen=True):
 
 
 class Loading(Protocol):
-    """One load of the tables: open it as often as needed, then finish it. Analysts see nothing of it before the end.
+    """One load of the tables, which analysts see only once it is published. The end of the block discards the rest.
 
-    ``merges_ahead``: windows can be merged in transactions of their own before the load. ``keeps_refused``: what a
-    blocking check refuses is kept for the next load, so the windows count as loaded. ``most`` is how many shipments a
-    load takes at once, None if it frees its memory meanwhile.
+    ``most`` is how many shipments a load takes at once, None if there is no limit.
     """
 
-    merges_ahead: bool
-    keeps_refused: bool
     most: int | None
 
-    def begin(self) -> None:
-        """Continue from the tables that there are. Repeating it does nothing."""
+    def session(self) -> AbstractContextManager[Session]:
+        """Open the tables for writing, as often as needed: that frees the memory of what was done before.
 
-    def begin_anew(self) -> None:
-        """Make every table again; what there is stays until the end."""
-
-    def open(self, memory_limit: str | None = None) -> Opened:
-        """Open the tables for writing. Raise ``DatabaseOpenError`` or ``TablesNewer``.
-
-        ``memory_limit``: of what is merged ahead; by default that of the settings.
+        Raise ``DatabaseOpenError`` or ``TablesNewer``.
         """
 
-    @property
-    def seal(self) -> str | None:
-        """Return what tells the tables that this load works on from all others while they are closed; see ``seal``.
-
-        None if nothing does.
-        """
-
-    def measure(self, connection: duckdb.DuckDBPyConnection, rows: int) -> None:
-        """Look what ``finish`` has to do. ``rows`` are those of all tables without schema ``history``."""
-
-    def finish(self, *, accepted: bool) -> int:
-        """Publish what is ``accepted``; return the size of what is published in bytes, 0 if nothing is."""
-
-    def throw_away(self) -> None:
-        """Discard what was merged since ``begin``."""
+    def publish(self) -> int:
+        """Replace what analysts read. Return its size in bytes."""
 
 
 class Target(Protocol):
@@ -107,28 +88,14 @@ class Target(Protocol):
     def size(self) -> int:
         """Return the bytes of what is published."""
 
-    @property
-    def published_seal(self) -> str | None:
-        """Return what tells the published tables from all others; None if nothing does."""
-
-    @property
-    def newest_seal(self) -> str | None:
-        """Return what tells the tables that the next load continues from from all others; None if nothing does."""
-
     def published(self, *, memory_limit: str | None = None) -> Opened:
         """Open the published tables for reading; something must be published. Raise ``DatabaseOpenError``.
 
-        With ``memory_limit``, queries take no more than that and spill into the writer's folder, as those of a load do.
-        """
-
-    def newest(self, *, memory_limit: str | None = None) -> Opened:
-        """Open the tables that the next load continues from, for reading; the caller holds the writer's lock.
-
-        Raise ``DatabaseOpenError``, also if there are none.
+        With ``memory_limit``, queries take no more than that and spill into the data folder.
         """
 
     def examined(self) -> str:
-        """Open the tables as the next load does, and return a sentence on them. Raise as ``Loading.open``."""
+        """Compare the definitions of the tables with those of this release, and return a sentence on them."""
 
     def refuse_others(self) -> None:
         """Raise what a load would raise because the tables lie elsewhere, or another installation has their place."""
@@ -142,8 +109,8 @@ class Target(Protocol):
     def readers_in_the_way(self) -> tuple[int, ...]:
         """Return the sessions of readers for which the last step of forgetting would wait now."""
 
-    def load(self, turn: Turn) -> Loading:
-        """Return a load, to be begun."""
+    def load(self, turn: Turn, *, anew: bool = False) -> AbstractContextManager[Loading]:
+        """Begin a load for the length of the block: from the published tables, or ``anew`` from empty ones."""
 
     @property
     def loads_gathered(self) -> int:
@@ -155,8 +122,8 @@ class Target(Protocol):
         Return None where loads leave nothing. Raise ``MaintenanceError``.
         """
 
-    def erase(self, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> tuple[int, ...]:
-        """Remove the personal data of these orders; return how many rows each database had that were or held some.
+    def erase(self, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> int:
+        """Remove the personal data of these orders, and record that; return how many rows were or held some.
 
         ``anyway``: do so even if no row has any, because what is no row any more may still be there.
         """
@@ -170,8 +137,7 @@ def former_target(settings: Settings) -> Target | None:
     if settings.analytics == "ducklake":
         from wms_sync.analytics.file_target import FileTarget
 
-        layout = settings.layout
-        return FileTarget(settings) if layout.published.exists() or layout.working_database.exists() else None
+        return FileTarget(settings) if settings.layout.published.exists() else None
     if settings.database_url.startswith("postgresql"):
         from wms_sync.analytics.lake_catalogue import LakeCatalogue  # which takes no extension
 
@@ -190,3 +156,14 @@ def target_of(settings: Settings) -> Target:
     from wms_sync.analytics.file_target import FileTarget
 
     return FileTarget(settings)
+
+
+def note_published(store: StateStore, target: Target, size: int) -> None:
+    """Record that the target has been published."""
+    store.observe(PUBLISHED, size, target.name)
+
+
+def is_gone(store: StateStore, target: Target) -> bool:
+    """Return whether the target was published and was deleted since."""
+    noted = store.observation(PUBLISHED)
+    return noted is not None and noted.about == target.name and not target.is_published

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import SimpleNamespace
 
@@ -30,13 +30,11 @@ from wms_sync.catalogue import Table, quote, table, tables
 from wms_sync.flatten.stubs import SAYS_NOTHING
 from wms_sync.flatten.window import FlattenedWindow
 from wms_sync.layout import Layout
-from wms_sync.privacy.fields import SHIP_TO
 from wms_sync.settings import Settings
 from wms_sync.state.audits import Audit, AuditResult, Audits, MissingShipment
+from wms_sync.state.store import Window
 
 EXAMPLES = 20
-NOT_COMPARED = frozenset({*SHIP_TO, "shipping_address_id"})
-"""Release 0.1.0 did not ask for these without addresses: what its windows lack is no change of the service."""
 _NUMBERS = ("after_id", "to_id", "settled_counted", "total_to_id", "total_counted", "compared", "changed", "missed")
 _MORE_NUMBERS = ("absent", "missing", "orders_changed", "settled_in_tables", "total_in_tables", "voided")
 
@@ -45,7 +43,7 @@ def stored_shipments(settings: Settings, after_id: int, to_id: int) -> frozenset
     """Return the ids that a slice of ``(after_id, to_id]`` should hold. The caller holds the writer's lock."""
     bounds = {"after_id": after_id, "to_id": to_id, "start": settings.start}
     try:
-        with target_of(settings).newest(memory_limit=settings.memory_limit) as connection:
+        with target_of(settings).published(memory_limit=settings.memory_limit) as connection:
             found = connection.execute(sql_files.read("audit/stored.sql"), bounds).fetchall()
     except (duckdb.Error, DatabaseOpenError):
         return frozenset()  # nothing is proven then; the load that follows reports what is wrong with the file
@@ -56,7 +54,6 @@ class Comparison:
     """Compares one slice with one open database.
 
     ``missing`` is what is known to be missing, also by this slice, and ``lacking`` what its window did not bring.
-    ``make_room`` is called after each table.
     """
 
     def __init__(
@@ -67,7 +64,6 @@ class Comparison:
         flattened: FlattenedWindow,
         missing: Sequence[MissingShipment],
         lacking: Narrowing,
-        make_room: Callable[[], None],
     ) -> None:
         self._connection = connection
         self._layout = layout
@@ -75,7 +71,6 @@ class Comparison:
         self._flattened = flattened
         self._missing = missing
         self._lacking = lacking
-        self._make_room = make_room
 
     def result(self, start: datetime) -> AuditResult:
         """Return where the tables differ from the service, for shipments changed at ``start`` or later."""
@@ -131,7 +126,7 @@ class Comparison:
         found: set[int] = set()
         for member in tables():
             if member.root == root and member.schema == "main" and member.slug not in self._lacking.sets:
-                compared = set(member.column_names) - self._lacking.columns_of(member.slug) - NOT_COMPARED
+                compared = set(member.column_names) - self._lacking.columns_of(member.slug)
                 statement = sql_files.read("audit/differing.sql").format(
                     table=member.qualified,
                     root_key=quote(member.root_key),
@@ -142,7 +137,6 @@ class Comparison:
                     same=same,
                 )
                 found.update(row[0] for row in self._connection.execute(statement).fetchall())
-                self._make_room()
         return sorted(found)
 
     def _voided(self, root: Table) -> list[int]:
@@ -173,23 +167,27 @@ def compare(
     narrow: Mapping[str, tuple[str, ...]],
     *,
     start: datetime,
-    make_room: Callable[[], None],
 ) -> Sequence[str]:
-    """Compare the slices in a group of windows, before it is merged, and record the results; return their windows.
+    """Compare the slices that have landed in a group of windows, before it is merged; return their windows.
 
-    A slice that was compared before is skipped. ``narrow`` says by window what it lacks. ``make_room`` is called often.
+    The results are recorded in the state store; a load that is repeated after a kill records the same. ``narrow`` says
+    by window what it lacks.
     """
-    due = audits.uncompared()
     compared = []
+    known = {audit.window_id: audit for audit in audits.all()}
     for window, flattened in group:
-        if window.id in due:
+        if is_new_slice(window) and window.id in known:
             lacking = narrowing(narrow.get(window.id, ()))
-            comparison = Comparison(
-                connection, layout, due[window.id], flattened, list(audits.missing().values()), lacking, make_room
-            )
+            missing = list(audits.missing().values())
+            comparison = Comparison(connection, layout, known[window.id], flattened, missing, lacking)
             audits.complete(window.id, comparison.result(start))
             compared.append(window.id)
     return compared
+
+
+def is_new_slice(window: Window) -> bool:
+    """Return whether the window is a slice that was in no published tables yet."""
+    return window.reason == "audit" and window.state == "landed"
 
 
 def write_audits(connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:

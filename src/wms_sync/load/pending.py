@@ -1,25 +1,22 @@
-"""Merge the windows that are flattened and not in the tables into an open working file, group by group."""
+"""Merge the windows that are flattened and not in the tables, batch by batch."""
 
 from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import duckdb
 
-from wms_sync.analytics import database
-from wms_sync.analytics.history import make_missing
+from wms_sync.analytics.database import Session
 from wms_sync.analytics.included import count_included, not_given
 from wms_sync.analytics.local_time import write_latest_load, write_timezones
 from wms_sync.analytics.merge import Merger, WindowGroup
 from wms_sync.analytics.mirrors import write_narrowed, write_windows
+from wms_sync.analytics.persons import write_forgotten
 from wms_sync.analytics.push_ledger import write_push_ledger
 from wms_sync.analytics.receipts import receipts
-from wms_sync.analytics.room import Room
-from wms_sync.analytics.tally import Tally
-from wms_sync.audit.compare import compare, write_audits
+from wms_sync.audit.compare import compare, is_new_slice, write_audits
 from wms_sync.audit.missing_shipments import mark_missing, record_shown
 from wms_sync.flatten.window import flattened_window
 from wms_sync.grammar import count_of
@@ -29,176 +26,123 @@ from wms_sync.state.audits import Audit, Audits
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.run import Run
 from wms_sync.state.store import COMPLETE_STATES, Window
-from wms_sync.upkeep.lost_records import loaded_with_fewer
 
 logger = logging.getLogger(__name__)
 
 RECORDS_PER_TRANSACTION = 100_000
 Narrow = Mapping[str, tuple[str, ...]]
 """By window id: what the window lacks, in the form of ``Window.lost``."""
+Batch = Sequence[Window]
 
 
 class PendingWindows:
-    """Merges the windows without a receipt and those to merge ``again``, and counts what it merged.
+    """Merges the windows without a receipt and those to merge ``again``, in batches of one transaction each.
 
-    Some can be merged ahead, while others are read. Then call ``merge_into`` until ``is_complete``, each time with the
-    file opened anew. Then ``rows`` are what was merged but for slices, ``audits`` are the slices that were compared,
-    ``landed`` are the windows that the state store may record as loaded, and ``lists`` are to be
-    written once the file is published. With ``most``, only the first windows with so many records are merged; ``later``
-    are those that are left.
+    Call ``merge_next`` until ``is_complete``, each time in a new session. Then ``merged`` are the windows that were
+    merged, ``rows`` what they brought, without slices that were ``compared`` just now. ``landed`` are the windows that
+    the state store may record as loaded, and ``lists`` are to be written, once the tables are published. With ``most``,
+    only the first windows with so many records are merged; ``later`` are the rest.
     """
 
     def __init__(self, run: Run, again: Collection[str] = (), most: int | None = None) -> None:
         self.is_complete = False
-        self.later: frozenset[str] = frozenset()
-        self._most = most
-        self.windows: list[str] = []
+        self.merged: list[str] = []
+        self.compared: list[str] = []
         self.rows: dict[str, int] = {}
-        self.tally = Tally()
         self.quarantined = self.drift = 0
-        self.audits: tuple[Audit, ...] = ()
         self.landed: list[str] = []
+        self.later: frozenset[str] = frozenset()
         self.lists = LoadLists(run)
-        self._settings = run.settings
+        self._run = run
         self._layout = run.layout
-        self._store = run.store
-        self._run_id = run.id
-        self._again = frozenset(again)
-        self._counted: set[str] = set()
-        self._compared: list[str] = []
+        self._again = again
+        self._most = most
         self._narrow: Narrow = {}
-        self._is_short_of_memory = False
-        self._memory_limit = run.settings.memory_limit
+        self._batches: Iterator[Batch] | None = None
+        self._total = 0
 
-    def merge_into(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Merge until nothing is left, or until DuckDB's memory is full; closing the file frees it.
+    def merge_next(self, session: Session, audits: Audits) -> None:
+        """Merge the next batch, if there is one."""
+        if self._batches is None:
+            self._batches = self._planned(session)
+        batch = next(self._batches, None)
+        if batch is None:
+            self.is_complete = True
+        else:
+            self._merge(session, batch, audits)
+            self.is_complete = len(self.merged) == self._total
 
-        Once a group had not enough memory, each table gets all of it. Raise ``duckdb.OutOfMemoryException`` if one
-        table is too much.
-        """
-        try:
-            known = receipts(connection)
-            windows = self._store.windows(*COMPLETE_STATES)
-            known -= loaded_with_fewer(connection, self._layout, self._store, known)
-            known -= self._again - set(self.windows)
-            pending = [window for window in windows if window.id not in known]
-            if self._most is not None:
-                self.later = frozenset(window.id for window in _beyond(pending, self._most))
-                windows = tuple(window for window in windows if window.id not in self.later)
-                pending = [window for window in pending if window.id not in self.later]
-            with Audits(self._settings.database_url, self._store.turn) as audits:
-                if self._merge(connection, audits, windows, pending):
-                    self.audits = tuple(audit for audit in audits.all() if audit.window_id in self._compared)
-                    self.landed = [window.id for window in windows if window.state == "landed"]
-                    with database.transaction(connection):
-                        write_audits(connection, audits)
-                        mark_missing(connection, audits)
-                        self._mirror(connection)
-                        self.lists.note(connection, self._narrow, audits)
-                    self.is_complete = True
-        except duckdb.OutOfMemoryException:
-            if self._is_short_of_memory:
-                raise
-            self._is_short_of_memory = True
+    def _planned(self, session: Session) -> Iterator[Batch]:
+        known = receipts(session.connection) - set(self._again)
+        windows = self._run.store.windows(*COMPLETE_STATES)
+        pending = [window for window in windows if window.id not in known]
+        left = [] if self._most is None else _beyond(pending, self._most)
+        pending = pending[: len(pending) - len(left)]
+        self.later = frozenset(window.id for window in left)
+        self.landed = [window.id for window in windows if window.state == "landed" and window.id not in self.later]
+        self._total = len(pending)
+        with session.transaction():
+            self._narrow = self._count_what_came(session.connection, windows, pending)
+        return _batches(pending, self._narrow)
 
-    def merge_ahead(self, connection: duckdb.DuckDBPyConnection, ready: Collection[str], memory_limit: str) -> None:
-        """Merge those of these windows that the tables lack, before the load, within so much memory.
-
-        A slice that was not compared with the tables yet is left for later: it is when all else is merged.
-        """
-        known = receipts(connection)
-        windows = self._store.windows(*COMPLETE_STATES)
-        usual, was_short = self._memory_limit, self._is_short_of_memory
-        self._memory_limit = memory_limit
-        try:
-            with Audits(self._settings.database_url, self._store.turn) as audits:
-                known |= audits.uncompared().keys()
-                pending = [one for one in windows if one.id in ready and one.id not in known]
-                self._merge(connection, audits, windows, pending)
-        finally:
-            self._memory_limit, self._is_short_of_memory = usual, was_short
-
-    def _merge(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        audits: Audits,
-        windows: Sequence[Window],
-        pending: Sequence[Window],
-    ) -> bool:
-        """Merge group by group, each in one transaction; return whether all windows are merged."""
-        room = Room(connection, self._memory_limit)
-        self._is_short_of_memory = self._is_short_of_memory or not room.is_enough
-        narrow = self._narrow = self._count_what_came(connection, windows, pending)
-        if not make_missing(connection, self._layout, narrow, self._memory_limit):
-            return False
-        if self._is_short_of_memory:
-            logger.info("the memory is not enough to merge in one transaction: the tables are merged one by one")
-        total = len(self.windows) + len(pending)
+    def _merge(self, session: Session, batch: Batch, audits: Audits) -> None:
+        """Compare slices with the tables, then merge the windows of a batch in one transaction."""
+        group = [(window, flattened_window(self._layout, window.id)) for window in batch]
+        files = self._layout.files
+        files.local([key for _, flattened in group for table in flattened.parts for key in flattened.keys(table)])
+        start = self._run.settings.start
+        record_shown(session.connection, self._layout, audits, group)
+        compared = compare(session.connection, self._layout, audits, group, self._narrow, start=start)
         merger = Merger(
-            connection,
+            session,
             self._layout,
-            run_id=self._run_id,
-            include_addresses=self._settings.include_addresses,
-            narrow=narrow,
-            make_room=room.make if self._is_short_of_memory else None,
-            tally=self.tally,
+            run_id=self._run.id,
+            include_addresses=self._run.settings.include_addresses,
+            narrow=self._narrow,
         )
-        for part in _groups(pending, narrow, alone=audits.uncompared()):
-            group = [(window, flattened_window(self._layout, window.id)) for window in part]
-            self._layout.files.local([key for _, one in group for table in one.parts for key in one.keys(table)])
-            record_shown(connection, self._layout, audits, group)
-            compared = compare(
-                connection,
-                self._layout,
-                audits,
-                group,
-                narrow,
-                start=self._settings.start,
-                make_room=partial(self._make_room, connection),
-            )
-            self._note(group, merger.merge(group), compared)
-            self._layout.files.release(PARQUET)
-            counts = {"merged": len(self.windows), "windows": total, "all": count_of(total, "window")}
-            logger.info("merged %(merged)d of %(all)s", counts)
-            if len(self.windows) < total and database.is_filled(connection, self._memory_limit):
-                break
+        self._note(group, merger.merge(group), compared)
+        files.release(PARQUET)
+        counts = {"merged": len(self.merged), "all": count_of(self._total, "window"), "windows": self._total}
+        logger.info("merged %(merged)d of %(all)s", counts)
         for table, count in merger.voided.items():
             logger.info(
                 "%(rows)s of %(table)s went back to an earlier updated_at, as an audit or a backfill has read them",
                 {"rows": count_of(count, "row"), "table": table},
             )
-        return len(self.windows) == total
 
-    def _make_room(self, connection: duckdb.DuckDBPyConnection) -> None:
-        if self._is_short_of_memory:
-            database.make_room(connection, self._memory_limit)
+    def mirror(self, connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
+        """Write what the tables say of themselves: windows, audits, creates, time zones, how far they reach."""
+        settings, store = self._run.settings, self._run.store
+        write_audits(connection, audits)
+        mark_missing(connection, audits)
+        write_windows(connection, store, self.landed)
+        with PushLedger(settings.database_url, store.turn) as ledger:
+            write_push_ledger(connection, ledger, settings.base_url)
+        write_narrowed(connection, settings)
+        write_timezones(connection, settings.timezones)
+        write_forgotten(connection, store.forgotten())
+        write_latest_load(connection, settings, store, self._run.id, self.later)
+        self.lists.note(connection, self._narrow, audits)
+
+    def audits_of(self, audits: Audits) -> tuple[Audit, ...]:
+        """Return what was found in the slices that were compared."""
+        return tuple(audit for audit in audits.all() if audit.window_id in self.compared)
 
     def _count_what_came(
         self, connection: duckdb.DuckDBPyConnection, windows: Sequence[Window], pending: Sequence[Window]
     ) -> Narrow:
         """Return by window what it did not ask for, or asked for and was not given."""
-        uncounted = [window for window in pending if window.id not in self._counted]
-        flattened = [(window, flattened_window(self._layout, window.id)) for window in uncounted]
-        count_included(connection, self._layout, flattened)
-        self._counted |= {window.id for window in uncounted}
+        group = [(window, flattened_window(self._layout, window.id)) for window in pending]
+        count_included(connection, self._layout, group)
         lacking = not_given(connection)
         lost = {window.id: {*window.lost, *lacking.get(window.id, ())} for window in windows}
         return {window: tuple(sorted(names)) for window, names in lost.items() if names}
 
-    def _mirror(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Write what the file says of itself: windows, creates, refused fields, time zones, how far it reaches."""
-        write_windows(connection, self._store, self.landed)
-        with PushLedger(self._settings.database_url, self._store.turn) as ledger:
-            write_push_ledger(connection, ledger, self._settings.base_url)
-        write_narrowed(connection, self._settings)
-        write_timezones(connection, self._settings.timezones)
-        write_latest_load(connection, self._settings, self._store, self._run_id, self.later)
-
     def _note(self, group: WindowGroup, rows: Mapping[str, int], compared: Sequence[str]) -> None:
-        """Note what was merged. A slice that was ``compared`` just now is a group of its own; its rows do not count."""
-        self._compared += compared
+        """Note what was merged. A slice that was ``compared`` just now is a batch of its own; its rows do not count."""
+        self.compared += compared
         for window, flattened in group:
-            self.windows.append(window.id)
+            self.merged.append(window.id)
             self.quarantined += flattened.quarantined
             self.drift += flattened.drift
         for table, count in rows.items() if not compared else ():
@@ -211,21 +155,20 @@ def _beyond(pending: Sequence[Window], most: int) -> Sequence[Window]:
     return pending[max(1, sum(records <= most for records in counted)) :]
 
 
-def _groups(pending: Sequence[Window], narrow: Narrow, *, alone: Container[str]) -> Iterator[list[Window]]:
-    """Split windows into groups, one per transaction: a commit costs much more than merging more rows in it.
+def _batches(pending: Sequence[Window], narrow: Narrow) -> Iterator[list[Window]]:
+    """Split windows into batches, one per transaction: a commit costs much more than merging more rows in it.
 
-    A window that must be compared with the tables first (``alone``) gets a group of its own. All windows of a group
-    lack the same.
+    A slice that is to be compared with the tables has a batch of its own. All windows of a batch lack the same.
     """
-    group: list[Window] = []
+    batch: list[Window] = []
     for window in pending:
-        full = sum(one.records for one in group) + window.records > RECORDS_PER_TRANSACTION
-        apart = group and (
-            window.id in alone or group[-1].id in alone or narrow.get(window.id) != narrow.get(group[-1].id)
-        )
-        if group and (full or apart):
-            yield group
-            group = []
-        group.append(window)
-    if group:
-        yield group
+        if batch:
+            last = batch[-1]
+            is_full = sum(earlier.records for earlier in batch) + window.records > RECORDS_PER_TRANSACTION
+            is_apart = is_new_slice(window) or is_new_slice(last) or narrow.get(window.id) != narrow.get(last.id)
+            if is_full or is_apart:
+                yield batch
+                batch = []
+        batch.append(window)
+    if batch:
+        yield batch

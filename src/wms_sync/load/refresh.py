@@ -1,7 +1,8 @@
-"""The tables' step: flatten and merge every window that is landed and not in the tables, then check and publish.
+"""The tables' step: flatten every window that is landed, merge those that are not in the tables, check and publish.
 
-The receipts in the tables decide which windows are still to be merged, whichever run landed them and whatever was
-killed before.
+A load is there or not: it changes a private copy of the tables, which replaces them at the end. The receipts in the
+published tables decide which windows are still to be merged, whichever run landed them and whatever was killed before.
+What a load writes to the state store before it publishes is the same when it is written again.
 """
 
 from __future__ import annotations
@@ -20,13 +21,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from wms_sync import sql_files
-from wms_sync.analytics.asking import Checking, CheckResult
+from wms_sync.analytics.asking import CheckResult, ask_after_load
 from wms_sync.analytics.errors import RawPagesDamagedError
 from wms_sync.analytics.included import absent_kinds
 from wms_sync.analytics.merge import PERSONAL
 from wms_sync.analytics.refusals import refusals_explained
-from wms_sync.analytics.seal import is_sealed, keep_seal, note_published
-from wms_sync.analytics.target import target_of
+from wms_sync.analytics.target import note_published, target_of
 from wms_sync.catalogue import ops_tables, tables
 from wms_sync.extract.plan import data_as_of
 from wms_sync.extract.raw import is_dropped
@@ -35,12 +35,11 @@ from wms_sync.flatten.window import delete_unnamed, is_flattened
 from wms_sync.flatten.workers import Flattening
 from wms_sync.grammar import count_of
 from wms_sync.load.pending import PendingWindows
-from wms_sync.state.audits import Audit
+from wms_sync.state.audits import Audit, Audits
 from wms_sync.state.run import Run
 from wms_sync.state.store import COMPLETE_STATES, Window
 from wms_sync.upkeep.damaged_pages import give_up_window, mend_manifests
 from wms_sync.upkeep.damaged_parquet import take_away_damaged_records
-from wms_sync.upkeep.lost_records import note_proven
 from wms_sync.upkeep.retention import drop_old_pages
 
 logger = logging.getLogger(__name__)
@@ -143,88 +142,89 @@ class RefreshReport(Struct, frozen=True):
 
 
 class Refresh:
-    """One pass over what is not in the tables yet. What a read has landed can be merged ahead of ``run``."""
+    """One load: of what is not in the tables yet and of windows ``again``, or ``anew`` of everything."""
 
-    def __init__(self, run: Run, again: Collection[str] = ()) -> None:
+    def __init__(self, run: Run, again: Collection[str] = (), *, anew: bool = False) -> None:
         self._run = run
         self._again = again
+        self._anew = anew
         self._settings = run.settings
         self._store = run.store
         self._layout = run.layout
         self._target = target_of(run.settings)
-        self._is_as_left = False
-        self._loading = self._target.load(run.turn)
         self._started = monotonic()
         self._took: dict[str, float] = {}
-        self._begin()
-
-    def _begin(self) -> None:
-        self._merged = PendingWindows(self._run, self._again, self._loading.most)
-        self._checking = Checking(self._layout, self._settings.memory_limit)
-
-    @property
-    def merges_ahead(self) -> bool:
-        """Return whether windows can be merged while others are still being read."""
-        return self._loading.merges_ahead
-
-    def merge_ahead(self, ready: Collection[str], memory_limit: str) -> None:
-        """Merge windows that are flattened, while others are still being read, within so much memory."""
-        if not self.merges_ahead:
-            return
-        self._take_tables()
-        has_begun = False
-        while not has_begun:
-            with self._loading.open(memory_limit) as connection:
-                has_begun = not self._begins_checking(connection)
-                if has_begun:
-                    with self._phase("merge"):
-                        self._merged.merge_ahead(connection, ready, memory_limit)
-
-    def _take_tables(self) -> None:
-        """Begin with the tables that there are. Look, before anything is changed, whether a load left them so."""
-        self._loading.begin()
-        if not self._checking.has_begun:
-            self._is_as_left = is_sealed(self._store, self._loading.seal)
-
-    def start_over(self) -> None:
-        """Throw away what was merged ahead: an error may have left anything of it."""
-        self._loading.throw_away()
-        self._begin()
 
     def run(self) -> RefreshReport:
         """Bring the tables up to date, check them and publish them."""
-        self._started = monotonic()
-        self._flatten(again=False)
-        self._take_tables()
-        return self._finish()
+        if self._anew:
+            self._prepare_rebuild()
+        self._flatten()
+        with (
+            self._target.load(self._run.turn, anew=self._anew) as loading,
+            Audits(self._settings.database_url, self._store.turn) as audits,
+        ):
+            # a rebuild merges all at once: nobody should see a part of what there was
+            pending = PendingWindows(self._run, self._again, None if self._anew else loading.most)
+            with self._phase("merge"):
+                while not pending.is_complete:
+                    with loading.session() as session:
+                        pending.merge_next(session, audits)
+            with self._phase("check"), loading.session() as session, session.transaction():
+                pending.mirror(session.connection, audits)
+                checked = ask_after_load(session.connection, self._layout, pending.merged, everything=self._anew)
+                absent = absent_kinds(session.connection) if pending.merged else ()
+                quarantined = _quarantined(session.connection, pending.merged) if pending.quarantined else 0
+            with self._phase("publish"):
+                size = loading.publish() if checked.accepted else 0
+            found = pending.audits_of(audits)
+        if checked.accepted:
+            note_published(self._store, self._target, size)
+            self._store.mark_loaded(pending.landed)
+            pending.lists.write()
+            drop_old_pages(self._run)
+        return RefreshReport(
+            windows=tuple(pending.merged),
+            rows={table.slug: checked.rows[table.slug] for table in tables()},
+            ops_rows={table.slug: checked.rows[table.slug] for table in ops_tables()},
+            data_as_of=data_as_of(self._settings, self._store),
+            is_news=bool(pending.merged),
+            merged=pending.rows,
+            audits=found,
+            checks=checked.results,
+            published=checked.accepted,
+            quarantined=quarantined,
+            drift=_unknown_keys(checked.results) if pending.drift else 0,
+            bytes=size,
+            seconds=monotonic() - self._started,
+            warnings=absent,
+            phases=self._took,
+            target=self._target.name,
+            has_more=bool(pending.later),
+        )
 
-    def rebuild(self) -> RefreshReport:
-        """Make every table again from the raw pages; what there is stays until the end."""
+    def _prepare_rebuild(self) -> None:
         take_away_damaged_records(self._layout, self._store)
         mend_manifests(self._layout, self._store)
-        self._flatten(again=True)
         if not self._settings.include_addresses and self._holds_persons():
             logger.info(
                 "schema %(schema)s is left empty, because WMS_INCLUDE_ADDRESSES is off; raw pages and Parquet files "
                 "keep the personal data that they hold",
                 {"schema": PERSONAL},
             )
-        self._loading.begin_anew()
-        self._merged = PendingWindows(self._run, self._again)  # all at once: nobody should see a part of what there was
-        return self._finish()
 
     def _holds_persons(self) -> bool:
-        return any(self._layout.parquet_files(one.slug) for one in tables() if one.schema == PERSONAL)
+        return any(self._layout.parquet_files(table.slug) for table in tables() if table.schema == PERSONAL)
 
-    def _flatten(self, *, again: bool) -> None:
-        """Write Parquet for every window that has none; with ``again``, for every window that has raw pages.
+    def _flatten(self) -> None:
+        """Write Parquet for every window that has none; ``anew``, for every window that has raw pages.
 
         This comes before the tables are opened, because either step may use all the memory.
         """
         known = self._store.windows(*COMPLETE_STATES)
-        kept = {window.id for window in known if self._is_kept(window, again=again)}
+        kept = {window.id for window in known if self._is_kept(window)}
         windows = [window for window in known if window.id not in kept]
-        if again and kept:
+        if self._anew and kept:
             logger.info(
                 "%(windows)s from Parquet files: the raw pages were dropped",
                 {"windows": count_of(len(kept), "window comes", "windows come")},
@@ -246,9 +246,9 @@ class Refresh:
         if flattening.damaged:
             raise self._unread(flattening.damaged)
 
-    def _is_kept(self, window: Window, *, again: bool) -> bool:
-        """Return whether the window's Parquet files stay as they are: all; with ``again``, those without raw pages."""
-        return is_flattened(self._layout, window.id) and (not again or is_dropped(self._layout, window.id))
+    def _is_kept(self, window: Window) -> bool:
+        """Return whether the window's Parquet files stay as they are: all; ``anew``, those without raw pages."""
+        return is_flattened(self._layout, window.id) and (not self._anew or is_dropped(self._layout, window.id))
 
     def _unread(self, damaged: Mapping[str, PageDamagedError]) -> RawPagesDamagedError:
         """Give up the windows with damaged pages, so that they are read again; return the error to raise."""
@@ -258,62 +258,6 @@ class Refresh:
             [f"{window_id}/{error.path.name}: {error.reason}" for window_id, error in damaged.items()]
         )
 
-    def _finish(self) -> RefreshReport:
-        merged, checking = self._merged, self._checking
-        absent: tuple[str, ...] = ()
-        quarantined = 0
-        while not checking.is_complete:
-            with self._loading.open() as connection:
-                if self._begins_checking(connection):
-                    continue
-                alone = merged.is_complete
-                if not merged.is_complete:
-                    with self._phase("merge"):
-                        merged.merge_into(connection)
-                if merged.is_complete:
-                    with self._phase("check"):
-                        checking.ask(connection, alone=alone, tally=merged.tally)
-                if checking.is_complete:
-                    absent = absent_kinds(connection) if merged.windows else ()
-                    quarantined = _quarantined(connection, merged.windows) if merged.quarantined else 0
-                    self._loading.measure(connection, sum(checking.rows.values()))
-        accepted = checking.accepted
-        with self._phase("publish"):
-            size = self._loading.finish(accepted=accepted)
-        keep_seal(self._store, self._loading.seal, size)
-        # only now: the next run, also a backfill of the same days, continues windows that are landed
-        if accepted or self._loading.keeps_refused:
-            self._store.mark_loaded(merged.landed)
-        if accepted:
-            note_published(self._store, self._target, size)
-            merged.lists.write()
-            note_proven(self._store)
-            drop_old_pages(self._run)
-        return RefreshReport(
-            windows=tuple(merged.windows),
-            rows={one.slug: checking.rows[one.slug] for one in tables()},
-            ops_rows={one.slug: checking.rows[one.slug] for one in ops_tables()},
-            data_as_of=data_as_of(self._settings, self._store),
-            is_news=checking.is_news,
-            merged=merged.rows,
-            audits=merged.audits,
-            checks=tuple(checking.results),
-            published=accepted,
-            quarantined=quarantined,
-            drift=_unknown_keys(checking.results) if merged.drift else 0,
-            bytes=size,
-            seconds=monotonic() - self._started,
-            warnings=absent,
-            phases=self._took,
-            target=self._target.name,
-            has_more=bool(merged.later),
-        )
-
-    def _begins_checking(self, connection: duckdb.DuckDBPyConnection) -> bool:
-        """Return whether the file should be opened anew before anything is merged."""
-        with self._phase("check"):
-            return self._checking.begin(connection, is_as_left=self._is_as_left)
-
     @contextmanager
     def _phase(self, name: str) -> Iterator[None]:
         """Add the seconds of the block to a phase."""
@@ -322,14 +266,11 @@ class Refresh:
         self._took[name] = self._took.get(name, 0.0) + monotonic() - started
 
 
-def refresh(run: Run, again: Collection[str] = (), begun: Refresh | None = None) -> RefreshReport:
-    """Load what is landed, and windows ``again`` that are in the tables; check and publish. Needs the writer's lock.
-
-    ``begun`` has merged ahead what was read in the same turn.
-    """
+def refresh(run: Run, again: Collection[str] = ()) -> RefreshReport:
+    """Load what is landed, and windows ``again`` that are in the tables; check and publish. Needs the writer's lock."""
     logger.info("refreshing the tables (run %(run)s)", {"run": run.id})
     with refusals_explained(*REFUSED):
-        report = (begun or Refresh(run, again)).run()
+        report = Refresh(run, again).run()
         while report.published and report.has_more:
             logger.info("published a part: more is still to be merged than one load takes")
             report = report.followed_by(Refresh(run, set(again).difference(report.windows)).run())
@@ -337,10 +278,10 @@ def refresh(run: Run, again: Collection[str] = (), begun: Refresh | None = None)
 
 
 def rebuild(run: Run) -> RefreshReport:
-    """Make every table again from raw pages, without a call to the service. The caller holds the writer's lock."""
+    """Rebuild every table from the raw pages, without a call to the service. The caller holds the writer's lock."""
     logger.info("rebuilding every table from raw pages (run %(run)s)", {"run": run.id})
     with refusals_explained(*REFUSED):
-        return Refresh(run).rebuild()
+        return Refresh(run, anew=True).run()
 
 
 def _quarantined(connection: duckdb.DuckDBPyConnection, windows: Collection[str]) -> int:

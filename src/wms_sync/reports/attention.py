@@ -17,8 +17,7 @@ from msgspec.structs import replace
 
 from wms_sync.analytics.errors import AnotherServiceError, ReadersInTheWay
 from wms_sync.analytics.foreign_log import log_notice
-from wms_sync.analytics.seal import is_gone
-from wms_sync.analytics.target import Target, target_of
+from wms_sync.analytics.target import Target, is_gone, target_of
 from wms_sync.errors import WmsSyncError
 from wms_sync.extract.clocks import what_is_off
 from wms_sync.extract.nights import is_being_retried

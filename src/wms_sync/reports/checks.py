@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from msgspec import Struct
 
 from wms_sync.analytics.asking import NO_ROWS, CheckResult, Sample, ask_whole_tables
-from wms_sync.analytics.checks import checks
 from wms_sync.analytics.database import has_ops_table, records
 from wms_sync.analytics.errors import NothingCheckedError
 from wms_sync.analytics.target import target_of
@@ -43,9 +41,8 @@ def found_last(settings: Settings) -> Sequence[Found]:
 def found_in_whole_tables(settings: Settings) -> Sequence[Found]:
     """Ask every check of the whole published tables. Raise ``NothingCheckedError``."""
     _refuse_unpublished(settings)
-    limit = settings.memory_limit
-    open_file = partial(target_of(settings).published, memory_limit=limit)
-    return [_found(result) for result in ask_whole_tables(open_file, checks(), memory_limit=limit)]
+    with target_of(settings).published(memory_limit=settings.memory_limit) as connection:
+        return [_found(result) for result in ask_whole_tables(connection)]
 
 
 def _found(result: CheckResult) -> Found:

@@ -17,8 +17,7 @@ from wms_sync import sql_files
 from wms_sync.analytics.database import records, row_counts
 from wms_sync.analytics.errors import DatabaseOpenError, ReadersInTheWay
 from wms_sync.analytics.foreign_log import log_notice
-from wms_sync.analytics.seal import is_gone
-from wms_sync.analytics.target import target_of
+from wms_sync.analytics.target import is_gone, target_of
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.clock import Heard
 from wms_sync.api.errors import AccessDenied, ApiError, CallFailed, SessionExpired, Unauthorized

@@ -10,9 +10,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import has_ops_table, records, rows_left
+from wms_sync.analytics.database import has_ops_table, records, row_counts
 from wms_sync.analytics.included import absent_kinds
-from wms_sync.analytics.seal import is_sealed
 from wms_sync.analytics.target import Target, target_of
 from wms_sync.cron import next_tick
 from wms_sync.durable import accessing
@@ -216,7 +215,7 @@ class _Published(Struct, frozen=True):
                 else None
             )
             audit = next((LastAudit(**row) for row in records(audits)), None) if audits else None
-            rows = rows_left(connection, is_as_left=is_sealed(store, target.published_seal))
+            rows = row_counts(connection)
             absent = absent_kinds(connection) if has_ops_table(connection, "included_kinds") else ()
             has_found = rows["ops_quarantine"] or rows["ops_schema_drift"]
             inbox = open_entries(connection, store, acknowledged) if has_found else ()

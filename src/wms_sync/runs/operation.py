@@ -25,8 +25,7 @@ from wms_sync.extract.read import Reading, ReadReport
 from wms_sync.extract.warnings import Warnings
 from wms_sync.flatten.workers import Flattening
 from wms_sync.intervals import Interval
-from wms_sync.load.ahead import MergingAhead
-from wms_sync.load.refresh import Refresh, RefreshReport, rebuild, refresh
+from wms_sync.load.refresh import RefreshReport, rebuild, refresh
 from wms_sync.memory import give_back, share_arena
 from wms_sync.optional import PANDAS, without
 from wms_sync.runs.recording import SUCCEEDED, Counts, Ended, Recording
@@ -101,25 +100,21 @@ class Operation:
     def sync(self, on_read: OnRead = _nothing) -> None:
         """Read what is not covered yet and a slice of old shipments, and load the tables."""
         with self._turn(SYNC, phase="read") as run:
-            begun = Refresh(run)
-            merging = MergingAhead(run, begun)
-            with self._reading(run, merging) as (reading, audit):
+            with self._reading(run) as (reading, audit):
                 self.read = report = reading.sync()
-                merging.stop()  # the slice is chosen by what is in the tables
                 audit.read(report.horizon)
             on_read(run, report)
-            self._then_load(run, begun)
+            self._then_load(run)
 
     def backfill(self, days: Interval, on_read: OnRead = _nothing, *, loads: bool = True) -> None:
         """Read whole days again; load the tables unless another step of the run ``loads`` them."""
         purpose = f"backfill {days.start:%Y-%m-%d} to {days.end:%Y-%m-%d}"
         with self._turn(purpose, phase="read", is_last=loads) as run:
-            begun = Refresh(run) if loads else None
-            with self._reading(run, None if begun is None else MergingAhead(run, begun)) as (reading, _):
+            with self._reading(run) as (reading, _):
                 self.read = report = reading.backfill(days.start, days.end)
             on_read(run, report)
-            if begun is not None:
-                self._then_load(run, begun)
+            if loads:
+                self._then_load(run)
 
     def load(self) -> None:
         """Load every window that is landed and not in the tables, by whichever run."""
@@ -150,16 +145,16 @@ class Operation:
             yield run
 
     @contextmanager
-    def _reading(self, run: Run, merging: MergingAhead | None) -> Iterator[tuple[Reading, SliceReader]]:
+    def _reading(self, run: Run) -> Iterator[tuple[Reading, SliceReader]]:
         """Yield what reads; each window that lands is flattened meanwhile, and all are at the end of the block.
 
-        Where the service keeps us waiting, windows are merged meanwhile. Nothing is read that no load could take.
+        Nothing is read that no load could take.
         """
         target_of(run.settings).try_files()
         settings, warnings = run.settings, Warnings()
         with (
             GlobalApi.from_settings(settings, warn=warnings.warn, transport=self._transport) as api,
-            Flattening(settings, run.store, meanwhile=merging) as ahead,
+            Flattening(settings, run.store) as ahead,
         ):
             stored = partial(stored_shipments, settings)
             yield (
@@ -167,11 +162,11 @@ class Operation:
                 SliceReader(run, api, stored=stored, landed=ahead.add, warnings=warnings),
             )
 
-    def _then_load(self, run: Run, begun: Refresh) -> None:
+    def _then_load(self, run: Run) -> None:
         assert self._recording is not None  # noqa: S101 - the turn has begun it
         self._recording.next_phase("load")
         give_back()
-        self._load(run, partial(refresh, begun=begun))
+        self._load(run, refresh)
 
     def _load(self, run: Run, loads: Callable[[Run], RefreshReport]) -> None:
         self.refreshed = report = loads(run)

@@ -91,10 +91,6 @@ class Audits(Guarded):
         """Return the newest audit; None if there is none."""
         return next(reversed(self.all()), None)
 
-    def uncompared(self) -> dict[str, Audit]:
-        """Return the audits whose slice has not been compared yet, by window."""
-        return {audit.window_id: audit for audit in self.all() if audit.compared is None}
-
     def all_missing(self) -> tuple[MissingShipment, ...]:
         """Return everything that was ever proven missing, including what has returned, oldest first."""
         by_age = select(missing_shipments).order_by(missing_shipments.c.missing_since, *missing_shipments.primary_key)

@@ -88,7 +88,7 @@ def _refuse_lost_state(settings: Settings) -> None:
 def holds_data(layout: Layout) -> bool:
     """Return whether the data folder holds anything that was read from the service."""
     found: Iterator[Path] = layout.raw.glob("*")
-    return any(found) or layout.published.exists() or layout.working_database.exists() or any(layout.parquet.glob("*"))
+    return any(found) or layout.published.exists() or any(layout.parquet.glob("*"))
 
 
 def _name(kept: Backups, made: Backup) -> str:

@@ -20,9 +20,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from wms_sync import sql_files
-from wms_sync.analytics.persons import concerned_tables, is_personal, kept_rows, persons, prepare
+from wms_sync.analytics.errors import DatabaseOpenError
+from wms_sync.analytics.persons import concerned_tables, forgotten_in, is_personal, kept_rows, persons, prepare
 from wms_sync.analytics.refusals import refusals_explained
-from wms_sync.analytics.target import former_target, target_of
+from wms_sync.analytics.target import Target, former_target, target_of
 from wms_sync.api.body import packed
 from wms_sync.catalogue import Table, literal, quote
 from wms_sync.durable import sync_file
@@ -78,11 +79,22 @@ def _forget(run: Run, order_ids: Collection[int]) -> Forgotten:
         if isinstance(error, duckdb.OutOfMemoryException) or not take_away_damaged(layout, store):
             raise
         pages, parquet_files = _clean_files(layout, store, all_ids, asked)
-    new = bool(store.forgotten(unfinished=True))
-    rows = () if former is None else former.erase(store.turn, all_ids, anyway=new)
-    rows += target_of(settings).erase(store.turn, all_ids, anyway=new)
+    unfinished = bool(store.forgotten(unfinished=True))
+    targets = [target for target in (former, target_of(settings)) if target is not None]
+    rows = [target.erase(store.turn, all_ids, anyway=unfinished or are_older(target, all_ids)) for target in targets]
     store.mark_forgotten(all_ids)
     return Forgotten(tuple(sorted(order_ids)), pages, parquet_files, sum(map(bool, rows)), sum(rows))
+
+
+def are_older(target: Target, order_ids: Collection[int]) -> bool:
+    """Return whether the published tables are from before one of these orders was forgotten."""
+    if not (order_ids and target.is_published):
+        return False
+    try:
+        with target.published() as connection:
+            return not set(order_ids) <= forgotten_in(connection)
+    except (duckdb.Error, DatabaseOpenError):
+        return False  # the step that needs the tables reports what is wrong with them
 
 
 def _clean_files(
@@ -98,9 +110,8 @@ def _clean_files(
 
 
 def _remove_leftovers(turn: Turn, layout: Layout) -> None:
-    """Delete what a killed run left outside its turn's folder; no other process writes now, so nothing uses it."""
-    others = [path for path in layout.work.glob("*.duckdb*") if path != layout.working_database]
-    for path in (*others, spill(layout.work), layout.copies, *layout.logs_set_aside()):
+    """Delete copies and spill of readers, and logs that were set aside: each may hold persons."""
+    for path in (*layout.work.glob("*.duckdb*"), spill(layout.work), layout.copies, *layout.logs_set_aside()):
         turn.take_away(path)
 
 

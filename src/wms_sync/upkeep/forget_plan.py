@@ -47,8 +47,8 @@ def orders_named(settings: Settings, store: StateStore, names: Sequence[str]) ->
     forgotten = store.forgotten()
     found: dict[str, list[NamedOrder]] = {}
     target = target_of(settings)
-    if names and (target.is_published or settings.layout.working_database.exists()):
-        with target.published() if target.is_published else target.newest() as connection:
+    if names and target.is_published:
+        with target.published() as connection:
             query = sql_files.read("queries/named_orders.sql")
             for name, id_, unique_id, order_ref in connection.execute(query, {"names": list(names)}).fetchall():
                 one = NamedOrder(id_, unique_id, order_ref, is_in_tables=True, is_forgotten=id_ in forgotten)

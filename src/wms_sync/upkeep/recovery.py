@@ -6,8 +6,7 @@ shipments from their copies in the published file; products that were created si
 orders from ``forgotten-orders.json``; what was seen of the service's clock from ``clocks.json``. Alerts that are due
 and acknowledgements are nowhere else; where the tables were lost too, or are part of the same old copy, neither are
 creates, which is recorded. Then an interrupted ``forget`` is finished, before pages are checked, because it may have
-left a page that differs from its record. A window with a damaged page loses its coverage, so that it is read again. So
-does a window of which an earlier release lost records, unless the raw pages still have them.
+left a page that differs from its record. A window with a damaged page loses its coverage, so that it is read again.
 """
 
 from __future__ import annotations
@@ -23,14 +22,13 @@ from wms_sync.analytics.errors import AnotherServiceError, MaintenanceError, Rea
 from wms_sync.analytics.file_target import FileTarget
 from wms_sync.analytics.foreign_log import report_foreign_log
 from wms_sync.analytics.push_ledger import restore_push_ledger
-from wms_sync.analytics.seal import is_sealed
 from wms_sync.analytics.target import Target, target_of
 from wms_sync.audit.compare import restore_audits
 from wms_sync.extract import clocks
 from wms_sync.extract.errors import ManifestDamaged
 from wms_sync.extract.raw import Manifest, is_complete, is_dropped, read_manifest
 from wms_sync.flatten.errors import PageDamagedError
-from wms_sync.flatten.window import flatten_again, is_flattened, refuse_damaged
+from wms_sync.flatten.window import is_flattened, refuse_damaged
 from wms_sync.grammar import count_of
 from wms_sync.layout import Layout, window_key
 from wms_sync.out_of_memory import refusals_told
@@ -42,14 +40,12 @@ from wms_sync.state.run import Run
 from wms_sync.state.store import Observation, StateStore, Window
 from wms_sync.state.turns import taking_turn
 from wms_sync.upkeep.damaged_pages import DAMAGED, give_up_window
-from wms_sync.upkeep.forget import forget
+from wms_sync.upkeep.forget import are_older, forget
 from wms_sync.upkeep.forgotten_orders import reconcile_lists
-from wms_sync.upkeep.lost_records import lossy_windows
 from wms_sync.upkeep.place import refuse_another_place
 from wms_sync.upkeep.set_aside import set_aside, take_back
 
 logger = logging.getLogger(__name__)
-LOSSY = "window %(window)s was merged by an earlier release without %(lost)d of its shipments"
 
 
 @contextmanager
@@ -94,9 +90,9 @@ def recover(run: Run, *, anew: bool = False) -> None:
     if behind:
         with Audits(settings.database_url, store.turn) as audits:
             restore_audits(copies, audits)
-    if behind or not (target.is_beside_the_state or is_sealed(store, target.newest_seal)):
+    if behind or not target.is_beside_the_state:
         with PushLedger(settings.database_url, store.turn) as ledger:
-            restored = restore_push_ledger(copies.newest(), CreatesJournal(layout.creates), ledger)
+            restored = restore_push_ledger(copies, CreatesJournal(layout.creates), ledger)
         if restored:
             logger.info("restored %(creates)s in the ledger from the copies", {"creates": count_of(restored, "create")})
     if behind and _outlives_its_copies(settings, target, copies):
@@ -120,11 +116,10 @@ def recover(run: Run, *, anew: bool = False) -> None:
             "deleted the pages of %(windows)s, only partly read when the state store was lost",
             {"windows": count_of(left, "window")},
         )
-    if store.forgotten(unfinished=True):
+    if store.forgotten(unfinished=True) or (not anew and are_older(target, store.forgotten())):
         _finish_forgetting(run, anew=anew)
     for window in store.windows("reading", "landed"):
         _give_up_if_damaged(layout, store, window)
-    _find_lost_records(layout, store)
 
 
 def _finish_forgetting(run: Run, *, anew: bool) -> None:
@@ -142,7 +137,7 @@ def _finish_forgetting(run: Run, *, anew: bool) -> None:
             raise
         logger.warning("%(error)s The run after this rebuild finishes `wms-sync forget`.", {"error": error})
         return
-    logger.info("finished an interrupted `wms-sync forget`")
+    logger.info("finished an interrupted `wms-sync forget`, or repeated it in tables that are older")
 
 
 def _copies(settings: Settings, target: Target) -> Target:
@@ -257,18 +252,6 @@ def _delete_half_read(layout: Layout, store: StateStore) -> int:
     for window in left:
         layout.files.delete(store.turn, window_key(window))
     return len(left)
-
-
-def _find_lost_records(layout: Layout, store: StateStore) -> None:
-    """Have windows of which an earlier release lost records flattened and merged again, or else read again."""
-    for window, lost in tuple(lossy_windows(layout, store)):
-        found = {"window": window.id, "lost": lost}
-        if layout.pages(window.id):
-            flatten_again(store.turn, layout, window.id)
-            logger.warning(LOSSY + ": it is merged again from its raw pages", found)
-        elif window.covers_time:  # what the others found is read again by a later one of their kind
-            give_up_window(layout, store, window.id)
-            logger.warning(LOSSY + ", and its raw pages are not kept any more: its time will be read again", found)
 
 
 def _give_up_if_damaged(layout: Layout, store: StateStore, window: Window) -> None:

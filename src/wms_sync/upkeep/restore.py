@@ -332,8 +332,7 @@ def _replace_files(layout: Layout, staged: Layout) -> None:
     """Rename what is staged to its place, and what is there away: the published file last, so that there is one."""
     away = make_private(staged.root / "away")
     staged.forgotten_orders.replace(layout.forgotten_orders)
-    for old in (layout.working_database, layout.working_log, layout.published_log):
-        old.unlink(missing_ok=True)
+    layout.published_log.unlink(missing_ok=True)
     for old, new in ((layout.raw, staged.raw), (layout.parquet, staged.parquet)):
         with suppress(FileNotFoundError):
             old.rename(away / old.name)

@@ -184,7 +184,7 @@ def push_file(
             state.refused(error)
             raise
         if isinstance(ledger, JournaledLedger):
-            ledger.journal.begin(published_push_ledger(target_of(settings).published()))
+            ledger.journal.begin(published_push_ledger(target_of(settings)))
         push = Push(
             plan,
             api,
@@ -218,7 +218,7 @@ def _plan(
         refuse_another_service(settings, store)  # whose tables would tell what this one has, and by which id
         lacking = None if kind.is_unique else ledger_lacks(settings, store)
     target = target_of(settings)
-    restore_push_ledger(target.published(), CreatesJournal(settings.layout.creates), ledger)
+    restore_push_ledger(target, CreatesJournal(settings.layout.creates), ledger)
     checked = check(read_csv(path), kind)
     existing = read_existing(checked, service=service, ledger=ledger, target=target, lookup=lookup, lacking=lacking)
     return make_plan(checked, existing, resend=resend, again=again)

@@ -1,0 +1,45 @@
+"""Published files that were changed by somebody else, or as hundreds of nights leave them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+
+MUCH = 4_000_000
+"""Random numbers, which do not compress: 27 MB."""
+MOVED = ("main.order_items", "main.shipments", "main.package_items", "main.orders")
+
+
+def change(database: Path, *statements: str) -> None:
+    """Change a published file, which nobody may write, in its place."""
+    mode = database.stat().st_mode
+    database.chmod(0o600)
+    with duckdb.connect(database) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    database.chmod(mode)
+
+
+def double_a_shipment(database: Path) -> None:
+    """Make a blocking check fail, and have it asked about all rows."""
+    change(
+        database,
+        "insert into shipments select * from shipments order by id limit 1",
+        "update ops.checks set offending = 1 where name = 'shipments_have_unique_keys'",
+    )
+
+
+def bloat(database: Path) -> None:
+    """Make room in the file, and move the rows of tables behind it, so that it is not cut off."""
+    moves = (
+        f"create temp table moved as from {table}; truncate {table}; insert into {table} from moved" for table in MOVED
+    )
+    change(
+        database,
+        f"create table ops.much as select random() as number from range({MUCH})",
+        "checkpoint",
+        *(f"{moved}; checkpoint; drop table moved" for moved in moves),
+        "drop table ops.much",
+        "checkpoint",
+    )
