@@ -174,6 +174,15 @@ def test_a_rebuild_makes_the_same_tables_without_a_call_to_the_service(bench, sa
     assert_equal(bench, sandbox)
 
 
+def test_a_second_sync_merges_only_what_is_new(bench, sandbox):
+    first_synced(bench, sandbox)
+    sandbox.sandbox.advance(seconds=3600, changed=30)
+    sandbox.sandbox.advance(seconds=10)
+    _, refreshed = synced(bench)
+    assert len(refreshed.windows) == 1
+    assert_equal(bench, sandbox)
+
+
 def test_without_the_published_file_every_window_is_merged_again(bench, sandbox):
     first_synced(bench, sandbox)
     bench.layout.published.unlink()

@@ -45,8 +45,8 @@ FAULTS = (
     Fault(
         "the published file is renamed before it is synced",
         (KILLED,),
-        "src/wms_sync/analytics/publish.py",
-        "    sync(temporary)\n",
+        "src/wms_sync/analytics/file_target.py",
+        "        sync(self._private)\n",
         "",
         STEPS,
     ),
@@ -59,11 +59,11 @@ FAULTS = (
         TURNS,
     ),
     Fault(
-        "a load changes the working file itself, not one of its own",
+        "a load changes the published file itself, not a copy",
         (KILLED, OVERTAKEN, SOAK),
         "src/wms_sync/analytics/file_target.py",
-        "self._path = turn.temporary(self._layout.working_database.name)",
-        "self._path = self._layout.working_database",
+        "        private = turn.temporary(self._layout.published.name)\n        try:\n            if",
+        "        private = self._layout.published\n        try:\n            if False and",
         ("tests/analytics/test_merge.py::test_a_load_begins_without_what_one_that_was_overtaken_has_committed",),
     ),
     Fault(
