@@ -1,9 +1,9 @@
 """Measure what a night of 1,000 changes costs as the database grows: CPU time, memory, and with which exponent.
 
-The millions are copies of a small first sync, made by SQL in the published file with their own ids: reading as many from
-the sandbox would take an hour and show nothing more. The night reads, merges, checks and publishes as usual. The first
-night at each size is not counted: it is the one that meets the copies. After the last one its bound is measured: what
-it costs to change the same rows, and nothing else (`contenders.bound`).
+The millions are copies of a small first sync, made by SQL in the published file with ids of their own: reading as many
+from the sandbox would take an hour and show nothing more. The night reads, merges, checks and publishes as usual. The
+first night at each size is not counted: it is the one that meets the copies. After the last one its bound is measured:
+what it costs to change the same rows, and nothing else (`contenders.bound`).
 """
 
 from __future__ import annotations

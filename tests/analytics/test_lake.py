@@ -348,8 +348,9 @@ def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake, lake_url, was_sa
     duckdb.execute(f"copy (select '{mark.decode()}' as last_name) to '{orphan}'")
     statistics = {f"lake.{name}" for name in STATISTICS}
     assert in_the_database(lake_url, mark.decode()) == statistics | ({"pg_stats"} if was_sampled else set())
-    assert in_the_files(lake_url, mark) - {"pg_catalog.pg_statistic", "pg_toast.pg_toast_2619"} == statistics
-    assert ("pg_catalog.pg_statistic" in in_the_files(lake_url, mark)) == was_sampled
+    sampled = in_the_files(lake_url, mark) - statistics  # where PostgreSQL keeps them depends on their size
+    assert sampled <= {"pg_catalog.pg_statistic", "pg_toast.pg_toast_2619"}
+    assert bool(sampled) == was_sampled
     assert {part.split("/")[0] for part in files_holding(folder, mark)} == {"raw", "parquet", "lake"}
     in_parquet = [str(folder / key) for key in settings.layout.parquet_files("pii_order_addresses")]
     with duckdb.connect(settings.layout.published) as moved:  # from before the installation moved to the lake
@@ -376,6 +377,7 @@ def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake, lake_url, was_sa
     assert {slug for slug in before if len(before[slug]) != len(after[slug])} <= {
         "pii_order_addresses",
         "pii_order_address_candidates",
+        "ops_forgotten_orders",
     }
     version = target_of(settings).version
     assert forget(lake.run, [order]).rows == 0

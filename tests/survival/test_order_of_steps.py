@@ -43,7 +43,7 @@ STEPS = {
     ),
     "a window counts as loaded once its rows are published": (
         PUBLISHED,
-        f"Refresh.run > StateStore.mark_loaded > StateStore._update > {COMMIT}",
+        f"refresh > Refresh.run > StateStore.mark_loaded > {COMMIT}",
     ),
 }
 INTENT = "JournaledLedger.record"

@@ -273,7 +273,7 @@ def test_a_clock_that_goes_on_needs_no_look_at_what_is_merged(connection, tmp_pa
     merged(connection, layout, [windows[:3]])
     for window in windows[:3]:
         layout.flattened_manifest(window.id).unlink()
-    merger = Merger(connection, layout, run_id="load", include_addresses=False, narrow={})
+    merger = Merger(Session(connection), layout, run_id="load", include_addresses=False, narrow={})
     for window in windows[3:]:
         merger.merge([(window, flattened_window(layout, window.id))])
     assert found(connection) == {("shipments", 1): ("w5", 1)}

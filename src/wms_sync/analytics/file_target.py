@@ -97,6 +97,7 @@ class FileTarget:
     @contextmanager
     def load(self, turn: Turn, *, anew: bool = False) -> Iterator[FileLoad]:
         """Begin a load for the length of the block, on a copy of the published file, or ``anew`` on an empty one."""
+        report_foreign_log(self._layout)
         private = turn.temporary(self._layout.published.name)
         try:
             if self.is_published and not anew:
