@@ -1,8 +1,8 @@
 """Find runs whose process was killed: mark them as failed in Dagster's history, and record what ended them.
 
-A run of the command line lives in the process of the command, which holds a lock that the kernel releases when the
-process ends. The runs that Dagster launches are children of its code server, which sees how they end and says so in
-their log; if it was killed too, nobody does.
+A run that does not hold its lock, though its record is not closed, was killed. The runs that Dagster launches are
+children of its code server, which sees how they end and says so in their log; if it was killed too, nobody does. Nor
+does anybody see how a run of the command line ends, which lives in the process of the command.
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ from signal import SIGKILL, Signals
 import dagster as dg
 
 from pipelines.sources import COMMAND_LINE
-from wms_sync.layout import Layout
 from wms_sync.settings import Settings
-from wms_sync.state import queue as lock
-from wms_sync.state.runs import KILLED, KILLED_KIND, RunRecord, RunRecords
+from wms_sync.state.runs import KILLED, KILLED_KIND, RunRecords
 
 UNFINISHED = {dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING}
 LOADED_AT = datetime.now(UTC)
@@ -33,40 +31,24 @@ OUT_OF_MEMORY = (
 )
 
 
-def mark_dead(instance: dg.DagsterInstance, layout: Layout) -> list[str]:
-    """Mark the dead runs of the command line in this data folder as failed; return their ids.
+def mark_dead(instance: dg.DagsterInstance, settings: Settings, *, parents_since: datetime | None = None) -> list[str]:
+    """Mark killed runs as failed whose end Dagster does not see; return their ids.
 
-    A run that is not in this history belongs to another `DAGSTER_HOME`, and is marked when a run uses that home.
-    """
-    marked = []
-    for mark in lock.dead_marks(layout):
-        if (run := instance.get_run_by_id(mark.name)) is None:
-            continue
-        if run.status in UNFINISHED:
-            instance.report_run_failed(run, KILLED)
-            marked.append(run.run_id)
-        mark.unlink(missing_ok=True)
-    return marked
-
-
-def mark_orphaned(instance: dg.DagsterInstance, settings: Settings) -> list[str]:
-    """Mark runs as failed that were killed together with the code server that launched them; return their ids.
-
-    So are those of the command line on another machine. The pod of a run is looked after by Dagster's run monitoring.
+    These are runs of the command line, and those that Dagster launched before `parents_since`, when the code server
+    began that would see it. The pod of a run is looked after by Dagster's run monitoring. A run that is not in this
+    history belongs to another `DAGSTER_HOME`, and is marked when a run uses that home.
     """
     with RunRecords(settings.database_url) as records:
         records.mark_killed(settings.layout)
-        killed = [one for one in records.newest(NEWEST) if one.error_kind == KILLED_KIND and _has_no_parent(one)]
-    runs = [run for one in killed if (run := instance.get_run_by_id(one.run_id)) is not None]
-    left = [run for run in runs if run.status in UNFINISHED]
-    for run in left:
-        instance.report_run_failed(run, KILLED)
-    return [run.run_id for run in left]
-
-
-def _has_no_parent(record: RunRecord) -> bool:
-    """Return whether nobody else notices the end of this run; marks of the command line stay on its machine."""
-    return record.started_at < LOADED_AT or record.source == COMMAND_LINE
+        killed = [one for one in records.newest(NEWEST) if one.error_kind == KILLED_KIND]
+    marked = []
+    for record in killed:
+        is_alone = record.source == COMMAND_LINE or (parents_since is not None and record.started_at < parents_since)
+        run = instance.get_run_by_id(record.run_id) if is_alone else None
+        if run is not None and run.status in UNFINISHED:
+            instance.report_run_failed(run, KILLED)
+            marked.append(run.run_id)
+    return marked
 
 
 def explain_killed(instance: dg.DagsterInstance, settings: Settings) -> None:

@@ -29,6 +29,7 @@ from wms_sync.master_data.plan.steps import Plan
 from wms_sync.master_data.push.file import PushReport, plan_file, push_file
 from wms_sync.runs.pushing import Handled, counts_of, end_by, failures_of, purpose_of
 from wms_sync.settings import Settings
+from wms_sync.state.lock import Held
 
 GROUP = "master_data"
 REJECTED, DOUBTFUL, CHANGED = "no_row_is_rejected", "no_row_is_in_doubt", "no_row_has_changed"
@@ -149,11 +150,15 @@ def _recorded(
         tag_run(context.instance, context.run, PLAN)
         return _handle(context, config, operation, kind, handled)
     failures: list[WmsSyncError] = []
-    with (
-        operation.recording(purpose_of(kind), context) as recording,
-        recording.phase("push", counts=lambda: counts_of(handled), end=lambda: end_by(failures)),
-    ):
-        failures += _handle(context, config, operation, kind, handled)
+    try:
+        with (
+            logging_to(context.log),
+            operation.recording(purpose_of(kind), context) as recording,
+            recording.phase("push", counts=lambda: counts_of(handled), end=lambda: end_by(failures)) as held,
+        ):
+            failures += _handle(context, config, operation, kind, handled, held)
+    except WmsSyncError as error:  # before the run had its lock
+        failures.append(error)
     return failures
 
 
@@ -162,7 +167,12 @@ def _sends(context: dg.AssetExecutionContext, settings: Settings, kind: Kind, co
 
 
 def _handle(
-    context: dg.AssetExecutionContext, config: PushConfig, operation: Operation, kind: Kind, handled: list[Handled]
+    context: dg.AssetExecutionContext,
+    config: PushConfig,
+    operation: Operation,
+    kind: Kind,
+    handled: list[Handled],
+    held: Held | None = None,
 ) -> list[WmsSyncError]:
     """Handle the files in order, append the results to `handled`, and return the errors.
 
@@ -172,7 +182,7 @@ def _handle(
     try:
         for file in config.files or _all_files(context, operation.settings, kind):
             try:
-                done = _handle_one(context, operation, kind, file, config)
+                done = _handle_one(context, operation, kind, file, config, held)
             except _OnlyPlanned as shown:
                 done = shown.plan
             except MasterDataError as error:
@@ -208,10 +218,15 @@ def _all_files(context: dg.AssetExecutionContext, settings: Settings, kind: Kind
 
 
 def _handle_one(
-    context: dg.AssetExecutionContext, operation: Operation, kind: Kind, file: GivenFile, config: PushConfig
+    context: dg.AssetExecutionContext,
+    operation: Operation,
+    kind: Kind,
+    file: GivenFile,
+    config: PushConfig,
+    held: Held | None,
 ) -> Handled:
     path = Path(file.path)
-    if not _sends(context, operation.settings, kind, config):
+    if held is None:
         plan = plan_file(operation.settings, kind, path, resend=config.resend)
         _refuse_another(plan, file)
         return plan
@@ -222,7 +237,7 @@ def _handle_one(
             raise _OnlyPlanned(plan)
         stopping.listen()
 
-    with Stopping() as stopping, logging_to(context.log):
+    with Stopping() as stopping:
         return push_file(
             operation.settings,
             kind,
@@ -233,6 +248,7 @@ def _handle_one(
             planned=planned,
             watcher=operation.push_watcher(context.log),
             stop=stopping.asked,
+            held=held,
         )
 
 

@@ -27,10 +27,8 @@ from pipelines.sources import COMMAND_LINE, SOURCE
 from pipelines.stopping import sigterm_interrupts
 from wms_sync.durable import keep_private
 from wms_sync.errors import WmsSyncError
-from wms_sync.layout import Layout
 from wms_sync.runs.operation import NotPublished, RunReport
 from wms_sync.settings import Settings
-from wms_sync.state.queue import mark_alive
 from wms_sync.state.runs import RunRecords
 
 if TYPE_CHECKING:
@@ -116,14 +114,13 @@ def run_job(
     """
     job, resources = _job(operation, job_name)
     config = {**SILENT, **(config or {})}
-    layout, run_id = operation.settings.layout, str(uuid4())
+    run_id = str(uuid4())
     tags = {SOURCE: COMMAND_LINE, **command_line_tags(), **(days.tags if days is not None else {})}
     with (
         _recorded_if_not_begun(operation.settings, run_id, job_name),
         naming_home(),
         used_instance(instance) as used,
         sigterm_interrupts(),
-        _marked(used, layout, run_id),
     ):
         try:
             result = job.execute_in_process(
@@ -133,6 +130,7 @@ def run_job(
             raise _cause(failure) from None
         except DagsterExecutionInterruptedError:
             raise KeyboardInterrupt from None
+        mark_dead(used, operation.settings)
         prune(used, operation.settings.history_days)
     return RunReport(result.run_id, operation.read, operation.refreshed, operation.maintained)
 
@@ -165,17 +163,3 @@ def _recorded_if_not_begun(settings: Settings, run_id: str, job_name: str) -> It
                 records.started(run_id, jobs.purpose_of(job_name), COMMAND_LINE)
                 records.ended(run_id, "failed", error=str(error), error_kind=type(error).__name__)
         raise
-
-
-@contextmanager
-def _marked(instance: dg.DagsterInstance, layout: Layout, run_id: str) -> Iterator[None]:
-    """Mark dead runs as failed, and see to it that a later run marks this one if it is killed.
-
-    This applies only if the instance keeps a history.
-    """
-    if instance.is_ephemeral:
-        yield
-        return
-    with mark_alive(layout, run_id):
-        mark_dead(instance, layout)
-        yield

@@ -8,7 +8,7 @@ from pipelines import coverage, dead_runs, jobs
 from pipelines.asset_keys import location_tags
 from pipelines.shown_days import missing_days
 from wms_sync.settings import Settings
-from wms_sync.state.locks import lock_of
+from wms_sync.state.lock import lock_of
 from wms_sync.state.store import StateStore
 
 FOLLOW_SECONDS = 10
@@ -82,8 +82,7 @@ def dead_runs_are_marked(settings: Settings) -> dg.SensorDefinition:
         description="Marks runs as failed whose process was killed, where Dagster does not notice it.",
     )
     def dead_runs_are_marked(context: dg.SensorEvaluationContext) -> dg.SkipReason:
-        marked = [*dead_runs.mark_dead(context.instance, settings.layout)]
-        marked += dead_runs.mark_orphaned(context.instance, settings)
+        marked = dead_runs.mark_dead(context.instance, settings, parents_since=dead_runs.LOADED_AT)
         return dg.SkipReason(f"marked as failed: {', '.join(marked)}" if marked else "every run is alive")
 
     return dead_runs_are_marked

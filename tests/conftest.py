@@ -46,7 +46,7 @@ from wms_sync.layout import Layout
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.findings import Finding
 from wms_sync.settings import Settings
-from wms_sync.state.holders import WRITER, Held, Holder
+from wms_sync.state.lock import WRITER, Held, Holder
 from wms_sync.state.run import Run
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import Turn
@@ -59,7 +59,7 @@ MEMORY, PLENTY = Path("/dev/shm"), 8 * 1024**3
 """A file system in memory, and how much of it must be free. All tests together take up to 3 GiB."""
 QUICK = {"api", "flatten", "master_data", "sandbox", "sql", "state"}
 """Folders of thousands of small tests. They come last, so that no process ends with a long file while others wait."""
-LONG = {"sandbox/test_description.py", "state/test_queue.py"}
+LONG = {"sandbox/test_description.py", "state/test_lock.py"}
 """What is long in them."""
 PROOF_FOLDERS = {"benchmarks", "pipelines", "sandbox", "survival"}
 PROOF_FIXTURES = {"instance", "postgres_url", "s3", "server"}
@@ -173,7 +173,7 @@ def settings_for(tmp_path: Path) -> Callable[..., Settings]:
 
 def turn_at(url: str, folder: Path, what: str = WRITER) -> Turn:
     """A turn without its lock, for tests that are alone with their data folder."""
-    return Turn.taken(url, Layout(folder), Held(Holder("test", os.getpid(), "this host", "now")), what=what)
+    return Turn.taken(url, Layout(folder), Held(what, Holder("test", None, os.getpid(), "this host", NOW)))
 
 
 def asks_for_page(query: str) -> bool:

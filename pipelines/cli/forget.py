@@ -84,8 +84,8 @@ def _forget(settings: Settings, order_ids: Sequence[int]) -> None:
     recording = Recording(settings, str(uuid4()), FORGET, COMMAND_LINE)
     done: list[Forgotten] = []
     with (
-        recording.phase(FORGET, counts=lambda: _counts(done), end=lambda: SUCCEEDED),
-        begin(settings, FORGET, recording.run_id) as run,
+        recording.phase(FORGET, counts=lambda: _counts(done), end=lambda: SUCCEEDED) as held,
+        begin(settings, FORGET, recording.run_id, held=held) as run,
     ):
         if order_ids:
             done.append(forget(run, order_ids))

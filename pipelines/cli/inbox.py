@@ -85,8 +85,8 @@ def replay_entries(settings: Settings, names: Sequence[str]) -> int:
             REPLAY,
             counts=lambda: done[0].refreshed.counts if done else {},
             end=lambda: Ended.of(done[0].refreshed),
-        ),
-        begin(settings, REPLAY, recording.run_id) as run,
+        ) as held,
+        begin(settings, REPLAY, recording.run_id, held=held) as run,
     ):
         done.append(replay(run, windows))
         report_load(run, done[0].refreshed)

@@ -12,6 +12,6 @@ where
         from pg_database
         where datname = current_database()
     )
-    and held.classid = hashtext({group})::oid
+    and held.classid = hashtext('wms-sync lock')::oid
     and held.objid = hashtext(coalesce(current_schema(), '') || ' ' || {what})::oid
     and held.objsubid = 2

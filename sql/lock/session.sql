@@ -1,13 +1,10 @@
 -- grain: one row per setting that the session has and that was set
 -- source: PostgreSQL's settings
--- notes: the session waits as long as it takes, is idle for as long as a run takes, and ends within a minute once its
---     machine is gone
+-- notes: the session is idle for as long as a run takes, and ends within a minute once its machine is gone
 select set_config(name, wanted.setting, false)
 from pg_settings
 inner join (
     values
-    ('statement_timeout', '0'),
-    ('lock_timeout', '0'),
     ('idle_session_timeout', '0'),
     ('tcp_keepalives_idle', '30'),
     ('tcp_keepalives_interval', '10'),

@@ -1,6 +1,6 @@
--- grain: one row, once the lock is ours
+-- grain: one row: whether the lock is ours now
 -- source: PostgreSQL's advisory locks
--- notes: taker is the function that locks; who is for those who wait, and read it in pg_stat_activity
+-- notes: who is for those who wait, and read it in pg_stat_activity
 select
-    {taker}(hashtext({group}), hashtext(coalesce(current_schema(), '') || ' ' || {what})),
+    pg_try_advisory_lock(hashtext('wms-sync lock'), hashtext(coalesce(current_schema(), '') || ' ' || {what})),
     {who} as who

@@ -129,25 +129,12 @@ class Layout(Struct, frozen=True):
 
     @property
     def turns(self) -> Path:
-        """A folder for each turn that goes on: what is made in it is put in place by a rename."""
+        """A folder for each run that writes: what it makes there is put in place by a rename."""
         return self.work / "turns"
 
     def lock(self, what: str) -> Path:
         """The lock on something that only one process may do."""
         return self.work / f"{what}.lock"
-
-    def queue(self, what: str) -> Path:
-        """The tickets of those who wait for that lock."""
-        return self.work / "queue" / what
-
-    @property
-    def alive(self) -> Path:
-        """A mark for each run of the command line that goes on."""
-        return self.work / "alive"
-
-    def running(self, run_id: str) -> Path:
-        """The mark of a run that goes on, whoever started it; its process holds a lock on it."""
-        return self.work / "running" / run_id
 
     # --- state ---
 

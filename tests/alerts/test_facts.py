@@ -16,8 +16,8 @@ from wms_sync.analytics.file_target import FileTarget
 from wms_sync.analytics.target import note_published
 from wms_sync.state.audits import Audit, AuditResult, Audits
 from wms_sync.state.ledger import Entry, PushLedger, State
+from wms_sync.state.lock import FileLock
 from wms_sync.state.push_files import PushedFile, PushFiles
-from wms_sync.state.queue import FileLock
 from wms_sync.state.store import Window
 
 HOUR = timedelta(hours=1)

@@ -9,9 +9,9 @@ import pytest
 from tests.alerts.conftest import REFUSED
 from tests.lakes import Lakes, name_of
 from wms_sync.extract.nights import PAUSES, mends_by_waiting, next_attempt
-from wms_sync.runs.recording import Recording
+from wms_sync.runs.recording import SUCCEEDED, Recording
 from wms_sync.state.errors import StateRefused
-from wms_sync.state.queue import FileLock
+from wms_sync.state.lock import FileLock
 from wms_sync.state.runs import RunRecords
 
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
@@ -77,7 +77,7 @@ def test_an_interrupt_is_no_failure_and_no_end_of_one(hooked, receiver):
     hooked.run("interrupted", "The run was interrupted.", "KeyboardInterrupt")
     hooked.tell()
     hooked.run("running")
-    with FileLock(hooked.settings.layout).mark_running("run-4"):
+    with FileLock(hooked.settings.layout).hold("sync", run_id="run-4"):
         hooked.tell()
     assert receiver.events == ["run_failed"]
 
@@ -125,7 +125,7 @@ def test_a_night_is_told_when_it_is_given_up(hooked, receiver):
         hooked.tell(later)
         assert receiver.taken == []
     hooked.run("running", source="schedule", began=began + 2.9 * HOUR)
-    with FileLock(hooked.settings.layout).mark_running("run-3"):
+    with FileLock(hooked.settings.layout).hold("sync", run_id="run-3"):
         hooked.tell(3.1 * HOUR)
         assert receiver.taken == [], "the last attempt goes on"
     with RunRecords(hooked.settings.database_url) as records:
@@ -180,7 +180,11 @@ def test_a_run_that_cannot_be_recorded_is_told_at_once(postgres_url, install, re
     lakes.execute(postgres_url, f"alter database {name_of(url)} set default_transaction_read_only = on")
     recording = Recording(hooked.settings, "run-1", "sync", "schedule")
     try:
-        with pytest.raises(StateRefused), recording.phase("sync", counts=dict), RunRecords(url) as records:
+        with (
+            pytest.raises(StateRefused),
+            recording.phase("sync", counts=dict, end=lambda: SUCCEEDED),
+            RunRecords(url) as records,
+        ):
             records.started("run-1", "sync", "schedule")
     finally:
         lakes.remove()

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from pipelines import definitions
 from pipelines.cli.runs import run_maintain
-from tests.conftest import FEWER, Bench, opened_store
+from tests.conftest import FEWER, NOW, Bench, opened_store
 from tests.lakes import in_the_database, in_the_files, name_of, tables_of
 from tests.postgres import end_sessions, plain
 from tests.test_sync import synced
@@ -56,7 +56,7 @@ from wms_sync.reports.status import status
 from wms_sync.settings import Settings
 from wms_sync.state.epochs import Epoch
 from wms_sync.state.errors import TakenOver
-from wms_sync.state.holders import WRITER, Held, Holder
+from wms_sync.state.lock import WRITER, Held, Holder
 from wms_sync.upkeep.backup import backup
 from wms_sync.upkeep.forget import forget
 from wms_sync.upkeep.forget_plan import orders_named, plan_forget
@@ -70,7 +70,7 @@ OF_THE_LAST_LOAD = {"ops_latest_load", "ops_checks", "ops_included_kinds", "ops_
 HOUR = 3600
 FILES_AFTER = 40
 """The most files that the tables together have after maintenance."""
-ANOTHER = Held(Holder("sync", 1, "another host", "now"))
+ANOTHER = Held(WRITER, Holder("sync", None, 1, "another host", NOW))
 
 
 @pytest.fixture(scope="module")
@@ -231,9 +231,9 @@ def test_a_writer_that_was_overtaken_commits_nothing(lake):
         late.execute("create table kept (number integer)")
         late.execute("drop table kept")
         before, catalogue = target.version, catalogued(lake)
-        Epoch.begin(lake.settings.database_url, ANOTHER, what=WRITER, run_id=None).close()
+        Epoch.begin(lake.settings.database_url, ANOTHER).close()
         for what, statement in LATE.items():
-            with pytest.raises(duckdb.Error, match="not that of the newest turn"):
+            with pytest.raises(duckdb.Error, match="does not have the newest epoch"):
                 late.execute(statement)
             assert catalogued(lake) == catalogue, what
         with pytest.raises(TakenOver):
@@ -416,7 +416,7 @@ def test_a_writer_that_was_overtaken_maintains_nothing(lake):
     with closing(opened_for_writing(lake.settings, lake.store.turn)) as connection:
         connection.execute("update orders set state = state where id = (select max(id) from orders)")
     before = catalogued(lake)
-    Epoch.begin(lake.settings.database_url, ANOTHER, what=WRITER, run_id=None).close()
+    Epoch.begin(lake.settings.database_url, ANOTHER).close()
     with pytest.raises(TakenOver):
         target.maintain(lake.store.turn, timedelta(0))
     assert catalogued(lake) == before

@@ -150,7 +150,7 @@ FAULTS = (
         "src/wms_sync/master_data/push/file.py",
         "what=push_lock(kind.name), run_id=run_id",
         'what=f"push-{run_id}", run_id=run_id',
-        ("tests/master_data/test_push.py::test_pushes_of_one_kind_take_turns",),
+        ("tests/master_data/test_push.py::test_pushes_of_one_kind_wait_for_each_other",),
     ),
     Fault(
         "a push that was overtaken goes on sending",

@@ -83,8 +83,8 @@ FAULTS = (
         "a run that cannot be recorded sends no alert",
         (POSTGRESQL,),
         "src/wms_sync/runs/recording.py",
-        '            if ended.outcome == "failed" and record is None:\n',
-        "            if False:\n",
+        '        if ended.outcome == "failed" and record is None:\n',
+        "        if False:\n",
         ("tests/alerts/test_runs.py::test_a_run_that_cannot_be_recorded_is_told_at_once",),
     ),
     Fault(

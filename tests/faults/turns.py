@@ -8,11 +8,12 @@ KILLED = "`kill -9`, anywhere"
 LEFT = "files of a dead run stay in `work/`, or a stale lock"
 AT_ONCE = "a night, a backfill and a sync by hand start at once"
 OVERTAKEN = (
-    "the lock or the queue of a suspended run is deleted, or its file system or its session in PostgreSQL loses the "
-    "lock, and another run takes over"
+    "the lock of a suspended run is deleted, or its file system or its session in PostgreSQL loses it, and another run "
+    "takes over"
 )
 SOAK = '`make soak SOAK="-k overtaken"`'
 TURNS = ("tests/state/test_turns.py",)
+SECOND = "tests/state/test_lock.py::test_a_second_writer_waits_and_says_who_holds_the_lock"
 STEPS = ("tests/survival/test_order_of_steps.py",)
 
 FAULTS = (
@@ -77,18 +78,18 @@ FAULTS = (
     Fault(
         "a run does not wait for the one that writes",
         (AT_ONCE,),
-        "src/wms_sync/state/queue.py",
-        "            _wait_for_turn(path, ticket, lock)\n",
-        "",
-        ("tests/state/test_queue.py::test_a_second_writer_waits_and_is_told_for_whom",),
+        "src/wms_sync/state/lock.py",
+        "    if _try_lock(file, fcntl.LOCK_EX):\n        return file\n",
+        "    return file\n",
+        (SECOND,),
     ),
     Fault(
-        "whoever asks first when the lock is free gets it, not whoever came first",
+        "a run that waits does not say who holds the lock",
         (AT_ONCE,),
-        "src/wms_sync/state/queue.py",
-        "        if ticket.name >= mine.name:\n",
-        "        if True:\n",
-        ("tests/state/test_queue.py::test_writers_take_turns_in_the_order_they_came",),
+        "src/wms_sync/state/lock.py",
+        "                file.write(me.signature)\n",
+        "",
+        (SECOND,),
     ),
     Fault(
         "a run that was overtaken puts its files in place",

@@ -692,7 +692,7 @@ def test_requests_run_side_by_side_but_no_more_than_allowed(desk):
     assert most == [3]
 
 
-def test_pushes_of_one_kind_take_turns(desk):
+def test_pushes_of_one_kind_wait_for_each_other(desk):
     path = desk.file("name,color", *(f"tag {number},red1" for number in range(60)))
     started = threading.Event()
     reports: list[PushReport] = []
@@ -708,7 +708,7 @@ def test_pushes_of_one_kind_take_turns(desk):
         second = desk.push(TAGS, path)
     thread.join()
     assert told
-    assert told[0].startswith(f"waiting for push of given.csv (process {os.getpid()} ")
+    assert told[0].startswith("waiting for push location_tags (run ")
     assert reports[0].counts == {Outcome.CREATED: 60}
     assert second.counts == {Outcome.ALREADY_THERE: 60}
 

@@ -48,6 +48,11 @@ query Runs { runsOrError(limit: 100) { ... on Runs { results {
   runId status jobName tags { key value } assetSelection { path }
 } } } }
 """
+LOG = """
+query Log($id: ID!) { logsForRun(runId: $id) {
+  ... on EventConnection { events { ... on MessageEvent { message } } }
+} }
+"""
 BACKFILL = """
 query Backfill($id: String!) { partitionBackfillOrError(backfillId: $id) {
   __typename ... on PartitionBackfill { status }
@@ -169,6 +174,11 @@ class DagsterDev:
         """Every run, the oldest first; `tags` as a dictionary."""
         runs: list[Run] = self.query(RUNS)["runsOrError"]["results"]
         return [{**run, "tags": {tag["key"]: tag["value"] for tag in run["tags"]}} for run in reversed(runs)]
+
+    def messages(self, run_id: str) -> list[str]:
+        """The log of a run."""
+        events = self.query(LOG, id=run_id)["logsForRun"]["events"]
+        return [event["message"] for event in events if event]
 
     def query(self, text: str, **variables: object) -> Any:
         """One GraphQL request."""

@@ -13,7 +13,7 @@ from sqlalchemy import update
 from pipelines import definitions, jobs
 from pipelines.alerts import NO_STEP, NOT_STARTED
 from pipelines.cli.main import main
-from pipelines.dead_runs import LOADED_AT, explain_killed, mark_orphaned
+from pipelines.dead_runs import LOADED_AT, explain_killed, mark_dead
 from pipelines.sources import COMMAND_LINE
 from tests.receiver import Receiver, receiving
 from wms_sync.state.outbox import Outbox
@@ -155,14 +155,13 @@ def test_a_run_that_died_with_its_code_server_is_marked_by_the_next_one(settings
     old, new = (instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED) for _ in range(2))
     for run in (old, new):
         records.started(run.run_id, "rebuild", "ui")
-    assert mark_orphaned(instance, settings) == [], "this code server has launched them and sees how they end"
+    assert mark_dead(instance, settings, parents_since=LOADED_AT) == [], "this code server sees how they end"
     elsewhere = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED)
     records.started(elsewhere.run_id, "rebuild", COMMAND_LINE)
-    assert mark_orphaned(instance, settings) == [elsewhere.run_id], "its mark is on another machine"
+    assert mark_dead(instance, settings, parents_since=LOADED_AT) == [elsewhere.run_id], "nobody sees how it ends"
     with records._engine.begin() as connection:
         connection.exec_driver_sql("update runs set started_at = ? where run_id = ?", ("2026-01-01", old.run_id))
-    assert mark_orphaned(instance, settings) == [old.run_id]
+    assert mark_dead(instance, settings, parents_since=LOADED_AT) == [old.run_id]
     ended = instance.get_run_by_id(old.run_id)
     assert ended is not None
     assert ended.status == dg.DagsterRunStatus.FAILURE
-    assert LOADED_AT is not None

@@ -25,8 +25,7 @@ from wms_sync.api.client import GlobalApi
 from wms_sync.catalogue import relations
 from wms_sync.extract.read import Reading
 from wms_sync.settings import Settings
-from wms_sync.state.holders import WRITER
-from wms_sync.state.queue import FileLock
+from wms_sync.state.lock import FileLock
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.recovery import begin
 
@@ -246,10 +245,11 @@ def test_a_run_that_is_killed_is_told_with_what_ended_it(dagster: DagsterDev, se
         run_id = dagster.launch_run("rebuild")
 
         def waiting() -> int | None:
-            processes = [int(ticket.name.partition("-")[2]) for ticket in settings.layout.queue(WRITER).iterdir()]
-            return next((process for process in processes if process != os.getpid()), None)
+            log = "\n".join(dagster.messages(run_id))
+            found = re.search(r"Started process for run \(pid: (\d+)\)", log)
+            return int(found[1]) if found is not None and "waiting for what it waits for" in log else None
 
-        os.kill(dagster.wait(waiting, "the run to wait for its turn"), signal.SIGKILL)
+        os.kill(dagster.wait(waiting, "the run to wait for the lock"), signal.SIGKILL)
 
         def told() -> dict[str, Any] | None:
             return next((body for body in webhook.taken if body["run_id"] == run_id), None)

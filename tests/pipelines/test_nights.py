@@ -16,7 +16,7 @@ from wms_sandbox.errors import failed
 from wms_sync.alerts.deliver import deliver
 from wms_sync.alerts.observe import observe
 from wms_sync.settings import Settings
-from wms_sync.state.queue import FileLock
+from wms_sync.state.lock import FileLock
 from wms_sync.state.runs import RunRecords
 
 HOUR = timedelta(hours=1)

@@ -242,9 +242,7 @@ def test_a_polite_kill_finishes_what_is_under_way_and_reports_it(environment, wr
     assert sorted(one["sku"] for one in service.sandbox.products()) == sorted(f"p{at}" for at in range(rows))
 
 
-def test_two_pushes_of_a_kind_take_turns_and_the_second_says_for_whom_it_waits(
-    environment, write, service, settings, tmp_path
-):
+def test_of_two_pushes_of_a_kind_the_second_waits_and_says_for_whom(environment, write, service, settings, tmp_path):
     begun, waits = threading.Event(), threading.Event()
     heard: list[str] = []
 
@@ -265,7 +263,7 @@ def test_two_pushes_of_a_kind_take_turns_and_the_second_says_for_whom_it_waits(
         with handling(Lines(lambda _, line: hear(line))):
             report = run_push(settings, RETAILERS, second)
         assert command.ended().returncode == 0
-    assert any(line.startswith("waiting for push of first.csv (process") for line in heard), heard
+    assert any(line.startswith("waiting for push retailers (run ") for line in heard), heard
     assert report.exit_code == 0
     assert report.summary == "retailers of second.csv: 1 created, 1 already there"
     assert service.sandbox.retailers()[-1]["code"] == "s"

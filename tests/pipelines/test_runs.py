@@ -22,7 +22,7 @@ from pipelines.home import HOME_VARIABLE
 from pipelines.instance import prepare_home, without_history
 from pipelines.operation import Operation
 from pipelines.running import run_backfill, run_job, run_rebuild, run_sync
-from pipelines.sources import MODE, SOURCE
+from pipelines.sources import COMMAND_LINE, MODE, SOURCE
 from tests.beginnings import empty_tables
 from tests.changed_files import change, double_a_shipment
 from tests.conftest import logged
@@ -37,8 +37,8 @@ from wms_sync.errors import SettingsError
 from wms_sync.extract.progress import Progress
 from wms_sync.runs.operation import NotPublished
 from wms_sync.settings import Settings
-from wms_sync.state.queue import dead_marks, mark_alive
-from wms_sync.state.runs import KILLED, RunRecord, RunRecords
+from wms_sync.state.lock import FileLock
+from wms_sync.state.runs import KILLED, LOADING, RunRecord, RunRecords
 from wms_sync.state.store import StateStore
 
 SHIPMENTS = 300
@@ -123,7 +123,6 @@ def test_a_sync_ends_in_published_tables_and_again_harmless(settings, instance):
     assert record.counts["merged"] == sum(first.refreshed.merged.values())
     assert again.data_as_of is not None
     assert record.data_as_of == first.read.horizon <= again.data_as_of
-    assert not [*settings.layout.running("x").parent.iterdir()]
 
 
 def test_an_operator_sees_the_run_in_the_catalogue(settings, instance):
@@ -404,18 +403,21 @@ def test_a_run_that_was_killed_outright_is_marked_by_the_next(
 
 
 def test_a_run_is_not_taken_for_dead_while_its_process_lives(settings, instance):
-    layout, job = settings.layout, definitions.build(settings).resolve_job_def("tables")
+    job = definitions.build(settings).resolve_job_def("tables")
     run = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED)
-    with mark_alive(layout, run.run_id):
-        assert mark_dead(instance, layout) == []
-    assert mark_dead(instance, layout) == []  # it came to its end: what became of it is its own to say
+    with RunRecords(settings.database_url) as records:
+        records.started(run.run_id, LOADING, COMMAND_LINE)
+        with FileLock(settings.layout).hold(LOADING, run_id=run.run_id):
+            assert mark_dead(instance, settings) == []
+            records.ended(run.run_id, "succeeded")
+    assert mark_dead(instance, settings) == []  # it came to its end: what became of it is its own to say
 
 
 def test_a_dead_run_of_another_history_is_left_to_that(settings, instance):
-    layout = settings.layout
-    make_private(layout.work / "alive").joinpath("run-of-another-home").touch()
-    assert mark_dead(instance, layout) == []
-    assert [mark.name for mark in dead_marks(layout)] == ["run-of-another-home"]
+    with RunRecords(settings.database_url) as records:
+        records.started("run-of-another-home", LOADING, COMMAND_LINE)
+        assert mark_dead(instance, settings) == []
+        assert [one.error for one in records.newest(5)] == [KILLED]
 
 
 @pytest.mark.parametrize("spoiled", ["history", "history/runs.db"])

@@ -7,7 +7,7 @@ from dagster._core.definitions.freshness import TimeWindowFreshnessPolicy
 
 from pipelines import coverage, definitions, sensors
 from tests.conftest import opened_store
-from wms_sync.state.queue import FileLock
+from wms_sync.state.lock import FileLock
 from wms_sync.state.store import StateStore
 
 MARCH = datetime(2026, 3, 1, tzinfo=UTC)

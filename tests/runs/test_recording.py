@@ -10,8 +10,54 @@ from datetime import UTC, datetime
 import duckdb
 import pytest
 
-from wms_sync.runs.recording import SUCCEEDED, Ended, Recording, summary
+from pipelines.logs import Lines, handling
+from wms_sync.durable import Inaccessible
+from wms_sync.runs.recording import SUCCEEDED, Counts, Ended, Recording, summary
+from wms_sync.state.lock import FileLock
 from wms_sync.state.runs import RunRecord, RunRecords
+
+
+def test_a_record_is_made_under_the_lock_and_closed_before_the_lock_is_released(bench):
+    recording, lock = Recording(bench.settings, "run", "backfill", "test"), FileLock(bench.layout)
+    held: list[str | None] = []
+
+    def counts() -> Counts:
+        held.append(holder.run_id if (holder := lock.holder()) is not None else None)
+        return {}
+
+    with RunRecords(bench.settings.database_url) as records:
+        for step in ("read", "load"):
+            with recording.phase(step, counts=counts, end=lambda: SUCCEEDED) as mine:
+                assert mine.me == lock.holder()
+                assert [one.outcome for one in records.as_they_are(bench.layout)] == ["running"]
+            assert lock.holder() is None
+            [record] = records.newest(5)
+            assert (record.outcome, step in record.phases) == ("succeeded", True)
+    assert record.phases.keys() == {"read", "load"}
+    assert held == ["run", "run"]
+
+
+def test_a_run_that_is_stopped_or_fails_before_it_has_its_lock_is_recorded_then(bench):
+    def never(name: str) -> None:
+        with Recording(bench.settings, name, "sync", "test").phase(name, counts=dict, end=lambda: SUCCEEDED):
+            pytest.fail("it has no lock")
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        stop = Lines(lambda *_: os.kill(os.getpid(), signal.SIGINT))
+        with FileLock(bench.layout).hold("a suspended run"), handling(stop), pytest.raises(KeyboardInterrupt):
+            never("stopped")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    bench.layout.lock("writer").unlink()
+    bench.layout.lock("writer").mkdir()
+    with pytest.raises(Inaccessible):
+        never("failed")
+    with RunRecords(bench.settings.database_url) as records:
+        assert [(one.run_id, one.outcome, one.phases) for one in records.newest(5)] == [
+            ("failed", "failed", {}),
+            ("stopped", "interrupted", {}),
+        ]
 
 
 def test_an_interrupt_while_duckdb_runs_a_query_ends_the_run_as_interrupted(bench):

@@ -121,12 +121,12 @@ import os, sys, tempfile
 from pathlib import Path
 from wms_sync.errors import WmsSyncError
 from wms_sync.layout import Layout
-from wms_sync.state.holders import Held, Holder
+from wms_sync.state.lock import Held, Holder
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import Turn
 
 with tempfile.TemporaryDirectory() as name:
-    folder, me = Path(name), Held(Holder("test", os.getpid(), "here", "now"))
+    folder, me = Path(name), Held("writer", Holder.now("test"))
     url = f"sqlite:///{folder}/state.db"
     StateStore(url).close()
     (folder / "state.db").chmod(0o444)

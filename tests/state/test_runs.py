@@ -8,10 +8,13 @@ import pytest
 
 from tests.state.conftest import take_migration_back
 from wms_sync.layout import Layout
+from wms_sync.master_data.kinds.table import KINDS
+from wms_sync.master_data.push.locks import push_lock
+from wms_sync.runs.pushing import purpose_of
 from wms_sync.state import schema
 from wms_sync.state.engine import close_engine, open_engine
-from wms_sync.state.locks import lock_of
-from wms_sync.state.runs import KEPT, KILLED, KILLED_KIND, RunRecords, as_it_is
+from wms_sync.state.lock import WRITER, lock_of
+from wms_sync.state.runs import KEPT, KILLED, KILLED_KIND, RunRecords, lock_for
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -79,17 +82,40 @@ def test_a_store_from_before_runs_had_numbers_numbers_them_by_their_start(unopen
         assert [one.run_id for one in records.newest(5)] == ["third", "second", "first"]
 
 
-def test_a_run_whose_process_is_gone_was_killed(records, url, tmp_path):
+def test_a_run_that_is_not_closed_and_does_not_hold_its_lock_was_killed(records, url, tmp_path):
     layout = Layout(tmp_path)
     lock = lock_of(url, layout)
-    records.started("alive", "sync", "ui")
-    records.started("gone", "sync", "schedule")
-    with lock.mark_running("alive"):
-        assert as_it_is(lock, records.of("alive")).outcome == "running"
-        assert as_it_is(lock, records.of("gone")).error == KILLED
-        assert records.of("gone").outcome == "running", "looking changes nothing"
+    for run_id, purpose in (("killed", "sync"), ("alive", "backfill"), ("pushing", "push location_tags")):
+        records.started(run_id, purpose, "ui")
+    with lock.hold("backfill", run_id="alive"), lock.hold("push", what="push-location-tags", run_id="pushing"):
+        assert [one.outcome for one in records.as_they_are(layout)] == ["running", "running", "failed"]
+        assert records.of("killed").outcome == "running", "looking changes nothing"
         [killed] = records.mark_killed(layout)
-        assert killed == records.of("gone")
-        assert (killed.run_id, killed.outcome, killed.error_kind) == ("gone", "failed", KILLED_KIND)
+        assert killed == records.of("killed")
+        assert (killed.outcome, killed.error, killed.error_kind) == ("failed", KILLED, KILLED_KIND)
         assert records.mark_killed(layout) == ()
-    assert [one.run_id for one in records.mark_killed(layout)] == ["alive"]
+    assert [one.run_id for one in records.mark_killed(layout)] == ["alive", "pushing"]
+
+
+def test_a_run_that_ended_before_the_look_at_its_lock_was_not_killed(records, tmp_path):
+    records.started("a", "sync", "ui")
+    before = records.of("a")
+    records.ended("a", "succeeded")
+    assert records.as_it_is(Layout(tmp_path), before).outcome == "succeeded"
+
+
+def test_a_run_of_several_steps_reopens_its_record(records):
+    records.started("a", "backfill", "ui")
+    records.phase_ended("a", "read", 1.0, {"records": 7})
+    records.ended("a", "succeeded", data_as_of=MOMENT)
+    records.started("a", "loading the tables", "ui")
+    [reopened] = records.newest(5)
+    assert (reopened.purpose, reopened.outcome, reopened.ended_at) == ("backfill", "running", None)
+    assert reopened.counts == {"records": 7}
+
+
+def test_each_kind_that_is_pushed_has_a_lock_of_its_own():
+    assert [lock_for(purpose_of(kind)) for kind in KINDS] == [push_lock(kind.name) for kind in KINDS]
+    assert {lock_for(purpose) for purpose in ("sync", "rebuild", "forget", "backfill 2026-03-01 to 2026-03-08")} == {
+        WRITER
+    }

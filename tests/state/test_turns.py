@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import NOW, turn_at
 from wms_sync.layout import Layout
-from wms_sync.state.epochs import newest_turn
+from wms_sync.state.epochs import newest_epoch
 from wms_sync.state.errors import TakenOver
 from wms_sync.state.ledger import Entry, PushLedger, State
 from wms_sync.state.schema import turns
@@ -25,7 +25,7 @@ def overtake(url: str, folder: Path) -> None:
 
 def test_each_turn_counts_one_further_and_is_remembered_with_who_has_it(url, turn, tmp_path):
     overtake(url, tmp_path)
-    newest = newest_turn(url)
+    newest = newest_epoch(url)
     assert newest is not None
     assert newest.epoch == turn.epoch.row.epoch + 1
     assert (newest.what, newest.purpose, newest.host) == ("writer", "test", "this host")

@@ -35,7 +35,7 @@ from wms_sync.privacy.scrub import without_orders
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status
 from wms_sync.state.ledger import Entry, PushLedger, State
-from wms_sync.state.queue import FileLock
+from wms_sync.state.lock import FileLock, Holder
 from wms_sync.state.run import Run
 from wms_sync.upkeep.recovery import recover
 from wms_sync.upkeep.verify import verify
@@ -463,7 +463,7 @@ def test_the_doctor_names_a_page_that_is_not_as_it_was_received(bench, sandbox, 
 
 
 def test_what_dead_runs_left_behind_harms_nobody(bench, sandbox):
-    """Files of half a load and of flattening, a lock and a ticket."""
+    """Files of half a load and of flattening, and a lock."""
     begun(bench, sandbox, night)
     layout, work = bench.layout, bench.layout.work
     half_flattened = layout.turns / "writer-1-dead" / "batch"
@@ -473,10 +473,7 @@ def test_what_dead_runs_left_behind_harms_nobody(bench, sandbox):
     (half_flattened / "collection.jsonl").write_bytes(b'{"page":1,"obj')
     _, page = a_page(bench, "loaded")
     page.with_name(".page-00099.json.gz.tmp").write_bytes(b"half a page")
-    dead = '{"purpose": "sync", "process": 1, "host": "elsewhere", "since": "2026-01-01 00:00:00Z"}'
-    (work / "writer.lock").write_text(dead)
-    (work / "queue" / "writer").mkdir(parents=True)
-    (work / "queue" / "writer" / "00000000000000000001-1").write_text(dead)
+    (work / "writer.lock").write_bytes(Holder("sync", "dead", 1, "elsewhere", NOW).signature)
     sandbox.sandbox.advance(seconds=7200, changed=60, packages_removed=20)
     sandbox.sandbox.advance(seconds=10)
     assert FileLock(layout).holder() is None

@@ -64,7 +64,7 @@ MOMENTS = {
 }
 SHARE = "a load is committed"
 """Of the normal suite."""
-SESSIONS = {"the lock's": "query like '%pg_advisory_lock(hash%'", "all": "true"}
+SESSIONS = {"the lock's": "query like '%pg_try_advisory_lock(hash%'", "all": "true"}
 
 
 @dataclass(frozen=True)

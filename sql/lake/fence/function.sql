@@ -1,5 +1,5 @@
--- grain: no rows: the function that refuses what a session without the newest turn writes to the catalogue of the lake
--- source: the turns of the state store, which is in the same database
+-- grain: no rows: the function that refuses what a session without the newest epoch writes to the catalogue of the lake
+-- source: the epochs of the state store, which is in the same database
 -- notes: PostgreSQL's, not DuckDB's. A session says its epoch in the option wms.epoch. The row stays locked until the
 --     transaction ends, so nobody can take over between this look and the commit. The search path is that of whoever
 --     makes the function, and finds the state store
@@ -9,7 +9,7 @@ begin
     where what = 'writer' and epoch = nullif(current_setting('wms.epoch', true), '')::bigint
     for share;
     if not found then
-        raise exception 'wms-sync: this session is not that of the newest turn';
+        raise exception 'wms-sync: this session does not have the newest epoch';
     end if;
     return null;
 end

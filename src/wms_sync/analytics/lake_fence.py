@@ -1,6 +1,6 @@
-"""The fence of a lake: PostgreSQL itself refuses what a session of an earlier turn commits, expires or cleans up.
+"""The fence of a lake: PostgreSQL itself refuses what a session of an earlier epoch commits, expires or cleans up.
 
-A session of DuckDB says its epoch when it connects. Triggers compare it with the newest turn, inside the transaction
+A session of DuckDB says its epoch when it connects. Triggers compare it with the newest epoch, inside the transaction
 that commits. So it does not matter where a writer was suspended, or which of its connections was lost.
 """
 

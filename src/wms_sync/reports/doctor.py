@@ -39,9 +39,9 @@ from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
 from wms_sync.reports.findings import Finding
 from wms_sync.settings import Settings
 from wms_sync.state.engine import pending_migrations, refuse_newer, try_writing
-from wms_sync.state.epochs import newest_turn
+from wms_sync.state.epochs import newest_epoch
 from wms_sync.state.ledger import PushLedger
-from wms_sync.state.locks import lock_of
+from wms_sync.state.lock import lock_of
 from wms_sync.state.schema import MIGRATIONS
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.damaged_pages import damaged_pages
@@ -296,8 +296,8 @@ def _lock(settings: Settings) -> Iterator[Finding]:
     for kind in KINDS:
         if (holder := pusher(settings, kind.name)) is not None:
             yield Finding("lock", "ok", f"{kind.many} are being pushed: {holder}")
-    if (newest := newest_turn(settings.database_url)) is not None:
-        yield Finding("turn", "ok", f"the newest turn is number {newest.epoch}: {newest}")
+    if (newest := newest_epoch(settings.database_url)) is not None:
+        yield Finding("epoch", "ok", f"the newest epoch is {newest.epoch}: {newest}")
 
 
 def _published(settings: Settings) -> Iterator[Finding]:

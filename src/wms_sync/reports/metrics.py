@@ -83,7 +83,7 @@ def _of_runs(runs: Sequence[RunRecord]) -> Iterator[Metric]:
     )
     yield _gauge(
         "wms_sync_last_run_duration_seconds",
-        "Seconds that each phase of the last run of each kind took, waiting for its turn included.",
+        "Seconds that each phase of the last run of each kind took.",
         {(("run", kind), ("phase", phase)): took for kind, run in last.items() for phase, took in run.phases.items()},
     )
     for count, name, text in LAST_RUN:

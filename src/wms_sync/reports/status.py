@@ -28,7 +28,7 @@ from wms_sync.reports.inbox import InboxEntry, open_entries
 from wms_sync.settings import Settings
 from wms_sync.state.acknowledgements import Acknowledgements
 from wms_sync.state.ledger import Entry, PushLedger, State
-from wms_sync.state.locks import lock_of
+from wms_sync.state.lock import lock_of
 from wms_sync.state.push_files import PushedFile
 from wms_sync.state.runs import RunRecord, RunRecords
 from wms_sync.state.store import StateStore

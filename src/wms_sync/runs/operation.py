@@ -109,7 +109,7 @@ class Operation:
     def backfill(self, days: Interval, on_read: OnRead = _nothing, *, loads: bool = True) -> None:
         """Read whole days again; load the tables unless another step of the run ``loads`` them."""
         purpose = f"backfill {days.start:%Y-%m-%d} to {days.end:%Y-%m-%d}"
-        with self._turn(purpose, phase="read", is_last=loads) as run:
+        with self._turn(purpose, phase="read") as run:
             with self._reading(run) as (reading, _):
                 self.read = report = reading.backfill(days.start, days.end)
             on_read(run, report)
@@ -132,15 +132,15 @@ class Operation:
             self.maintained = maintain(run)
 
     @contextmanager
-    def _turn(self, purpose: str, *, phase: str, is_last: bool = True, anew: bool = False) -> Iterator[Run]:
+    def _turn(self, purpose: str, *, phase: str, anew: bool = False) -> Iterator[Run]:
         """Hold the writer's turn inside the block, which begins with a phase of the run's record."""
         share_arena()
         if self._recording is None:
             self._recording = Recording(self.settings, self.run_id, purpose, self._source)
         with (
             without(PANDAS),
-            self._recording.phase(phase, counts=self._counts, end=self._end if is_last else None),
-            begin(self.settings, purpose, self.run_id, anew=anew) as run,
+            self._recording.phase(phase, counts=self._counts, end=self._end) as held,
+            begin(self.settings, purpose, self.run_id, anew=anew, held=held) as run,
         ):
             yield run
 

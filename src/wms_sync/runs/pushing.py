@@ -53,7 +53,7 @@ def push(
     recording = Recording(settings, str(uuid4()), purpose_of(kind), source)
     done: list[Handled] = []
     failures: list[WmsSyncError] = []
-    with recording.phase("push", counts=lambda: counts_of(done), end=lambda: end_by(failures)):
+    with recording.phase("push", counts=lambda: counts_of(done), end=lambda: end_by(failures)) as held:
         report = push_file(
             settings,
             kind,
@@ -64,6 +64,7 @@ def push(
             watcher=watcher,
             stop=stop,
             transport=transport,
+            held=held,
         )
         done.append(report)
         failures += failures_of(report)

@@ -1,6 +1,6 @@
-"""Record a run in the state store, whoever started it, from its first phase to its last.
+"""Take the lock of a run, and record the run in the state store for as long as it is held, whoever started it.
 
-Recording is beside the run: if it goes wrong, the run goes on and its own error is the one that is told.
+Recording is beside the run: if it goes wrong, the run continues, and its own error is the one that is reported.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from wms_sync.reports.metrics import write_metrics
 from wms_sync.reports.status import status
 from wms_sync.settings import Settings
 from wms_sync.state.acknowledgements import Acknowledgements
-from wms_sync.state.locks import lock_of
-from wms_sync.state.runs import NOT_PUBLISHED, Outcome, RunRecord, RunRecords
+from wms_sync.state.lock import Held, lock_of
+from wms_sync.state.runs import NOT_PUBLISHED, Outcome, RunRecord, RunRecords, lock_for
 from wms_sync.state.store import StateStore
 
 if TYPE_CHECKING:
@@ -83,10 +83,7 @@ SUCCEEDED = Ended()
 
 
 class Recording:
-    """The record of one run. While it is open, the run's mark in the data folder says that its process lives.
-
-    `summary` is the last line of the run's log, once it has ended.
-    """
+    """The lock and the record of one run. `summary` is the last line of the run's log, once it has ended."""
 
     def __init__(self, settings: Settings, run_id: str, purpose: str, source: str) -> None:
         self.run_id = run_id
@@ -94,71 +91,77 @@ class Recording:
         self._settings = settings
         self._purpose = purpose
         self._source = source
-        self._mark = ExitStack()
-        self._open = ExitStack()
-        self._is_begun = False
+        self._is_open = False
         self._phase = ""
         self._since = 0.0
         self._counts: Callable[[], Counts] = dict
 
     @contextmanager
-    def phase(
-        self, name: str, *, counts: Callable[[], Counts], end: Callable[[], Ended] | None = None
-    ) -> Iterator[None]:
-        """Record the block, which begins with this phase of the run. `counts` is asked when a phase has ended.
+    def phase(self, name: str, *, counts: Callable[[], Counts], end: Callable[[], Ended]) -> Iterator[Held]:
+        """Hold the lock inside the block, which begins with this phase of the run; the record is closed before it ends.
 
-        `end` is asked after the last phase: the run has ended then. An error ends it in any phase.
+        `counts` is asked when a phase has ended, `end` after the last one. An error ends the run in any phase, also
+        while it waits for the lock. A run of several steps holds its lock, and opens its record, once for each.
         """
-        self._begin()
-        self._phase, self._since, self._counts = name, monotonic(), counts
-        ended: Ended | None = None
-        try:
-            with interruptible():
-                yield
-            ended = None if end is None else end()
-        except BaseException as error:
-            ended = Ended.by(error)
-            raise
-        finally:
-            self._phase_ended(ended)
+        lock = lock_of(self._settings.database_url, self._settings.layout)
+        self._phase = ""
+        with ExitStack() as stack:
+            with _beside_the_run("the start of this run is not recorded"):
+                stack.enter_context(RunRecords(self._settings.database_url))  # else it would be opened twenty times
+            stack.callback(self._show_how_it_is)
+            try:
+                with interruptible():
+                    hold = lock.hold(self._purpose, what=lock_for(self._purpose), run_id=self.run_id)
+                    held = stack.enter_context(hold)
+                    self._started()
+                    self._phase, self._since, self._counts = name, monotonic(), counts
+                    yield held
+                ended = end()
+            except BaseException as error:
+                ended = Ended.by(error)
+                raise
+            finally:
+                self._ended(ended)
 
     def next_phase(self, name: str) -> None:
         """Record the phase that has ended, inside the block; another one begins."""
-        self._phase_ended(None)
+        with _beside_the_run("a phase of this run is not recorded"), RunRecords(self._settings.database_url) as records:
+            self._phase_ended(records)
         self._phase, self._since = name, monotonic()
 
-    def _begin(self) -> None:
-        if self._is_begun:
-            return
-        self._is_begun = True
+    def _started(self) -> None:
         with _beside_the_run("the start of this run is not recorded"):
-            self._open.enter_context(_kept_open(self._settings.database_url))
-            lock = lock_of(self._settings.database_url, self._settings.layout)
-            self._mark.enter_context(lock.mark_running(self.run_id))
             with RunRecords(self._settings.database_url) as records:
-                for one in records.mark_killed(self._settings.layout):
+                for killed in records.mark_killed(self._settings.layout):
                     logger.warning(
-                        "the run before, %(purpose)s (%(run)s), was killed", {"purpose": one.purpose, "run": one.run_id}
+                        "the run before, %(purpose)s (%(run)s), was killed",
+                        {"purpose": killed.purpose, "run": killed.run_id},
                     )
                 records.started(self.run_id, self._purpose, self._source)
+            self._is_open = True
 
-    def _phase_ended(self, ended: Ended | None) -> None:
-        seconds = monotonic() - self._since
+    def _ended(self, ended: Ended) -> None:
         record: RunRecord | None = None
         with _beside_the_run("the end of this run is not recorded"), RunRecords(self._settings.database_url) as records:
-            records.phase_ended(self.run_id, self._phase, seconds, self._counts())
-            if ended is not None:
-                with StateStore(self._settings.database_url) as store:
-                    reaches = data_as_of(self._settings, store)
-                records.ended(self.run_id, ended.outcome, error=ended.error, error_kind=ended.kind, data_as_of=reaches)
-                if (record := records.of(self.run_id)) is not None:
-                    self.summary = summary(record)
-        if ended is not None:
-            if ended.outcome == "failed" and record is None:
-                self._tell_unrecorded(ended)
-            self._mark.close()
-            with self._open, _beside_the_run("the metrics are not written"):
-                tell_how_it_is(self._settings)
+            if not self._is_open:
+                records.started(self.run_id, self._purpose, self._source)
+            self._phase_ended(records)
+            with StateStore(self._settings.database_url) as store:
+                reaches = data_as_of(self._settings, store)
+            records.ended(self.run_id, ended.outcome, error=ended.error, error_kind=ended.kind, data_as_of=reaches)
+            if (record := records.of(self.run_id)) is not None:
+                self.summary = summary(record)
+        self._is_open = False
+        if ended.outcome == "failed" and record is None:
+            self._tell_unrecorded(ended)
+
+    def _phase_ended(self, records: RunRecords) -> None:
+        if self._phase:  # else the run never had its lock
+            records.phase_ended(self.run_id, self._phase, monotonic() - self._since, self._counts())
+
+    def _show_how_it_is(self) -> None:
+        with _beside_the_run("the metrics are not written"):
+            tell_how_it_is(self._settings)
 
     def _tell_unrecorded(self, ended: Ended) -> None:
         """Tell at once what nobody can be told of later."""
@@ -200,13 +203,6 @@ def _in_words(name: str) -> tuple[str, str]:
 
 def _is_told(name: str, count: int) -> bool:
     return name in ALWAYS_TOLD or (count > 0 and name not in DETAILS)
-
-
-@contextmanager
-def _kept_open(url: str) -> Iterator[None]:
-    """Keep the state store open from the first to the last time that a run opens it."""
-    with RunRecords(url):
-        yield
 
 
 @contextmanager

@@ -1,9 +1,10 @@
 """Epochs (fencing tokens): each new writer increments the epoch, and a writer with an old epoch can write nothing more.
 
-The lock of ``locks`` makes processes wait for each other. It cannot stop a process that was suspended while its lock
-file was deleted, whose file system or session lost the lock, or that shares the state store but uses another data
-folder. The epoch can: every transaction that writes to the state store first reads the epoch under a row lock, and the
-next writer must wait for that lock. So the epoch cannot change between that read and the commit.
+The state store has one row for each lock, in SQLite and PostgreSQL alike. A lock makes processes wait for each other.
+It cannot stop a process that was suspended while its lock file was deleted, whose file system or session lost the lock,
+or that shares the state store but uses another data folder. The epoch can: every transaction that writes to the state
+store first reads the epoch under a row lock, and the next writer must wait for that lock. So the epoch cannot change
+between that read and the commit.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from msgspec import Struct
 from msgspec.structs import asdict
 from sqlalchemy import Connection, Engine, Select, select
 from sqlalchemy.exc import DBAPIError
@@ -19,53 +19,44 @@ from sqlalchemy.exc import DBAPIError
 from wms_sync.errors import WmsSyncError
 from wms_sync.state.engine import close_engine, insert_of, is_lost, open_engine, reading
 from wms_sync.state.errors import SessionLost, StateBusy, StateError, TakenOver
-from wms_sync.state.holders import WRITER, Held, Holder
+from wms_sync.state.lock import WRITER, Held, Holder
 from wms_sync.state.schema import turns
 
 PATIENCE_SECONDS = 30
 """How long a new writer waits for the previous writer's transaction to end; SQLite waits as long (``engine``)."""
 
 
-class TurnRow(Struct, frozen=True):
-    """One row of ``turns``: which process has the turn to do ``what``, with which epoch, since when."""
+class EpochRow(Holder, frozen=True, kw_only=True):
+    """One row of ``turns``: which process took the lock on ``what`` last, with which epoch, since when."""
 
     what: str
     epoch: int
-    purpose: str
-    run_id: str | None
-    process: int
-    host: str
-    began_at: datetime
-
-    def __str__(self) -> str:
-        run = f"run {self.run_id}, " if self.run_id else ""
-        return f"{self.purpose} ({run}process {self.process} on {self.host}, since {self.began_at:%Y-%m-%d %H:%M:%S}Z)"
 
 
 class Epoch:
     """One writer's epoch in the state store. Thread-safe. The owner must close it."""
 
-    def __init__(self, engine: Engine, row: TurnRow, held: Held) -> None:
+    def __init__(self, engine: Engine, row: EpochRow, held: Held) -> None:
         self.row = row
         self._engine = engine
         self._held = held
 
     @classmethod
-    def begin(cls, url: str, held: Held, *, what: str, run_id: str | None) -> Self:
-        """Increment the epoch, which ends the previous writer's. ``held`` is the lock on ``what``.
+    def begin(cls, url: str, held: Held) -> Self:
+        """Increment the epoch of the lock that is held, which ends the previous writer's.
 
         Raise ``StateError`` if a transaction of the previous writer does not end within ``PATIENCE_SECONDS``.
         """
         engine = open_engine(url)
         try:
-            return cls(engine, _count_up(engine, what, held.me, run_id), held)
+            return cls(engine, _count_up(engine, held), held)
         except (DBAPIError, WmsSyncError) as error:
             close_engine(engine)
             if isinstance(error, WmsSyncError) and not isinstance(error, StateBusy):
                 raise
             reason = error.reason if isinstance(error, StateBusy) else error.orig
             raise StateError(
-                f"The turn to write cannot be taken ({reason}). Most likely another process, suspended or on "
+                f"The epoch cannot be raised ({reason}). Most likely another process, suspended or on "
                 "another machine, is in the middle of a write to the state store: let it continue, or end it; then "
                 "run again."
             ) from None
@@ -93,7 +84,7 @@ class Epoch:
 
     def _compare(self, connection: Connection, query: Select[Any]) -> None:
         row = connection.execute(query).one_or_none()
-        found = None if row is None else TurnRow(**row._mapping)
+        found = None if row is None else EpochRow(**row._mapping)
         if found != self.row:
             who = f"{found} has taken over" if found else "The state store was created anew, and no run has the turn"
             raise TakenOver(
@@ -121,26 +112,26 @@ class Epoch:
             raise SessionLost(str(self.row), str(error.orig)) from error
 
 
-def newest_turn(url: str, what: str = WRITER) -> TurnRow | None:
-    """Return the newest turn, which may have ended; None if nobody ever had one."""
+def newest_epoch(url: str, what: str = WRITER) -> EpochRow | None:
+    """Return the row of the newest epoch, whose writer may have ended; None if nobody ever wrote."""
     engine = open_engine(url)
     with reading(engine) as connection:
         row = connection.execute(_query(what)).one_or_none()
     close_engine(engine)
-    return None if row is None else TurnRow(**row._mapping)
+    return None if row is None else EpochRow(**row._mapping)
 
 
-def _count_up(engine: Engine, what: str, me: Holder, run_id: str | None) -> TurnRow:
+def _count_up(engine: Engine, held: Held) -> EpochRow:
     """Increment the epoch in one statement, so that no two writers get the same one."""
     is_sqlite = engine.dialect.name == "sqlite"
-    first = TurnRow(what, 1, me.purpose, run_id, me.process, me.host, datetime.now(UTC))
-    statement = insert_of(engine, turns).values(**asdict(first))
+    began = asdict(held.me) | {"began_at": datetime.now(UTC)}  # a lock may be held for several turns
+    statement = insert_of(engine, turns).values(what=held.what, epoch=1, **began)
     taken = {name: column for name, column in statement.excluded.items() if name != "what"}
     counted = statement.on_conflict_do_update(index_elements=["what"], set_=taken | {"epoch": turns.c.epoch + 1})
     with engine.begin() as connection:
         if not is_sqlite:
             connection.exec_driver_sql(f"set local lock_timeout = '{PATIENCE_SECONDS}s'")
-        return TurnRow(**connection.execute(counted.returning(*turns.c)).one()._mapping)
+        return EpochRow(**connection.execute(counted.returning(*turns.c)).one()._mapping)
 
 
 def _query(what: str) -> Select[Any]:

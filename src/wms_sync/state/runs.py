@@ -1,8 +1,8 @@
 """The runs that wrote or pushed: who started each, how long its phases took, what came of it, and why it failed.
 
-One row per run, written by the run itself outside its turn: a run that never gets its turn is recorded too, and it
-changes only its own row. A row that says ``running`` while nobody holds the run's mark is of a process that was killed.
-Only the newest rows are kept.
+One row per run, written by the run itself while it holds its lock. So a row that says ``running`` while nobody holds
+that lock, or another run does, is of a process that was killed. A run that ends before it has the lock is recorded
+then. A run changes only its own row, and only the newest rows are kept.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Row, func, select, update
 
 from wms_sync.layout import Layout
 from wms_sync.state.engine import Opened
-from wms_sync.state.locks import Lock, lock_of
+from wms_sync.state.lock import WRITER, lock_of
 from wms_sync.state.schema import runs
 
 Outcome = Literal["running", "succeeded", "failed", "interrupted"]
@@ -27,6 +27,7 @@ SYNC, LOADING, MAINTENANCE = "sync", "loading the tables", "maintenance"
 """What a run is for, in its record; a backfill and a push also say of what."""
 LOADS_TABLES = frozenset({SYNC, "backfill", "rebuild", "loading"})
 """Groups whose success does what a load alone should have done."""
+DASHES = str.maketrans(" _", "--")
 KILLED_KIND = "Killed"
 NOT_PUBLISHED = "NotPublished"
 """The kind of the error of a run whose blocking checks failed."""
@@ -73,7 +74,7 @@ class RunRecord(Struct, frozen=True):
 
 
 class RunRecords(Opened):
-    """The store of runs. Anyone may read; a run writes its own record, without a turn."""
+    """The store of runs. Anyone may read; a run writes its own record, without an epoch."""
 
     def newest(self, limit: int) -> tuple[RunRecord, ...]:
         """Return the newest runs, newest first."""
@@ -87,8 +88,15 @@ class RunRecords(Opened):
             return _of(connection, run_id)
 
     def started(self, run_id: str, purpose: str, source: str) -> None:
-        """Record that a run has started, and delete the oldest records beyond ``KEPT``."""
+        """Record that a run has started, and delete the oldest records beyond ``KEPT``.
+
+        A run that has released its lock between two steps, and has a record already, goes on with that.
+        """
         with self._engine.begin() as connection:
+            if (before := _of(connection, run_id)) is not None:
+                reopened = replace(before, outcome="running", ended_at=None, error=None, error_kind=None)
+                _update(connection, replace(reopened, data_as_of=None))
+                return
             _insert(connection, RunRecord(run_id, purpose, source, datetime.now(UTC)))
             oldest = select(runs.c.number).order_by(runs.c.number.desc()).offset(KEPT).limit(1)
             connection.execute(runs.delete().where(runs.c.number <= oldest.scalar_subquery()))
@@ -123,28 +131,43 @@ class RunRecords(Opened):
 
     def as_they_are(self, layout: Layout) -> tuple[RunRecord, ...]:
         """Return all runs that are kept, the newest first; those of this installation that were killed as failed."""
-        lock = lock_of(self._url, layout)
-        return tuple(as_it_is(lock, one) for one in self.newest(KEPT))
+        return tuple(self.as_it_is(layout, record) for record in self.newest(KEPT))
 
     def mark_killed(self, layout: Layout) -> tuple[RunRecord, ...]:
         """Record the runs whose process is gone as failed, as of now; return them, oldest first."""
         query = select(runs).where(runs.c.outcome == "running").order_by(runs.c.number)
         with self._reading() as connection:
-            going_on = tuple(_record(row) for row in connection.execute(query))
-        lock = lock_of(self._url, layout)
-        killed = tuple(as_it_is(lock, one) for one in going_on if not lock.is_running(one.run_id))
-        for one in killed:
+            unfinished = tuple(_record(row) for row in connection.execute(query))
+        found = (self.as_it_is(layout, record) for record in unfinished)
+        killed = tuple(record for record in found if record.error == KILLED)
+        for record in killed:
             with self._engine.begin() as connection:
-                connection.execute(_changing(one).where(runs.c.outcome == "running"))
-            lock.clear(one.run_id)
+                connection.execute(_changing(record).where(runs.c.outcome == "running"))
         return killed
 
+    def as_it_is(self, layout: Layout, record: RunRecord) -> RunRecord:
+        """Return the record; one that says ``running`` while its run does not hold its lock as the failure that it is.
 
-def as_it_is(lock: Lock, record: RunRecord) -> RunRecord:
-    """Return the record; one that says ``running`` while its process is gone as the failure that it is."""
-    if record.outcome != "running" or lock.is_running(record.run_id):
+        A run closes its record before it releases the lock. So the record counts as it is after the look at the lock:
+        the run may have ended in between, or released the lock and taken it again.
+        """
+        while record.outcome == "running" and not self._is_held(layout, record):
+            again = self.of(record.run_id)
+            if again is None or again == record:
+                return replace(
+                    record, outcome="failed", ended_at=datetime.now(UTC), error=KILLED, error_kind=KILLED_KIND
+                )
+            record = again
         return record
-    return replace(record, outcome="failed", ended_at=datetime.now(UTC), error=KILLED, error_kind=KILLED_KIND)
+
+    def _is_held(self, layout: Layout, record: RunRecord) -> bool:
+        holder = lock_of(self._url, layout).holder(what=lock_for(record.purpose))
+        return holder is not None and holder.run_id == record.run_id
+
+
+def lock_for(purpose: str) -> str:
+    """Return the name of the lock that a run for this purpose holds: ``writer``, or ``push-location-tags``."""
+    return purpose.translate(DASHES) if purpose.startswith("push ") else WRITER
 
 
 def _of(connection: Connection, run_id: str) -> RunRecord | None:

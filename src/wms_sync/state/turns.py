@@ -1,9 +1,9 @@
-"""A turn: the right of one process to write, with the methods that change files under it.
+"""A turn: the right of one process to write under a lock, with the methods that change files.
 
-A file is written in the turn's own folder and put in place by one rename, after a check of the epoch. A new turn first
-renames the folders of earlier turns. So if a process is suspended between its check and its rename, the file that it
-would rename is gone when it resumes; and it cannot write that file again, because a turn's folder is created only once,
-when the turn begins. Deleting works the same way: by a rename into that folder.
+A file is written in the turn's own folder and put in place by one rename, after a check of the epoch. Deleting is a
+rename into that folder. Whoever takes the lock raises the epoch, then renames the folders of earlier turns away. So if
+a process is suspended between its check and its rename, what it would rename, or where to, is gone when it resumes; and
+it cannot make that again, because a turn's folder is created only once, when the turn begins.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Self
 
@@ -22,8 +22,7 @@ from wms_sync.layout import Layout
 from wms_sync.state.engine import Durable, Opened, refuse_newer
 from wms_sync.state.epochs import Epoch
 from wms_sync.state.errors import RestoreUnfinished, SessionLost, TakenOver
-from wms_sync.state.holders import WRITER, Held
-from wms_sync.state.locks import lock_of
+from wms_sync.state.lock import WRITER, Held, lock_of
 
 
 class Turn:
@@ -43,9 +42,9 @@ class Turn:
         self.folder.mkdir(mode=PRIVATE_FOLDER)
 
     @classmethod
-    def taken(cls, url: str, layout: Layout, held: Held, *, what: str = WRITER, run_id: str | None = None) -> Self:
-        """Begin a turn, which ends the previous one. ``held`` is the lock on ``what``."""
-        return cls(Epoch.begin(url, held, what=what, run_id=run_id), layout)
+    def taken(cls, url: str, layout: Layout, held: Held) -> Self:
+        """Begin a turn under the lock that is held, which ends the previous one."""
+        return cls(Epoch.begin(url, held), layout)
 
     def close(self) -> None:
         """End the turn and delete its folder."""
@@ -98,25 +97,27 @@ def taking_turn(
     *,
     what: str = WRITER,
     run_id: str | None = None,
+    held: Held | None = None,
 ) -> Iterator[Turn]:
-    """Wait for the lock on ``what`` and hold the turn inside the block.
+    """Hold the turn inside the block, under the lock on ``what``: the one that the caller has ``held``, or wait for it.
 
     Raise ``RestoreUnfinished``, or ``StateNewer``: only a restore of an older backup writes what a newer release wrote.
     """
-    with lock_of(url, layout).hold(purpose, what=what) as held:
+    lock = lock_of(url, layout).hold(purpose, what=what, run_id=run_id) if held is None else nullcontext(held)
+    with lock as mine:
         refuse_unfinished_restore(layout)
         refuse_newer(url)
-        mine = Turn.taken(url, layout, held, what=what, run_id=run_id)
+        turn = Turn.taken(url, layout, mine)
         try:
-            yield mine
-            mine.epoch.check()  # so that no run reports success after another has taken over
+            yield turn
+            turn.epoch.check()  # so that no run reports success after another has taken over
         except (TakenOver, SessionLost):
             raise
         except Exception as error:
-            mine.epoch.explain(error)
+            turn.epoch.explain(error)
             raise
         finally:
-            mine.close()
+            turn.close()
 
 
 def refuse_unfinished_restore(layout: Layout) -> None:

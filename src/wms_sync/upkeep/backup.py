@@ -27,7 +27,7 @@ from wms_sync.flatten.errors import RecordDamagedError
 from wms_sync.flatten.window import flattened_window, is_flattened
 from wms_sync.layout import MANIFEST, PAGES_DROPPED, Layout
 from wms_sync.settings import Settings
-from wms_sync.state.locks import lock_of
+from wms_sync.state.lock import lock_of
 from wms_sync.state.portable import Snapshot, encoded, read_snapshot
 from wms_sync.state.schema import forgotten_orders, pages, windows
 from wms_sync.state.store import COMPLETE_STATES, StateStore

@@ -36,6 +36,7 @@ from wms_sync.settings import Settings, is_same_service
 from wms_sync.state.audits import Audits
 from wms_sync.state.creates_journal import CreatesJournal
 from wms_sync.state.ledger import LEDGER_LACKS, PushLedger
+from wms_sync.state.lock import Held
 from wms_sync.state.run import Run
 from wms_sync.state.store import Observation, StateStore, Window
 from wms_sync.state.turns import taking_turn
@@ -49,16 +50,18 @@ logger = logging.getLogger(__name__)
 
 
 @contextmanager
-def begin(settings: Settings, purpose: str, run_id: str | None = None, *, anew: bool = False) -> Iterator[Run]:
+def begin(
+    settings: Settings, purpose: str, run_id: str | None = None, *, anew: bool = False, held: Held | None = None
+) -> Iterator[Run]:
     """Hold the writer's turn inside the block; yield the run, its state store repaired from what is on disk.
 
-    ``purpose`` is for people who wait for the turn. A run that Dagster does not run gets an id of its own. ``anew``:
-    the run makes the tables again, so it may begin where they lack files.
+    ``purpose`` is for people who wait for the lock, unless the caller has ``held`` it. A run that Dagster does not run
+    gets an id of its own. ``anew``: the run makes the tables again, so it may begin where they lack files.
     """
     url, run_id = settings.database_url, run_id or str(uuid4())
     layout = settings.layout
     with (
-        taking_turn(url, layout, purpose, run_id=run_id) as turn,
+        taking_turn(url, layout, purpose, run_id=run_id, held=held) as turn,
         layout.files.in_turn(turn),
         StateStore(url, turn) as store,
     ):

@@ -26,7 +26,7 @@ from wms_sync.grammar import count_of
 from wms_sync.layout import MANIFEST, Layout, flattened_key, raw_key
 from wms_sync.settings import Settings
 from wms_sync.state.errors import StateError
-from wms_sync.state.locks import lock_of
+from wms_sync.state.lock import lock_of
 from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
 from wms_sync.state.turns import refuse_unfinished_restore
 from wms_sync.upkeep.backups import Backup, BackupError, Backups, Kept, StateCopyDamaged, read_backup

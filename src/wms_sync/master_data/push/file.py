@@ -38,6 +38,7 @@ from wms_sync.master_data.push.rejects import write_rejects
 from wms_sync.settings import Settings
 from wms_sync.state.creates_journal import CreatesJournal, JournaledLedger
 from wms_sync.state.ledger import PushLedger
+from wms_sync.state.lock import Held
 from wms_sync.state.push_files import PushFiles
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import Turn, taking_turn
@@ -149,19 +150,21 @@ def push_file(
     stop: threading.Event | None = None,
     policy: RetryPolicy | None = None,
     transport: httpx.BaseTransport | None = None,
+    held: Held | None = None,
 ) -> PushReport:
     """Create what the file has and the service is not known to have.
 
     ``planned`` gets the plan before anything is sent, and may raise to send nothing. ``stop`` ends the push after the
     requests under way. Use ``again`` for a file whose rows were handled before: rows that the service refused and that
     have not changed are neither sent nor written to the rejects again. Requests go through ``transport``, if there is
-    one, instead of a socket. Raises ``UnreadableFile``, ``TooManyCreates``, ``SettingsError`` or ``StateError``; errors
-    of creates and of the Merchant API are in the report.
+    one, instead of a socket. ``held`` is the lock on the kind, if the caller has it. Raises ``UnreadableFile``,
+    ``TooManyCreates``, ``SettingsError`` or ``StateError``; errors of creates and of the Merchant API are in the
+    report.
     """
     _refuse_odd_name(path)
     url, layout = settings.database_url, settings.layout
     with (
-        taking_turn(url, layout, f"push of {path.name}", what=push_lock(kind.name), run_id=run_id) as turn,
+        taking_turn(url, layout, f"push {kind.slug}", what=push_lock(kind.name), run_id=run_id, held=held) as turn,
         _ledger(settings, kind, turn) as ledger,
         PushFiles(url, turn) as files,
         _lookup(settings, policy, transport) as lookup,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from wms_sync.settings import Settings
-from wms_sync.state.holders import Holder
-from wms_sync.state.locks import lock_of
+from wms_sync.state.lock import Holder, lock_of
 
 
 def push_lock(kind: str) -> str:

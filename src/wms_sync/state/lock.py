@@ -1,0 +1,168 @@
+"""The lock on what only one process at a time may do: write the tables (``writer``), or push one kind of master data.
+
+Where the state is in SQLite, all processes are on one machine, and a lock is the kernel's, on the file
+``work/<what>.lock``. Where it is in PostgreSQL they may be on any machine, and a lock is PostgreSQL's (``advisory``).
+Either is free as soon as its process ends, so nothing needs cleaning up after a kill. Whoever waits tries again and
+again and says who holds the lock; the order is not promised.
+
+A lock makes processes wait for each other. It does not stop a process that was suspended while its lock was deleted or
+lost: what such a process writes late is refused by its epoch (``epochs``).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Protocol, Self, TypeVar
+
+import msgspec
+
+from wms_sync.durable import PRIVATE_FILE, accessing, make_private
+from wms_sync.layout import Layout
+from wms_sync.state.engine import usable_url
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+WRITER = "writer"
+"""The lock on writing the tables."""
+POLL_SECONDS = 0.2
+REMIND_SECONDS = 60.0
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """A process that holds a lock. ``purpose`` is for people: ``backfill 2026-01-01 to 2026-01-03``."""
+
+    purpose: str
+    run_id: str | None
+    process: int
+    host: str
+    began_at: datetime
+
+    def __str__(self) -> str:
+        run = f"run {self.run_id}, " if self.run_id else ""
+        return f"{self.purpose} ({run}process {self.process} on {self.host}, since {self.began_at:%Y-%m-%d %H:%M:%S}Z)"
+
+    @classmethod
+    def now(cls, purpose: str, run_id: str | None = None) -> Self:
+        """Return this process."""
+        return cls(purpose, run_id, os.getpid(), socket.gethostname(), datetime.now(UTC))
+
+    @property
+    def signature(self) -> bytes:
+        """Return what ``signed_by`` reads."""
+        return msgspec.json.encode(self)
+
+
+UNKNOWN = Holder("a process that has just begun", None, 0, socket.gethostname(), datetime.now(UTC))
+
+
+def signed_by(signature: str | bytes) -> Holder:
+    """Return who signed; ``UNKNOWN`` if that cannot be read."""
+    try:
+        return msgspec.json.decode(signature, type=Holder)
+    except msgspec.DecodeError:
+        return UNKNOWN
+
+
+class Held:
+    """The lock on ``what``, which ``me`` holds."""
+
+    def __init__(self, what: str, me: Holder) -> None:
+        self.what = what
+        self.me = me
+
+    def check(self) -> None:
+        """Raise ``SessionLost`` if the lock is lost, as far as this process can know without asking."""
+
+
+class Lock(Protocol):
+    """The locks of one installation, by name."""
+
+    def hold(self, purpose: str, *, what: str = WRITER, run_id: str | None = None) -> AbstractContextManager[Held]:
+        """Hold the lock on ``what`` inside the block. While another process holds it, log who that is."""
+
+    def holder(self, *, what: str = WRITER) -> Holder | None:
+        """Return who holds the lock on ``what``, None if nobody does. It never waits."""
+
+
+class FileLock:
+    """The locks of the data folder that ``layout`` describes."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+
+    @contextmanager
+    def hold(self, purpose: str, *, what: str = WRITER, run_id: str | None = None) -> Iterator[Held]:
+        """Hold the lock on ``what`` inside the block. While another process holds it, log who that is."""
+        path = self._layout.lock(what)
+        make_private(path.parent)
+        with repeated(lambda: _taken(path), lambda: self.holder(what=what)) as file:
+            me = Holder.now(purpose, run_id)
+            with accessing(path):
+                file.truncate()
+                file.write(me.signature)
+            yield Held(what, me)
+
+    def holder(self, *, what: str = WRITER) -> Holder | None:
+        """Return who holds the lock on ``what``, None if nobody does. It never waits."""
+        path = self._layout.lock(what)
+        try:
+            with accessing(path), path.open("rb") as file:
+                return None if _try_lock(file, fcntl.LOCK_SH) else signed_by(file.read())
+        except FileNotFoundError:
+            return None
+
+
+def lock_of(url: str, layout: Layout) -> Lock:
+    """Return the locks of the installation with this state store and data folder."""
+    if not url.startswith("postgresql"):
+        return FileLock(layout)
+    with usable_url():
+        from wms_sync.state.advisory import PostgresLock  # which needs the driver
+    return PostgresLock(url)
+
+
+def repeated(attempt: Callable[[], T | None], holder: Callable[[], Holder | None]) -> T:
+    """Repeat ``attempt`` until it returns something.
+
+    Meanwhile log who holds the lock: at once, when it is another process, and every ``REMIND_SECONDS``.
+    """
+    logged, logged_at = None, 0.0
+    while (taken := attempt()) is None:
+        ahead, now = holder(), time.monotonic()
+        if ahead is not None and (ahead != logged or now - logged_at > REMIND_SECONDS):
+            logger.info("waiting for %(holder)s", {"holder": ahead})
+            logged, logged_at = ahead, now
+        time.sleep(POLL_SECONDS)
+    return taken
+
+
+def _taken(path: Path) -> IO[bytes] | None:
+    """Return the locked file; None if another process has it. It has no buffer, which a full disk would fail twice.
+
+    Each attempt opens it again, because whoever takes a run for dead may have deleted it.
+    """
+    with accessing(path):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
+        file = open(descriptor, "r+b", buffering=0)  # noqa: PTH123, SIM115 - for the mode; closed by the caller
+    if _try_lock(file, fcntl.LOCK_EX):
+        return file
+    file.close()
+    return None
+
+
+def _try_lock(file: IO[bytes], how: int) -> bool:
+    """Lock a file without waiting; return whether that was possible."""
+    try:
+        fcntl.flock(file, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,146 @@
+"""One writer at a time, with real processes: each waits and says who holds the lock, and a kill releases it."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import logged
+from tests.survival.installation import wait_until
+from wms_sync.durable import Inaccessible
+from wms_sync.layout import Layout
+from wms_sync.state.lock import FileLock, Lock, lock_of
+
+pytestmark = pytest.mark.proof
+
+HOLD = """
+import logging, sys
+from pathlib import Path
+from wms_sync.layout import Layout
+from wms_sync.state.lock import lock_of
+url, folder, purpose = sys.argv[1:]
+logging.basicConfig(stream=sys.stdout, level=logging.INFO, format="%(message)s")
+with lock_of(url, Layout(Path(folder))).hold(purpose, run_id="one"):
+    print("mine", flush=True)
+    log = Path(folder) / "log"
+    log.open("a").write(f"in {purpose}\\n")
+    sys.stdin.readline()
+    log.open("a").write(f"out {purpose}\\n")
+"""
+
+
+def start(url: str, folder: Path, purpose: str, *, stays: bool = True) -> subprocess.Popen[str]:
+    """A process that takes the lock, and holds it until its input is closed if it ``stays``."""
+    command = [sys.executable, "-c", HOLD, url, str(folder), purpose]
+    stdin = subprocess.PIPE if stays else subprocess.DEVNULL
+    return subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, text=True)
+
+
+@pytest.fixture
+def lock(url, tmp_path) -> Lock:
+    """The locks of one installation: files, and PostgreSQL's."""
+    return lock_of(url, Layout(tmp_path))
+
+
+def line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def test_a_second_writer_waits_and_says_who_holds_the_lock(lock, url, tmp_path):
+    with start(url, tmp_path, 'the night\'s "sync" \\ü') as first:
+        assert line(first) == "mine"
+        holder = lock.holder()
+        assert holder is not None
+        assert (holder.run_id, holder.process, holder.host) == ("one", first.pid, socket.gethostname())
+        with start(url, tmp_path, "backfill", stays=False) as second:
+            since = f"{holder.began_at:%Y-%m-%d %H:%M:%S}Z"
+            assert line(second) == (
+                f'waiting for the night\'s "sync" \\ü (run one, process {first.pid} on {holder.host}, since {since})'
+            )
+            assert first.stdin is not None
+            first.stdin.close()
+            assert line(second) == "mine"
+    assert (tmp_path / "log").read_text().split("\n")[:3] == [
+        'in the night\'s "sync" \\ü',
+        'out the night\'s "sync" \\ü',
+        "in backfill",
+    ]
+    assert lock.holder() is None
+
+
+def test_of_several_that_wait_one_at_a_time_has_the_lock(lock, url, tmp_path):
+    processes = [start(url, tmp_path, "0")]
+    assert line(processes[0]) == "mine"
+    for number in range(1, 4):
+        processes.append(start(url, tmp_path, str(number), stays=False))
+        assert line(processes[-1]).startswith("waiting for 0 (run one, process ")
+    processes[0].kill()
+    for process in processes:
+        process.wait()
+        process.communicate()
+    steps = (tmp_path / "log").read_text().splitlines()[1:]
+    assert sorted(steps[::2]) == ["in 1", "in 2", "in 3"]
+    assert [step.replace("in", "out") for step in steps[::2]] == steps[1::2]
+
+
+def test_a_killed_writer_holds_nobody_up(lock, url, tmp_path):
+    with start(url, tmp_path, "doomed") as first:
+        assert line(first) == "mine"
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+    with lock.hold("next"):
+        assert lock.holder() is not None
+
+
+def test_another_thing_is_done_at_the_same_time(lock, url, tmp_path):
+    with start(url, tmp_path, "the night") as writing_tables, logged() as waiting:
+        assert line(writing_tables) == "mine"
+        with lock.hold("pushing", what="push-retailers"):
+            pushing = lock.holder(what="push-retailers")
+            assert pushing is not None
+            assert pushing.purpose == "pushing"
+            assert "the night" in str(lock.holder())
+        assert waiting == []
+        writing_tables.kill()
+
+
+def test_a_lock_whose_file_is_deleted_is_taken_by_one_alone_of_those_who_wait(tmp_path):
+    url, lock = f"sqlite:///{tmp_path}/state.db", FileLock(Layout(tmp_path))
+
+    def has_the_lock(process: subprocess.Popen[str]) -> bool:
+        return (holder := lock.holder()) is not None and holder.process == process.pid
+
+    with lock.hold("suspended"), start(url, tmp_path, "first") as first, start(url, tmp_path, "second") as second:
+        try:
+            for process in (first, second):
+                assert line(process).startswith("waiting for suspended")
+            Layout(tmp_path).lock("writer").unlink()
+            wait_until("one of them takes it", 30, lambda: has_the_lock(first) or has_the_lock(second))
+            taken, other = (first, second) if has_the_lock(first) else (second, first)
+            assert line(taken) == "mine"
+            assert f"process {taken.pid} on" in line(other)
+            taken.kill()
+            assert line(other) == "mine"
+        finally:
+            first.kill()
+            second.kill()
+
+
+@pytest.mark.parametrize("in_the_way", ["work", "work/writer.lock"])
+def test_what_cannot_be_used_is_named(tmp_path, in_the_way):
+    path = tmp_path / in_the_way
+    if path.name == "work":
+        path.touch()
+    else:
+        path.mkdir(parents=True)
+    with (
+        pytest.raises(Inaccessible, match=f"^{path} cannot be used"),
+        FileLock(Layout(tmp_path)).hold("night"),
+    ):
+        pass
