@@ -348,9 +348,8 @@ def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake, lake_url, was_sa
     duckdb.execute(f"copy (select '{mark.decode()}' as last_name) to '{orphan}'")
     statistics = {f"lake.{name}" for name in STATISTICS}
     assert in_the_database(lake_url, mark.decode()) == statistics | ({"pg_stats"} if was_sampled else set())
-    sampled = in_the_files(lake_url, mark) - statistics  # where PostgreSQL keeps them depends on their size
+    sampled = in_the_files(lake_url, mark) - statistics  # none of them where PostgreSQL compresses the values
     assert sampled <= {"pg_catalog.pg_statistic", "pg_toast.pg_toast_2619"}
-    assert bool(sampled) == was_sampled
     assert {part.split("/")[0] for part in files_holding(folder, mark)} == {"raw", "parquet", "lake"}
     in_parquet = [str(folder / key) for key in settings.layout.parquet_files("pii_order_addresses")]
     with duckdb.connect(settings.layout.published) as moved:  # from before the installation moved to the lake
