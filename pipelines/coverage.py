@@ -98,7 +98,7 @@ def showing_failed_sync(context: dg.OpExecutionContext, settings: Settings) -> I
 def results(settings: Settings, store: StateStore, now: datetime | None = None) -> Sequence[dg.AssetCheckResult]:
     """Return the checks' results for the present coverage."""
     now = now or datetime.now(UTC)
-    covered = store.covered(tolerance=settings.clock_tolerance)
+    covered = store.covered()
     newest, gaps = gaps_so_far(settings.start, covered)
     cursor = sync_cursor(settings.start, covered)
     late = late_after(settings, now)

@@ -85,14 +85,6 @@ FAULTS = (
         ("tests/state/test_store.py",),
     ),
     Fault(
-        "coverage that ends in the time to come is believed",
-        (FETCHED,),
-        "src/wms_sync/state/store.py",
-        "trusted = end if end - begun <= tolerance else min(end, begun)",
-        "trusted = end",
-        ("tests/extract/test_clocks.py::test_a_machine_that_is_far_behind_says_that_nothing_is_left_to_read",),
-    ),
-    Fault(
         "the horizon follows the service's clock, however far ahead that is",
         (FETCHED,),
         "src/wms_sync/api/clock.py",

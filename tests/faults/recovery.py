@@ -209,7 +209,7 @@ FAULTS = (
         "raw pages are dropped by this machine's clock alone",
         (PAGE,),
         "src/wms_sync/upkeep/retention.py",
-        "latest = store.latest_served(settings.clock_tolerance) or now",
+        "latest = store.latest_served() or now",
         "latest = now",
         ("tests/upkeep/test_retention.py::test_pages_stay_if_only_this_machines_clock_calls_them_old",),
     ),

@@ -40,7 +40,7 @@ def write_latest_load(
     later: Collection[str] = (),
 ) -> None:
     """Replace ``ops.latest_load`` by what this load knows; windows that are merged ``later`` cover nothing yet."""
-    covered = store.covered(tolerance=settings.clock_tolerance, without=later)
+    covered = store.covered(without=later)
     row = SimpleNamespace(
         data_until=sync_cursor(settings.start, covered) if covered else None,
         loaded_at=datetime.now(UTC),

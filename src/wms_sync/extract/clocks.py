@@ -100,7 +100,7 @@ class Clocks(Struct, frozen=True):
 
 def served_later(api: GlobalApi, store: StateStore) -> None:
     """Make pages from now on count as extracted after all landed pages, whatever the clocks say."""
-    latest = store.latest_served(api.clock.tolerance)
+    latest = store.latest_served()
     if latest is not None:
         api.clock.not_before(latest + timedelta(seconds=1))
 

@@ -38,7 +38,7 @@ def sync_cursor(start: datetime, covered: Iterable[Interval]) -> datetime:
 
 def data_as_of(settings: Settings, store: StateStore) -> datetime | None:
     """Return the sync cursor of what is in the tables; None before the first sync."""
-    covered = store.covered(("loaded",), tolerance=settings.clock_tolerance)
+    covered = store.covered(("loaded",))
     return sync_cursor(settings.start, covered) if covered else None
 
 

@@ -111,7 +111,7 @@ class Reading:
     def sync(self) -> ReadReport:
         """Read everything since the start date that is not covered, plus the overlap."""
         started, start = monotonic(), self._settings.start
-        covered = self._store.covered(tolerance=self._settings.clock_tolerance)
+        covered = self._store.covered()
         overlap = self._overlap()
         lowest = min(gap.start for gap in plan.find_gaps(start, datetime.max.replace(tzinfo=UTC), covered))
         since = max(start, lowest - overlap) if covered else start

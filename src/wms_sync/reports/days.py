@@ -51,7 +51,7 @@ def days_of(intervals: Iterable[Interval]) -> set[date]:
 
 def covered_days(settings: Settings, store: StateStore) -> set[date]:
     """Return the days of which everything was read, as far as the newest moment that was read."""
-    covered = store.covered(tolerance=settings.clock_tolerance)
+    covered = store.covered()
     newest, gaps = gaps_so_far(settings.start, covered)
     return days_of([Interval(settings.start, newest)] if settings.start < newest else []) - days_of(gaps)
 

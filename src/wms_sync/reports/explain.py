@@ -217,7 +217,7 @@ class _Explaining:
 
     def _not_found(self, name: str) -> Iterator[str]:
         """Yield sentences on where a shipment may be that is on no page."""
-        covered = self._store.covered(("loaded",), tolerance=self._settings.clock_tolerance)
+        covered = self._store.covered(("loaded",))
         yield f"No page that was read holds a shipment with the id or unique_id {name}."
         if not self._files:
             yield "There are no Parquet files: run `wms-sync rebuild` to make them from the raw pages."

@@ -144,7 +144,7 @@ def status(settings: Settings, store: StateStore) -> Status:
 
 
 def _collected(settings: Settings, store: StateStore, layout: Layout) -> Status:
-    covered = store.covered(("loaded",), tolerance=settings.clock_tolerance)
+    covered = store.covered(("loaded",))
     cursor = sync_cursor(settings.start, covered) if covered else None
     _, gaps = gaps_so_far(settings.start, covered)
     before = store.observation(BEFORE_START)

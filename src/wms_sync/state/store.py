@@ -15,7 +15,6 @@ from msgspec.structs import asdict
 from sqlalchemy import and_, func, or_, select, update
 
 from wms_sync.intervals import Interval, interval, subtract, union
-from wms_sync.settings import TOLERANCE
 from wms_sync.state.schema import forgotten_orders, observations, pages, read_warnings, windows
 from wms_sync.state.turns import Guarded
 
@@ -172,15 +171,13 @@ class StateStore(Guarded):
         self,
         states: Sequence[str] = COMPLETE_STATES,
         *,
-        tolerance: timedelta = TOLERANCE,
         without: Collection[str] = (),
     ) -> tuple[Interval, ...]:
         """Return what windows in these states cover, ``without`` some, as disjoint intervals.
 
-        A window that ends later than ``tolerance`` after it began trusted a wrong clock: it covers nothing after the
-        moment when it began. No window covers time whose coverage was withdrawn after the window began. A window that
-        was abandoned after it had landed (a page was damaged) held the newest data of its interval, so the windows
-        before it do not cover that interval either.
+        No window covers time whose coverage was withdrawn after the window began. A window that was abandoned after it
+        had landed (a page was damaged) held the newest data of its interval, so the windows that began earlier do not
+        cover that interval either.
         """
         withdrawn = self.observation(COVERAGE_WITHDRAWN)
         was_read = and_(windows.c.state == "abandoned", windows.c.landed_at.is_not(None))
@@ -191,7 +188,7 @@ class StateStore(Guarded):
             for id_, start, end, begun, state in connection.execute(query.order_by(windows.c.started_at, windows.c.id)):
                 if id_ in without:
                     continue
-                one = interval(start, _trusted_end(end, begun, tolerance, withdrawn))
+                one = interval(start, _trusted_end(end, begun, withdrawn))
                 covered = [*subtract(covered, one)] if state == "abandoned" else [*covered, *one]
         return union(covered)
 
@@ -207,17 +204,11 @@ class StateStore(Guarded):
         with self._reading() as connection:
             return connection.scalar(query.where(windows.c.state.in_(COMPLETE_STATES))) or 0
 
-    def latest_served(self, tolerance: timedelta) -> datetime | None:
-        """Return when the newest page was served.
-
-        A window is left out if a page of it is dated more than ``tolerance`` after this machine recorded the window as
-        landed (or begun): the clock of that answer was wrong.
-        """
-        ended = func.coalesce(windows.c.landed_at, windows.c.started_at)
-        query = select(func.max(pages.c.served_at), ended).join(windows, windows.c.id == pages.c.window_id)
+    def latest_served(self) -> datetime | None:
+        """Return when the newest page was served."""
         with self._reading() as connection:
-            rows = connection.execute(query.group_by(windows.c.id, ended)).all()
-        return max((served for served, ended in rows if served - ended <= tolerance), default=None)
+            served: datetime | None = connection.scalar(select(func.max(pages.c.served_at)))
+        return served
 
     def longest_read(self, since: datetime) -> timedelta:
         """Return the longest time that reading one window has taken since that moment."""
@@ -380,8 +371,7 @@ class StateStore(Guarded):
             connection.execute(update(windows).where(windows.c.id == window_id).values(**values))
 
 
-def _trusted_end(end: datetime, begun: datetime, tolerance: timedelta, withdrawn: Observation | None) -> datetime:
-    trusted = end if end - begun <= tolerance else min(end, begun)
-    if withdrawn is not None and begun < withdrawn.observed_at:
-        trusted = min(trusted, datetime.fromtimestamp(withdrawn.value, UTC))
-    return trusted
+def _trusted_end(end: datetime, begun: datetime, withdrawn: Observation | None) -> datetime:
+    if withdrawn is None or begun >= withdrawn.observed_at:
+        return end
+    return min(end, datetime.fromtimestamp(withdrawn.value, UTC))

@@ -61,11 +61,10 @@ def _due(settings: Settings, store: StateStore, layout: Layout, now: datetime) -
     if settings.raw_retention_days is None:
         return
     kept_for = timedelta(days=settings.raw_retention_days)
-    latest = store.latest_served(settings.clock_tolerance) or now
+    latest = store.latest_served() or now
     for window in store.windows("loaded"):
         landed_at = window.landed_at or now
         if now - landed_at <= kept_for or not layout.pages(window.id) or not is_flattened(layout, window.id):
             continue
-        # a page of 0.1.0 may be dated long after it landed
-        if all(latest - min(page.served_at, landed_at) > kept_for for page in store.pages(window.id)):
+        if all(latest - page.served_at > kept_for for page in store.pages(window.id)):
             yield window
