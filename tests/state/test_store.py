@@ -44,7 +44,7 @@ def window(name: str, start: int = 0, end: int = 1, state: str = "reading") -> W
 
 
 def page(name: str, number: int) -> LandedPage:
-    return LandedPage(name, number, f"page-{number}", "/next", 10, 2**53, 100, 1000, "0" * 64, DAY)
+    return LandedPage(name, number, f"page-{number}", number + 1, 10, 2**53, 100, 1000, "0" * 64, DAY)
 
 
 def test_a_window_goes_from_reading_to_landed_to_loaded(store, request):

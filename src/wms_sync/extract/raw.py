@@ -37,7 +37,7 @@ def land(turn: Turn, layout: Layout, window_id: str, number: int, page: Page, ne
         window_id=window_id,
         number=number,
         file=name_of(key),
-        next_cursor=None if next_cursor is None else str(next_cursor),
+        next_cursor=next_cursor,
         records=page.envelope.records,
         last_id=page.envelope.ids[-1] if page.envelope.ids else None,
         bytes=len(page.body.landed),

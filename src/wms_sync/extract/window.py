@@ -16,7 +16,6 @@ from time import monotonic
 from msgspec.structs import replace
 
 from wms_sync.api.errors import FilterIgnored, PagingBroken, Rejected
-from wms_sync.api.page_cursor import page_cursor
 from wms_sync.api.query import Page, Pager
 from wms_sync.extract import proof
 from wms_sync.extract.counts import Counts
@@ -26,7 +25,7 @@ from wms_sync.extract.raw import Manifest, delete_unrecorded, land, write_manife
 from wms_sync.extract.source import Source
 from wms_sync.extract.warnings import Warnings
 from wms_sync.layout import Layout
-from wms_sync.state.store import LandedPage, StateStore, Window
+from wms_sync.state.store import StateStore, Window
 
 
 class Stopped(Exception):
@@ -72,9 +71,8 @@ class WindowReader:
             if last is None:
                 counted_last = self._read_on(window, source, Pager(), self._first(window, source))
             elif last.next_cursor is not None:
-                cursor = _page_cursor(last)
-                page = source.at(cursor, counted=True)
-                counted_last = self._read_on(window, source, Pager(cursor, last.last_id), page)
+                page = source.at(last.next_cursor, counted=True)
+                counted_last = self._read_on(window, source, Pager(last.next_cursor, last.last_id), page)
             self._read_rest(window, source)
             self._complete(self._store.window(window.id), source, counted_last)
         except (PagingBroken, Rejected, WindowIncomplete):
@@ -156,11 +154,3 @@ class WindowReader:
         unlanded = proof.not_landed(window, self._layout, self._store.pages(window.id), source, self._counts)
         for number, page in enumerate(proof.fetched(window, unlanded, source), start=window.pages + 1):
             self._land(window, number, page, None)
-
-
-def _page_cursor(last: LandedPage) -> int:
-    """Return the position at which to resume. Earlier releases stored all of ``next``, perhaps without page cursor."""
-    following = page_cursor(last.next_cursor)
-    if following is None:
-        raise PagingBroken("The page cursor of a half-read window is not known.")
-    return following

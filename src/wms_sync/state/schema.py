@@ -82,7 +82,7 @@ pages = Table(
     Column("window_id", String(64), ForeignKey("windows.id"), primary_key=True),
     Column("number", Integer, primary_key=True),
     Column("file", String(64), nullable=False),
-    Column("next_cursor", Text),
+    Column("next_cursor", BigInteger),
     Column("records", Integer, nullable=False),
     Column("last_id", BigInteger),
     Column("bytes", BigInteger, nullable=False),

@@ -119,13 +119,13 @@ class Observation(Struct, frozen=True):
 class LandedPage(Struct, frozen=True):
     """One row of ``pages``: a page that is on disk.
 
-    ``next_cursor`` is the page cursor of the next page, None for the last; earlier releases stored the whole ``next``.
+    ``next_cursor`` is the page cursor of the next page, None for the last.
     """
 
     window_id: str
     number: int
     file: str
-    next_cursor: str | None
+    next_cursor: int | None
     records: int
     last_id: int | None
     bytes: int
