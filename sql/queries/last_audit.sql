@@ -1,18 +1,10 @@
 -- grain: one row: the newest audit that was compared, and the progress of its round
 -- source: ops.audits, shipments
--- notes: a round ends with the slice that reaches the largest BIGINT; files written by earlier releases have no column voided.
+-- notes: a round ends with the slice that reaches the largest BIGINT.
 --     Each number is counted by itself: DuckDB knows how many rows there are, and skips blocks that are behind the round
-with known as (
+with newest as (
     select *
     from ops.audits
-    union all by name
-    select null::bigint as voided
-    where false
-),
-
-newest as (
-    select *
-    from known
     where compared is not null
     order by read_at desc
     limit 1
@@ -30,7 +22,7 @@ select
     newest.missed,
     newest.absent,
     newest.missing,
-    coalesce(newest.voided, 0) as voided,
+    newest.voided,
     (
         select count(*)
         from main.shipments

@@ -20,6 +20,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from msgspec import structs
 
 from tests.survival.counts import ORDERS_OF_VERSIONS
 from wms_sync.analytics.database import Session, create_empty
@@ -157,10 +158,12 @@ def landed(layout: Layout, versions: Sequence[Version]) -> list[Window]:
             parts={kind: [f"{name}-1.parquet"] for kind, found in rows.items() if found},
             quarantined=0,
             drift=0,
+            records_removed=0,
+            columns="",
         )
         layout.flattened_manifest(name).parent.mkdir(parents=True, exist_ok=True)
         layout.flattened_manifest(name).write_bytes(msgspec.json.encode(flattened))
-        windows.append(begun(name, of_window[0].reason))
+        windows.append(structs.replace(begun(name, of_window[0].reason), records=flattened.records))
     return windows
 
 

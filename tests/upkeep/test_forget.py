@@ -407,7 +407,6 @@ def with_another_size(bench: Bench, window: str) -> None:
 UNSURE: dict[str, Callable[[Bench, str], object]] = {
     "it is not flattened": lambda bench, window: bench.layout.flattened_manifest(window).unlink(),
     "a file of it is gone": lambda bench, window: next((bench.layout.parquet / "orders").glob(f"{window}*")).unlink(),
-    "release 0.1.0 flattened it": lambda bench, window: altered(bench, window, records_removed=None),
     "something is in quarantine": lambda bench, window: altered(bench, window, quarantined=1),
     "values had another form": with_another_form,
     "it was given up": lambda bench, window: bench.store.abandon(window),

@@ -20,7 +20,7 @@ import duckdb
 from msgspec.structs import asdict
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import has_ops_table, records, replace_rows
+from wms_sync.analytics.database import records, replace_rows
 from wms_sync.analytics.errors import DatabaseOpenError
 from wms_sync.analytics.files import rows_of
 from wms_sync.analytics.merge import WindowGroup
@@ -202,8 +202,6 @@ def restore_audits(target: Target, audits: Audits) -> None:
     if not target.is_published:
         return
     with target.published() as connection:
-        if not has_ops_table(connection, "missing_shipments"):
-            return
         known = records(connection.execute("select * exclude (missing) from ops.audits"))
         proven = records(connection.execute("select * from ops.missing_shipments"))
     audits.take_in([Audit(**row) for row in known], [MissingShipment(**row) for row in proven])

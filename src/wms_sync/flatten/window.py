@@ -44,21 +44,21 @@ _UNREADABLE = "unreadable"
 class FlattenedWindow(Struct, frozen=True):
     """Rows and files by table; ``parts`` are the file names below ``parquet/<table>/``.
 
-    ``records_removed`` counts the shipments that were quarantined whole; None if release 0.1.0 wrote the file.
-    ``columns`` is a digest of the SQL that wrote the files, None in records of releases without it.
+    ``records_removed`` counts the shipments that were quarantined whole. ``columns`` is a digest of the SQL that wrote
+    the files.
     """
 
     rows: dict[str, int]
     parts: dict[str, list[str]]
     quarantined: int
     drift: int
-    records_removed: int | None = None
-    columns: str | None = None
+    records_removed: int
+    columns: str
 
     @property
-    def records(self) -> int | None:
-        """Return the number of shipments on the window's pages, or None if it is not known."""
-        return None if self.records_removed is None else self.rows.get("shipments", 0) + self.records_removed
+    def records(self) -> int:
+        """Return the number of shipments on the window's pages."""
+        return self.rows.get("shipments", 0) + self.records_removed
 
     def keys(self, table: str) -> list[str]:
         """Return the keys of a table's files, in page order."""

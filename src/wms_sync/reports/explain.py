@@ -17,7 +17,7 @@ import duckdb
 from msgspec import Struct
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import has_ops_table, records
+from wms_sync.analytics.database import records
 from wms_sync.analytics.errors import UnknownOrderError, UnknownShipmentError
 from wms_sync.analytics.target import target_of
 from wms_sync.flatten.stubs import SAYS_DELETED
@@ -251,8 +251,6 @@ class _Explaining:
         )
 
     def _missing(self, shipment: int) -> tuple[Absence, ...]:
-        if not has_ops_table(self._connection, "missing_shipments"):
-            return ()
         return tuple(Absence(**row) for row in self._rows("missing", id=shipment, says_deleted=SAYS_DELETED))
 
     def _origin(self, row: dict[str, Any]) -> Origin:

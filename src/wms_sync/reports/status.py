@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import has_ops_table, records, row_counts
+from wms_sync.analytics.database import records, row_counts
 from wms_sync.analytics.included import absent_kinds
 from wms_sync.analytics.target import Target, target_of
 from wms_sync.cron import next_tick
@@ -209,14 +209,10 @@ class _Published(Struct, frozen=True):
         at = target.published_at
         with target.published() as connection:
             last = tuple(records(connection.execute(sql_files.read("queries/last_loads.sql"))))
-            audits = (
-                connection.execute(sql_files.read("queries/last_audit.sql"))
-                if has_ops_table(connection, "missing_shipments")
-                else None
-            )
-            audit = next((LastAudit(**row) for row in records(audits)), None) if audits else None
+            audits = records(connection.execute(sql_files.read("queries/last_audit.sql")))
+            audit = next((LastAudit(**row) for row in audits), None)
             rows = row_counts(connection)
-            absent = absent_kinds(connection) if has_ops_table(connection, "included_kinds") else ()
+            absent = absent_kinds(connection)
             has_found = rows["ops_quarantine"] or rows["ops_schema_drift"]
             inbox = open_entries(connection, store, acknowledged) if has_found else ()
         values = sum(entry.rows for entry in inbox if entry.is_value)
