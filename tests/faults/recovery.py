@@ -9,10 +9,35 @@ PAGE = "a raw page is missing, cut short or altered"
 MANIFEST = "`manifest.json` of a window is damaged"
 FORGOTTEN = "`forgotten-orders.json` is deleted or damaged"
 POSTGRESQL = "PostgreSQL, which keeps the state, is down, takes no writes or has no room"
+RELEASE = "the data was written by an older release of wms-sync, or by a newer one"
 DAMAGE = ("tests/survival/test_damage.py",)
 ENGINE = ("tests/state/test_engine.py",)
 
 FAULTS = (
+    Fault(
+        "a state store of an older release is taken for one of this release",
+        (RELEASE,),
+        "src/wms_sync/state/schema.py",
+        "if applied and migrations[0][0] not in applied:",
+        "if False:",
+        ("tests/state/test_schema.py::test_a_store_of_an_older_release_is_refused",),
+    ),
+    Fault(
+        "raw pages of an older release are taken in",
+        (RELEASE,),
+        "src/wms_sync/extract/raw.py",
+        "if msgspec.json.decode(content, type=_Format).format is None:",
+        "if False:",
+        ("tests/test_older_release.py::test_raw_pages_of_an_older_release_are_refused_where_the_state_store_is_lost",),
+    ),
+    Fault(
+        "a run writes into a state store of a newer release",
+        (RELEASE,),
+        "src/wms_sync/state/turns.py",
+        "        refuse_newer(url)\n",
+        "",
+        ("tests/state/test_engine.py::test_a_state_store_of_a_newer_release_is_read_and_not_written",),
+    ),
     Fault(
         "windows do not come back from their manifests",
         (STATE_LOST,),

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from sqlalchemy import text
 
 from tests.conftest import turn_at
 from tests.lakes import Lakes
-from wms_sync.state.engine import close_engine, open_engine
 from wms_sync.state.turns import Turn
 
 
@@ -32,15 +30,3 @@ def url(request, tmp_path) -> str:
 def unopened_url(url) -> str:
     """A state store that nothing in this process has open: what is open is not looked at again."""
     return url if url.startswith("sqlite") else Lakes(url).new()
-
-
-def take_migration_back(url: str, name: str, undoing: str) -> None:
-    """Leave a state store as a release before the migration made it; ``undoing`` is the statement that does so.
-
-    Nothing in this process has it open.
-    """
-    engine = open_engine(url)
-    with engine.begin() as connection:
-        connection.execute(text(undoing))
-        connection.execute(text("delete from schema_migrations where name = :name"), {"name": name})
-    close_engine(engine)

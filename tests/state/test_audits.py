@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import text
 
-from tests.conftest import turn_at
-from tests.state.conftest import take_migration_back
 from wms_sync.state.audits import Audit, AuditResult, Audits, MissingShipment
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -62,19 +59,6 @@ def test_an_audit_of_a_clock_that_was_ahead_is_not_the_newest_for_so_long(audits
     audits.begin(audit("a", MOMENT + 40 * DAY))
     audits.begin(audit("b", MOMENT + DAY))
     assert [(one.window_id, one.read_at) for one in audits.all()] == [("a", MOMENT), ("b", MOMENT + DAY)]
-
-
-def test_a_store_from_before_anything_was_voided_learns_it(unopened_url, tmp_path):
-    take_migration_back(unopened_url, "0009_voided_of_audits", "alter table audits drop column voided")
-    with closing(turn_at(unopened_url, tmp_path)) as turn, Audits(unopened_url, turn) as audits:
-        audits.begin(audit("before", MOMENT + 3 * DAY))
-        assert next(reversed(audits.all())).voided is None
-
-
-def test_a_store_from_before_anything_was_marked_learns_it(unopened_url):
-    take_migration_back(unopened_url, "0006_missing_shipments", "drop table missing_shipments")
-    with Audits(unopened_url) as audits:
-        assert audits.missing() == {}
 
 
 def test_a_stub_that_says_deleted_counts_unless_the_shipment_was_known_to_be_missing_then(audits):

@@ -9,7 +9,6 @@ import pytest
 from msgspec.structs import asdict, replace
 
 from tests.conftest import turn_at
-from tests.state.conftest import take_migration_back
 from wms_sync.state.ledger import ROWS_PER_STATEMENT, UNSURE, Entry, PushLedger, Sighting, State
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -109,14 +108,6 @@ def test_counts_are_by_kind_and_state(tmp_path):
     with PushLedger(url, turn_at(url, tmp_path)) as ledger:
         ledger.record([intent("s", "a"), intent("s", "b"), intent("s", "c", state=State.DOUBT)])
         assert ledger.counts() == {("retailers", State.INTENDED): 2, ("retailers", State.DOUBT): 1}
-
-
-def test_a_store_from_before_there_was_a_ledger_gets_one(tmp_path):
-    url = f"sqlite:///{tmp_path}/state.db"
-    take_migration_back(url, "0002_push_ledger", "drop table push_ledger")
-    with PushLedger(url, turn_at(url, tmp_path)) as ledger:
-        ledger.record([intent("s", "a")])
-        assert len(ledger.all()) == 1
 
 
 def test_a_transaction_is_on_disk_before_it_counts(tmp_path):

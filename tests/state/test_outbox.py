@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.state.conftest import take_migration_back
 from wms_sync.state import schema
 from wms_sync.state.outbox import GIVEN_UP_AFTER, PAUSES, Outbox, ToldFact
 
@@ -77,11 +76,3 @@ def test_what_nobody_took_for_long_or_nobody_is_set_to_take_is_given_up(outbox):
         for one in outbox.waiting():
             assert outbox.claim(one, MOMENT)
     assert give_up() == ["b"]
-
-
-def test_a_state_store_of_before_gets_the_tables(tmp_path):
-    url = f"sqlite:///{tmp_path}/state.db"
-    for table in ("alerts", "told_facts"):
-        take_migration_back(url, "0013_alerts", f"drop table if exists {table}")
-    with Outbox(url) as opened:
-        assert opened.tell(FACT, {"id": "1"}, ["webhook"])

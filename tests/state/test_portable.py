@@ -1,4 +1,4 @@
-"""The state store as text: what one database had the other has, and an earlier release's is upgraded on the way."""
+"""The state store as text: what one database had the other has."""
 
 from __future__ import annotations
 
@@ -51,13 +51,3 @@ def test_what_is_put_back_is_what_was_read(url, snapshot):
 def test_a_state_store_of_a_newer_release_is_refused(snapshot, tmp_path):
     with pytest.raises(MigrationsUnknown, match="9999_later"):
         put_back(f"sqlite:///{tmp_path}/other.db", replace(snapshot, migrations=(*snapshot.migrations, "9999_later")))
-
-
-def test_a_state_store_of_an_earlier_release_is_upgraded_when_it_is_put_back(snapshot, tmp_path):
-    """Its windows had no column `narrowed` yet."""
-    old = [{name: value for name, value in row.items() if name != "narrowed"} for row in snapshot.tables["windows"]]
-    before = [name for name in snapshot.migrations if name < "0011"]
-    earlier = replace(snapshot, migrations=tuple(before), tables={**snapshot.tables, "windows": tuple(old)})
-    url = f"sqlite:///{tmp_path}/other.db"
-    put_back(url, decoded(encoded(earlier)))
-    assert read_snapshot(url) == snapshot

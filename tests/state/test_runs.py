@@ -6,13 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.state.conftest import take_migration_back
 from wms_sync.layout import Layout
 from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.master_data.push.locks import push_lock
 from wms_sync.runs.pushing import purpose_of
 from wms_sync.state import schema
-from wms_sync.state.engine import close_engine, open_engine
 from wms_sync.state.lock import WRITER, lock_of
 from wms_sync.state.runs import KEPT, KILLED, KILLED_KIND, RunRecords, lock_for
 
@@ -64,22 +62,6 @@ def test_a_run_of_a_clock_that_was_ahead_is_not_the_newest_for_so_long(records):
         connection.execute(schema.runs.update().values(started_at=datetime.now(UTC) + timedelta(days=40)))
     records.started("since", "sync", "schedule")
     assert [one.run_id for one in records.newest(5)] == ["since", "ahead"]
-
-
-def test_a_store_from_before_runs_had_numbers_numbers_them_by_their_start(unopened_url):
-    engine = open_engine(unopened_url)
-    with engine.begin() as connection:
-        for run_id, hours in (("second", 1), ("first", 0)):
-            values = {"run_id": run_id, "purpose": "sync", "source": "ui", "outcome": "failed", "phases": "{}"}
-            begun = {"counts": "{}", "started_at": MOMENT + timedelta(hours=hours)}
-            connection.execute(schema.runs.insert().values({**values, **begun}))
-    close_engine(engine)
-    take_migration_back(unopened_url, "0015_numbers_of_runs", "alter table runs drop column number")
-    with RunRecords(unopened_url) as records:
-        with records._engine.begin() as connection:
-            connection.execute(schema.runs.update().values(started_at=MOMENT))
-        records.started("third", "sync", "ui")
-        assert [one.run_id for one in records.newest(5)] == ["third", "second", "first"]
 
 
 def test_a_run_that_is_not_closed_and_does_not_hold_its_lock_was_killed(records, url, tmp_path):

@@ -19,8 +19,12 @@ from msgspec.structs import replace
 from wms_sync.api.query import Page
 from wms_sync.extract.errors import ManifestDamaged
 from wms_sync.layout import MANIFEST, PAGES_DROPPED, Layout, name_of, page_name, raw_key
+from wms_sync.state.errors import StateOlder
 from wms_sync.state.store import COMPLETE_STATES, LandedPage, Window
 from wms_sync.state.turns import Turn
+
+FORMAT = 1
+"""Of manifests. Those that an older release wrote have none."""
 
 
 class Manifest(Struct, frozen=True):
@@ -28,6 +32,11 @@ class Manifest(Struct, frozen=True):
 
     window: Window
     pages: tuple[LandedPage, ...]
+    format: int = FORMAT
+
+
+class _Format(Struct):
+    format: int | None = None
 
 
 def land(turn: Turn, layout: Layout, window_id: str, number: int, page: Page, next_cursor: int | None) -> LandedPage:
@@ -81,10 +90,15 @@ def write_manifest(turn: Turn, layout: Layout, manifest: Manifest) -> None:
 
 
 def read_manifest(layout: Layout, window_id: str) -> Manifest:
-    """Read a manifest that ``write_manifest`` wrote. Raise ``FileNotFoundError`` or ``ManifestDamaged``."""
+    """Read a manifest that ``write_manifest`` wrote.
+
+    Raise ``FileNotFoundError`` or ``ManifestDamaged``, and ``StateOlder`` for what an older release wrote.
+    """
     key = raw_key(window_id, MANIFEST)
     content = layout.files.get(key)
     try:
+        if msgspec.json.decode(content, type=_Format).format is None:
+            raise StateOlder
         manifest = msgspec.json.decode(content, type=Manifest)
     except ValueError:
         raise ManifestDamaged(key, "it is damaged") from None

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from wms_sync.analytics.asking import NO_ROWS, CheckResult, Sample, ask_whole_tables
-from wms_sync.analytics.database import has_ops_table, records
+from wms_sync.analytics.database import records
 from wms_sync.analytics.errors import NothingCheckedError
 from wms_sync.analytics.target import target_of
 from wms_sync.settings import Settings
+from wms_sync.state.engine import refuse_older
 
 
 class Found(Struct, frozen=True):
@@ -30,10 +31,6 @@ def found_last(settings: Settings) -> Sequence[Found]:
     """Return what the load that published the file found. Raise ``NothingCheckedError``."""
     _refuse_unpublished(settings)
     with target_of(settings).published() as connection:
-        if not has_ops_table(connection, "checks"):
-            raise NothingCheckedError(
-                "What the checks found is recorded from the next load on. Run `wms-sync sync`, or use --full."
-            )
         rows = records(connection.execute("select name, severity, finding, offending from ops.checks order by name"))
     return [Found(**row) for row in rows]
 
@@ -51,5 +48,6 @@ def _found(result: CheckResult) -> Found:
 
 
 def _refuse_unpublished(settings: Settings) -> None:
+    refuse_older(settings.database_url)
     if not target_of(settings).is_published:
         raise NothingCheckedError("Nothing can be checked: nothing is published yet. Run `wms-sync sync` first.")

@@ -38,8 +38,9 @@ from wms_sync.reports.attention import tables_gone
 from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
 from wms_sync.reports.findings import Finding
 from wms_sync.settings import Settings
-from wms_sync.state.engine import pending_migrations, refuse_newer, try_writing
+from wms_sync.state.engine import refuse_newer, try_writing
 from wms_sync.state.epochs import newest_epoch
+from wms_sync.state.errors import StateOlder
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.lock import lock_of
 from wms_sync.state.schema import MIGRATIONS
@@ -70,7 +71,6 @@ def examine(settings: Settings, *, transport: httpx.BaseTransport | None = None)
     """
     subjects: tuple[tuple[str, Callable[[Settings], Iterator[Finding]]], ...] = (
         ("settings", _settings),
-        ("upgrade", _upgrade),
         ("token", _token),
         ("connection", partial(_connection, transport)),
         ("merchant", partial(_merchant, transport)),
@@ -91,6 +91,9 @@ def examine(settings: Settings, *, transport: httpx.BaseTransport | None = None)
     for subject, look in subjects:
         try:
             yield from look(settings)
+        except StateOlder as error:
+            yield Finding(subject, "fail", str(error))
+            return
         except (WmsSyncError, OSError) as error:
             yield Finding(subject, "fail", str(error))
         except Exception as error:  # noqa: BLE001 - a defect must not hide the findings of the other subjects
@@ -100,18 +103,6 @@ def examine(settings: Settings, *, transport: httpx.BaseTransport | None = None)
 def _settings(settings: Settings) -> Iterator[Finding]:
     base_url, _ = settings.require_service()
     yield Finding("settings", "ok", f"{base_url}, data in {settings.data_dir}, from {settings.start_date}")
-
-
-def _upgrade(settings: Settings) -> Iterator[Finding]:
-    """Say what opening the state store changes; look before any other subject opens it."""
-    if waiting := pending_migrations(settings.database_url):
-        yield Finding(
-            "upgrade",
-            "warn",
-            f"the state store is of an earlier release. Opening it, as doctor does, runs {', '.join(waiting)}. They "
-            "only add to it",
-        )
-    refuse_newer(settings.database_url)
 
 
 def _token(settings: Settings) -> Iterator[Finding]:
@@ -235,6 +226,7 @@ def _place(settings: Settings) -> Iterator[Finding]:
 def _state(settings: Settings) -> Iterator[Finding]:
     layout = settings.layout
     with StateStore(settings.database_url) as store:
+        refuse_newer(settings.database_url)
         try_writing(settings.database_url)
         windows, behind = store.windows(), is_behind(settings, store)
         dropped = dropped_windows(layout, store)

@@ -31,6 +31,7 @@ from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.reports.output import refuse_output
 from wms_sync.settings import Settings
+from wms_sync.state.engine import refuse_older
 from wms_sync.timezones import checked_zone
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ def export(settings: Settings, name: str, to: Path, *, timezone: str | None = No
     kind = to.suffix.lower()
     if kind not in KINDS:
         raise ExportError(f"{to} does not say what to write: end the name with one of {', '.join(KINDS)}.")
+    refuse_older(settings.database_url)
     target = target_of(settings)
     if not target.is_published:
         raise ExportError("Nothing can be exported: nothing is published yet. Run `wms-sync sync` first.")

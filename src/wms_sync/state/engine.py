@@ -27,7 +27,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from wms_sync.durable import Inaccessible, is_full, make_private, make_private_file, unusable
 from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateNewer, StateRefused, StateUrlError, silence
-from wms_sync.state.schema import METADATA, migrate, pending, unknown
+from wms_sync.state.schema import METADATA, migrate, unknown
 
 PAUSE_SECONDS = 1.0
 """A connection that was used within this time is not asked whether it is still there."""
@@ -124,7 +124,7 @@ _migrated: WeakSet[Engine] = WeakSet()
 def open_engine(url: str, durable: Durable = "normal") -> Engine:
     """Return an engine with migrated tables, which ``close_engine`` closes; it may have other users in this process.
 
-    Raise ``StateUrlError`` or ``StateError``, which show no password.
+    Raise ``StateUrlError`` or ``StateError``, which show no password; ``StateOlder`` is one.
     """
     try:
         engine = _shared.take(url, durable)
@@ -172,6 +172,14 @@ def close_engine(engine: Engine) -> None:
     _shared.give_back(engine)
 
 
+def refuse_older(url: str) -> None:
+    """Raise ``StateOlder`` if an older release wrote the state store; if there is none, none is made."""
+    with usable_url():
+        parsed = make_url(url)
+    if parsed.get_backend_name() != "sqlite" or Path(parsed.database or "").exists():
+        close_engine(open_engine(url))
+
+
 def refuse_newer(url: str) -> None:
     """Raise ``StateNewer`` if a newer release has migrated the state store: what it keeps there is not known here."""
     engine = open_engine(url)
@@ -181,22 +189,6 @@ def refuse_newer(url: str) -> None:
                 raise StateNewer(names)
     finally:
         close_engine(engine)
-
-
-def pending_migrations(url: str) -> tuple[str, ...]:
-    """Return the migrations that ``open_engine`` would apply to an existing state store, and apply none."""
-    with usable_url():
-        parsed = make_url(url)
-    if parsed.get_backend_name() == "sqlite" and not (parsed.database and Path(parsed.database).exists()):
-        return ()
-    engine = _engine(url, "normal")
-    try:
-        with engine.connect() as connection:
-            return pending(connection)
-    except DBAPIError as error:
-        raise _unopened(error) from None
-    finally:
-        engine.dispose()
 
 
 def insert_of(engine: Engine, table: Table) -> Any:  # noqa: ANN401 - an insert of either dialect

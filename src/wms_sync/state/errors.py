@@ -91,6 +91,17 @@ class SessionLost(StateError):
         )
 
 
+class StateOlder(StateError):
+    """An older release wrote the state store or the manifests of raw pages."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The data was written by an older release of wms-sync, which this release cannot read, and nothing was "
+            "changed: move the data folder away or set another WMS_DATA_DIR, set WMS_STATE_URL and WMS_FILES_URL to "
+            "empty places too if you use them, and run again."
+        )
+
+
 class StateNewer(StateError):
     """A newer release has written the state store, and with it the data folder."""
 
@@ -98,6 +109,16 @@ class StateNewer(StateError):
         super().__init__(
             f"The data folder was written by a newer release of wms-sync (its state store has {', '.join(names)}). "
             "Nothing was read, loaded or sent. Update wms-sync, then run again."
+        )
+
+
+class CopyOlder(StateError):
+    """A copy of the state store was made by an older release."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The copy was made by an older release of wms-sync, which this release cannot read, and nothing was "
+            "changed: restore it with the release that made it."
         )
 
 

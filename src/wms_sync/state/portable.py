@@ -1,7 +1,8 @@
 """The state store as text that any database can take back: every row of every table, read at one moment.
 
-A copy of ``state.db`` would need SQLite, and a copy of PostgreSQL its own tools. ``MigrationsUnknown`` says that a copy
-was made by a newer release. The table ``turns`` says which process writes here now, so it is no part of a copy.
+A copy of ``state.db`` would need SQLite, and a copy of PostgreSQL its own tools. The table ``turns`` says which process
+writes here now, so it is no part of a copy. ``MigrationsUnknown`` refuses a copy that a newer release made,
+``CopyOlder`` one that an older release made.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from sqlalchemy import Column, Connection, Table, select
 from sqlalchemy.exc import DBAPIError
 
 from wms_sync.state.engine import close_engine, open_engine
-from wms_sync.state.errors import MigrationsUnknown, StateError
-from wms_sync.state.schema import METADATA, MIGRATIONS, migrate, migrations_table, turns
+from wms_sync.state.errors import CopyOlder, MigrationsUnknown, StateError
+from wms_sync.state.schema import METADATA, MIGRATIONS, migrations_table, turns
 
 ROWS_PER_STATEMENT = 1000
 INTEGER_BITS = 64
@@ -32,8 +33,8 @@ class Snapshot(Struct, frozen=True):
     tables: Mapping[str, tuple[Row, ...]]
 
     def rows(self, table: Table) -> tuple[Row, ...]:
-        """Return the rows of a table; a table that the copy's release did not have is empty."""
-        return self.tables.get(table.name, ())
+        """Return the rows of a table."""
+        return self.tables[table.name]
 
     def with_rows(self, table: Table, rows: Iterable[Row]) -> Snapshot:
         """Return the snapshot with other rows in one table."""
@@ -55,12 +56,8 @@ def read_snapshot(url: str) -> Snapshot:
 
 
 def put_back(url: str, snapshot: Snapshot) -> None:
-    """Replace every row of the state store by those of the snapshot, in one transaction.
-
-    What the present release adds to the tables of the snapshot's is added by its migrations, as in an upgrade. Raise
-    ``StateError``, also for a snapshot of a newer release.
-    """
-    _refuse_newer(snapshot)
+    """Replace every row of the state store by those of the snapshot, in one transaction. Raise ``StateError``."""
+    _refuse_others(snapshot)
     engine = open_engine(url, "full")
     try:
         with engine.begin() as connection:
@@ -73,7 +70,6 @@ def put_back(url: str, snapshot: Snapshot) -> None:
             now = datetime.now(UTC)
             connection.execute(migrations_table.delete())
             _insert(connection, migrations_table, [{"name": one, "applied_at": now} for one in snapshot.migrations])
-            migrate(connection)
     except DBAPIError as error:
         raise StateError(f"The state store could not be written: {error.orig}") from None
     finally:
@@ -86,22 +82,21 @@ def encoded(snapshot: Snapshot) -> bytes:
 
 
 def decoded(content: bytes) -> Snapshot:
-    """Read what ``encoded`` of this or an earlier release wrote.
+    """Read what ``encoded`` wrote.
 
-    Raise ``MigrationsUnknown`` for a newer release's, and ``ValueError`` for what no release wrote.
+    Raise ``MigrationsUnknown`` or ``CopyOlder`` for another release's, and ``ValueError`` for what no release wrote.
     """
     snapshot = msgspec.json.decode(content, type=Snapshot)
-    _refuse_newer(snapshot)
+    _refuse_others(snapshot)
+    if lacking := {table.name for table in _copied()} - snapshot.tables.keys():
+        raise ValueError(f"it lacks {min(lacking)}")
     return replace(snapshot, tables={table.name: _decoded_rows(table, snapshot.rows(table)) for table in _copied()})
 
 
 def _decoded_rows(table: Table, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    """Return the rows without columns that the table has no more, and with null in those that it got since."""
-    there = rows[0].keys() if rows else frozenset()
-    if any(row.keys() != there for row in rows):
-        raise ValueError(f"rows of {table.name} differ in their columns")
-    columns = [column for column in table.columns if column.name in there or column.default is None]
-    return tuple({column.name: _value(column, row.get(column.name)) for column in columns} for row in rows)
+    if any(row.keys() != set(table.columns.keys()) for row in rows):
+        raise ValueError(f"a row of {table.name} has other columns than the table")
+    return tuple({column.name: _value(column, row[column.name]) for column in table.columns} for row in rows)
 
 
 def _value(column: Column[Any], value: object) -> object:
@@ -125,8 +120,11 @@ def _moment(text: str) -> datetime:
         raise ValueError(f"{text} is before or after all times") from None
 
 
-def _refuse_newer(snapshot: Snapshot) -> None:
-    if unknown := [name for name in snapshot.migrations if name not in {known for known, _ in MIGRATIONS}]:
+def _refuse_others(snapshot: Snapshot) -> None:
+    names = [name for name, _ in MIGRATIONS]
+    if snapshot.migrations and names[0] not in snapshot.migrations:
+        raise CopyOlder
+    if unknown := [name for name in snapshot.migrations if name not in names]:
         raise MigrationsUnknown(unknown)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 from sqlalchemy import (
@@ -22,10 +21,10 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
-    inspect,
     select,
-    update,
 )
+
+from wms_sync.state.errors import StateOlder
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -220,7 +219,7 @@ runs = Table(
     Column("phases", Text, nullable=False),
     Column("counts", Text, nullable=False),
     Column("data_as_of", UtcDateTime),
-    Column("number", BigInteger),
+    Column("number", BigInteger, nullable=False),
     Index("runs_by_start", "started_at"),
 )
 
@@ -261,66 +260,24 @@ migrations_table = Table(
 )
 
 
-def _creating(*tables: Table) -> Callable[[Connection], None]:
-    return partial(METADATA.create_all, tables=tables)
+Migration = tuple[str, Callable[[Connection], object]]
+
+MIGRATIONS: tuple[Migration, ...] = (("0001_tables", METADATA.create_all),)
+"""In order. Never edit a released migration: append another, which leaves alone what the first made in a new store."""
 
 
-def _service_of_windows(connection: Connection) -> None:
-    _add_to_windows(connection, windows.c.service.name)
+def migrate(connection: Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    """Apply and record the migrations that were not applied yet, in the caller's transaction.
 
-
-def _narrowed(connection: Connection) -> None:
-    _add_to_windows(connection, windows.c.narrowed.name)
-    METADATA.create_all(connection, tables=[narrowed_fields])
-
-
-def _add_to_windows(connection: Connection, column: str) -> None:
-    """Add a text column, unless migration 0001 has just created the table with it."""
-    if column not in {known["name"] for known in inspect(connection).get_columns(windows.name)}:
-        connection.exec_driver_sql(f"alter table windows add column {column} text")
-
-
-def _voided_of_audits(connection: Connection) -> None:
-    """Add ``audits.voided``, unless migration 0004 has just created the table with it."""
-    if "voided" not in {column["name"] for column in inspect(connection).get_columns(audits.name)}:
-        connection.exec_driver_sql("alter table audits add column voided bigint")
-
-
-def _numbers_of_runs(connection: Connection) -> None:
-    """Number the runs in the order of their start; add the column unless migration 0012 has just made it."""
-    if "number" not in {column["name"] for column in inspect(connection).get_columns(runs.name)}:
-        connection.exec_driver_sql("alter table runs add column number bigint")
-    names = connection.scalars(select(runs.c.run_id).order_by(runs.c.started_at, runs.c.run_id.desc()))
-    for number, name in enumerate(names.all(), 1):
-        connection.execute(update(runs).where(runs.c.run_id == name).values(number=number))
-
-
-MIGRATIONS: tuple[tuple[str, Callable[[Connection], None]], ...] = (
-    ("0001_windows_and_pages", _creating(windows, pages, observations)),
-    ("0002_push_ledger", _creating(push_ledger)),
-    ("0003_forgotten_orders", _creating(forgotten_orders)),
-    ("0004_audits", _creating(audits)),
-    ("0005_turns", _creating(turns)),
-    ("0006_missing_shipments", _creating(missing_shipments)),
-    ("0007_service_of_windows", _service_of_windows),
-    ("0008_read_warnings", _creating(read_warnings)),
-    ("0009_voided_of_audits", _voided_of_audits),
-    ("0010_push_files", _creating(push_files)),
-    ("0011_narrowed", _narrowed),
-    ("0012_runs", _creating(runs)),
-    ("0013_alerts", _creating(told_facts, alerts)),
-    ("0014_acknowledgements", _creating(acknowledgements)),
-    ("0015_numbers_of_runs", _numbers_of_runs),
-)
-"""In order. Never edit a released migration: append another."""
-
-
-def pending(connection: Connection) -> tuple[str, ...]:
-    """Return the migrations that ``migrate`` would apply; none for a database in which nothing is yet."""
-    if not inspect(connection).has_table(migrations_table.name):
-        return ()
-    applied = set(connection.scalars(select(migrations_table.c.name)))
-    return tuple(name for name, _ in MIGRATIONS if name not in applied)
+    Raise ``StateOlder`` if others were applied, and not the first of them.
+    """
+    applied = _applied(connection)
+    if applied and migrations[0][0] not in applied:
+        raise StateOlder
+    for name, step in migrations:
+        if name not in applied:
+            step(connection)
+            connection.execute(migrations_table.insert().values(name=name, applied_at=datetime.now(UTC)))
 
 
 def unknown(connection: Connection) -> tuple[str, ...]:
@@ -336,12 +293,3 @@ def _applied(connection: Connection) -> set[str]:
             return set(connection.exec_driver_sql("select name from schema_migrations").scalars())
     migrations_table.create(connection, checkfirst=True)
     return set(connection.scalars(select(migrations_table.c.name)))
-
-
-def migrate(connection: Connection) -> None:
-    """Apply and record the migrations that were not applied yet, in the caller's transaction."""
-    applied = _applied(connection)
-    for name, step in MIGRATIONS:
-        if name not in applied:
-            step(connection)
-            connection.execute(migrations_table.insert().values(name=name, applied_at=datetime.now(UTC)))

@@ -30,8 +30,9 @@ COVERAGE_WITHDRAWN = "coverage_given_back_from"
 class Window(Struct, frozen=True):
     """One row of ``windows``: an interval of ``updated_at`` of one service, and its state.
 
-    ``service`` is the base URL; windows of earlier releases have none. ``narrowed`` lists, comma-separated and in the
-    form of ``Selection.lost``, what the request left out although the tables have columns for it; None for nothing.
+    ``service`` is the base URL; None if the window is known from its receipt in the tables alone. ``narrowed`` lists,
+    comma-separated and in the form of ``Selection.lost``, what the request left out although the tables have columns
+    for it; None for nothing.
     """
 
     id: str
