@@ -28,7 +28,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from pipelines.cli import start as start  # the collector looks seldom, as in every command
 from pipelines.logs import Lines, handling
 from tests.beginnings import BEGINNINGS, empty_state
 from tests.costs import Costs

@@ -18,10 +18,9 @@ LACKING = """
 import sys
 from pipelines.cli.main import main
 from wms_sync.extras import MODULES
-from wms_sync.optional import without
 
-with without(*(name for names in MODULES.values() for name in names)):
-    main(sys.argv[1:])
+sys.modules.update({name: None for names in MODULES.values() for name in names})
+main(sys.argv[1:])
 """
 
 

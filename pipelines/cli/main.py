@@ -19,15 +19,12 @@ from typing import Any, NoReturn
 
 import click
 
-from pipelines.cli import start as start  # first: it speeds up the imports
-from pipelines.cli.hearing import run_unheard
 from pipelines.cli.printing import say, say_json, say_lines
 from pipelines.logs import Lines, handling, stamped
 from wms_sync.durable import keep_private, unusable
 from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.interrupts import interruptible
 from wms_sync.master_data.kinds.names import NAMES
-from wms_sync.optional import PANDAS, without
 from wms_sync.settings import Settings
 
 INTERRUPTED = 130
@@ -104,11 +101,9 @@ def main() -> None:
 
     Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 done but something needs attention, 130 interrupted.
     """
-    run_unheard()
     keep_private()
     console = Lines(lambda _, text: say(text if sys.stderr.isatty() else stamped(text), err=True))
     click.get_current_context().with_resource(handling(console))
-    click.get_current_context().with_resource(without(PANDAS))
 
 
 @main.command()

@@ -32,11 +32,14 @@ class NotPrinted(WmsSyncError):
 def say(text: str, *, err: bool = False) -> None:
     """Print text; a character that would command the terminal is written as JSON escapes it.
 
-    Raises ``NotPrinted``, unless who reads standard output has read enough.
+    A log on a full disk or a terminal that is gone ends no run: what standard error does not take is given up. Raises
+    ``NotPrinted`` for standard output, unless who reads it has read enough.
     """
     try:
         click.echo(_COMMANDING.sub(_escaped, text), err=err)
     except OSError as error:
+        if err:
+            return
         if error.errno == errno.EPIPE:  # click ends in silence
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python tries once more at its end

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from pipelines.cli.printing import say_lines
 from pipelines.cli.progress import progress, push_progress
-from pipelines.cli.start import imported
 from pipelines.cli.views import maintained_lines, read_lines, refresh_lines, took_lines
 from pipelines.home import home_of_user
-from wms_sync.optional import without
 
 if TYPE_CHECKING:
     from wms_sync.extract.progress import Watcher
@@ -131,11 +129,9 @@ def _is_due(settings: Settings) -> bool:
 def _runs(*, keeps_history: bool = True) -> Runs:
     """Return Dagster's jobs if there is a home to keep their history, else the library, without importing Dagster."""
     if keeps_history and home_of_user() is not None:
-        with without("rich", "pygments"):  # Dagster's dependencies import them where they are installed
-            from pipelines import running
-        imported()
+        from pipelines import running
+
         return running
     from pipelines import directly
 
-    imported()
     return directly

@@ -21,7 +21,6 @@ import duckdb
 import pytest
 
 from pipelines.cli.main import main
-from pipelines.cli.start import TYPES_OF_DB_API
 from tests import processes
 from tests.conftest import CONFIG
 from tests.processes import Command, Ended
@@ -122,8 +121,7 @@ def test_without_a_home_a_sync_imports_only_what_it_needs(first):
     """Dagster takes longer to import than a night to run."""
     imported = {line.rpartition("|")[2].strip() for line in first.ended.stderr.splitlines()}
     assert {"duckdb", "sqlalchemy", "wms_sync"} <= imported
-    # pandas itself is named where somebody asked for it in vain
-    assert imported & {"dagster", "pandas.api", "numpy", "pyarrow", "rich", "psycopg", TYPES_OF_DB_API} == set()
+    assert imported & {"dagster", "psycopg"} == set()
 
 
 def test_doctor_finds_nothing_wrong_and_names_what_is(run):
@@ -263,21 +261,7 @@ def unheard_sync() -> None:
     main(["sync"])
 
 
-def sync_with_closed_descriptors() -> None:
-    for descriptor in (0, 1, 2):
-        os.close(descriptor)
-    for name in ("stdin", "stdout", "stderr", "__stderr__"):  # as Python starts then
-        setattr(sys, name, None)
-    main(["sync"])
-
-
 def test_a_log_on_a_full_disk_stops_no_sync(environment, sandbox, tmp_path):
     with processes.Command(unheard_sync, environment, tmp_path) as command:
         assert command.ended().returncode == 1
-    assert shipments(tmp_path) == CONFIG.shipments
-
-
-def test_no_file_takes_the_place_of_a_descriptor_that_is_closed(environment, sandbox, tmp_path):
-    with processes.Command(sync_with_closed_descriptors, environment, tmp_path) as command:
-        assert command.ended().returncode == 0
     assert shipments(tmp_path) == CONFIG.shipments

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from time import monotonic
 
+import httpx
 import zstandard
 from isal import isal_zlib
 from msgspec import Struct
 
 from wms_sync.api.errors import ProtocolError, Unreachable
-from wms_sync.api.lean_httpx import httpx
 from wms_sync.compression import GZIP_WINDOW_BITS, DamagedStream, StreamTooLarge, decompress
 from wms_sync.grammar import count_of
 

@@ -14,6 +14,7 @@ from http import HTTPStatus
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
+import httpx
 import msgspec
 from msgspec import Struct
 from pydantic import SecretStr
@@ -23,7 +24,6 @@ from wms_sync.api.body import Body, receive
 from wms_sync.api.clock import ServiceClock, dated
 from wms_sync.api.connection import Connection, Params, Request, TimeLimits, always
 from wms_sync.api.errors import NotAList, ProtocolError, Unauthorized, Unreachable
-from wms_sync.api.lean_httpx import httpx
 from wms_sync.api.notices import Warn
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.api.throttle import Throttle

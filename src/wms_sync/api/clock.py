@@ -9,10 +9,10 @@ from __future__ import annotations
 import threading
 from datetime import UTC, datetime, timedelta
 
+import httpx
 from msgspec import Struct
 from msgspec.structs import replace
 
-from wms_sync.api.lean_httpx import httpx
 from wms_sync.api.retrying import http_date
 
 EARLIEST = datetime.min.replace(tzinfo=UTC)

@@ -17,6 +17,7 @@ from queue import LifoQueue
 from time import monotonic
 from typing import TypeVar
 
+import httpx
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -24,7 +25,6 @@ from wms_sync.api import statuses
 from wms_sync.api.body import ACCEPT_ENCODING
 from wms_sync.api.errors import ApiError, Busy, InDoubt, NotSent, RedirectRefused, ServiceFailed, Unreachable
 from wms_sync.api.lane import Lane
-from wms_sync.api.lean_httpx import httpx
 from wms_sync.api.notices import Notices, Warn
 from wms_sync.api.retrying import RetryPolicy, backoff, wait_before_retry
 from wms_sync.api.throttle import Throttle

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from wms_sync.api.lean_httpx import httpx
+import httpx
 
 
 class Lane:

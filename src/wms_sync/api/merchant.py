@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
+import httpx
 import msgspec
 from pydantic import SecretStr
 
@@ -26,7 +27,6 @@ from wms_sync.api.answer_json import decoded
 from wms_sync.api.body import receive
 from wms_sync.api.connection import Connection, Request
 from wms_sync.api.errors import AccessDenied, CallFailed, ProtocolError, Rejected, SessionExpired
-from wms_sync.api.lean_httpx import httpx
 from wms_sync.api.redaction import without_credentials
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.api.statuses import not_the_answer

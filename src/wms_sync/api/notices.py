@@ -11,7 +11,8 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 
-from wms_sync.api.lean_httpx import httpx
+import httpx
+
 from wms_sync.api.reasons import as_sentence, in_one_line
 
 Warn = Callable[[str], object]

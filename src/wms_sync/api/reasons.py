@@ -17,11 +17,11 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+import httpx
 import msgspec
 
 from wms_sync.api.answer_json import decoded
 from wms_sync.api.errors import Problem
-from wms_sync.api.lean_httpx import httpx
 from wms_sync.api.redaction import without_credentials
 from wms_sync.shallow_json import shallow
 

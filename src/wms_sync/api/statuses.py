@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from time import monotonic
 
+import httpx
+
 from wms_sync.api.body import receive
 from wms_sync.api.clock import dated
 from wms_sync.api.errors import ApiError, Busy, Problem, RedirectRefused, Rejected, ServiceFailed, Unauthorized
-from wms_sync.api.lean_httpx import httpx
 from wms_sync.api.reasons import are_own, as_sentence, clean, problems_in, words_in, words_in_page
 from wms_sync.api.retrying import retry_after_seconds
 

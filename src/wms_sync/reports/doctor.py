@@ -13,6 +13,8 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Literal
 
+import httpx
+
 from wms_sync import sql_files
 from wms_sync.analytics.database import records, row_counts
 from wms_sync.analytics.errors import DatabaseOpenError, ReadersInTheWay
@@ -21,7 +23,6 @@ from wms_sync.analytics.target import is_gone, target_of
 from wms_sync.api.client import GlobalApi
 from wms_sync.api.clock import Heard
 from wms_sync.api.errors import AccessDenied, ApiError, CallFailed, SessionExpired, Unauthorized
-from wms_sync.api.lean_httpx import httpx
 from wms_sync.api.merchant import MerchantApi
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.durable import kept_from_group, refuse_unwritable

@@ -12,11 +12,11 @@ from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
+import httpx
 from msgspec import Struct
 
 from wms_sync.analytics.target import Maintained, target_of
 from wms_sync.api.client import GlobalApi
-from wms_sync.api.lean_httpx import httpx
 from wms_sync.audit.compare import stored_shipments
 from wms_sync.audit.slice import SliceReader
 from wms_sync.errors import WmsSyncError
@@ -26,8 +26,6 @@ from wms_sync.extract.warnings import Warnings
 from wms_sync.flatten.workers import Flattening
 from wms_sync.intervals import Interval
 from wms_sync.load.refresh import RefreshReport, rebuild, refresh
-from wms_sync.memory import give_back, share_arena
-from wms_sync.optional import PANDAS, without
 from wms_sync.runs.recording import SUCCEEDED, Counts, Ended, Recording
 from wms_sync.runs.report_page import report_load
 from wms_sync.settings import Settings
@@ -134,11 +132,9 @@ class Operation:
     @contextmanager
     def _turn(self, purpose: str, *, phase: str, anew: bool = False) -> Iterator[Run]:
         """Hold the writer's turn inside the block, which begins with a phase of the run's record."""
-        share_arena()
         if self._recording is None:
             self._recording = Recording(self.settings, self.run_id, purpose, self._source)
         with (
-            without(PANDAS),
             self._recording.phase(phase, counts=self._counts, end=self._end) as held,
             begin(self.settings, purpose, self.run_id, anew=anew, held=held) as run,
         ):
@@ -165,7 +161,6 @@ class Operation:
     def _then_load(self, run: Run) -> None:
         assert self._recording is not None  # noqa: S101 - the turn has begun it
         self._recording.next_phase("load")
-        give_back()
         self._load(run, refresh)
 
     def _load(self, run: Run, loads: Callable[[Run], RefreshReport]) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 from threading import Event
 from uuid import uuid4
 
-from wms_sync.api.lean_httpx import httpx
+import httpx
+
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.master_data.check.rows import Checked

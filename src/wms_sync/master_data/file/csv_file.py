@@ -20,7 +20,6 @@ from msgspec import Struct
 from wms_sync.grammar import count_of
 from wms_sync.master_data.errors import UnreadableFile
 from wms_sync.master_data.file.decode import decode
-from wms_sync.optional import PANDAS, imported
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -219,10 +218,11 @@ def _width(cells: int, width: int) -> str:
 
 
 def _frame(rows: Mapping[int, tuple[str, ...]], header: Sequence[str]) -> pd.DataFrame:
-    frames = imported(PANDAS)  # a fifth of a second, which a sync need not wait
-    frame: pd.DataFrame = frames.DataFrame(
+    import pandas as pd  # takes a fifth of a second, which `wms-sync --help` need not wait
+
+    frame: pd.DataFrame = pd.DataFrame(
         list(rows.values()),
-        index=frames.Index(list(rows), dtype="int64"),
+        index=pd.Index(list(rows), dtype="int64"),
         columns=[canonical(name) for name in header],
         dtype="str",
     )

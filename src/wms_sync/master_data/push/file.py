@@ -14,12 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 from msgspec import Struct
 
 from wms_sync.analytics.push_ledger import published_push_ledger, restore_push_ledger
 from wms_sync.analytics.target import target_of
 from wms_sync.api.client import GlobalApi
-from wms_sync.api.lean_httpx import httpx
 from wms_sync.api.merchant import MerchantApi
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.grammar import count_of
