@@ -10,7 +10,7 @@ from benchmarks.service import serving
 
 TIMES = 3
 WARM_PAGES = 5
-MIB_HOPED = 600.0
+MIB_HOPED = 1024.0
 
 
 def memory(shipments: int, scratch: Path) -> Section:
