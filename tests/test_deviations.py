@@ -1,53 +1,64 @@
-"""Services that are a little different where the specification leaves room, a line each, for a whole sync.
+"""Services that are a little different where the specification leaves room, a line each.
 
-A sync goes on, and says what it could not have. Either every table equals the service in the end, or the case names
-what is lacking; what an operator is told is looked for in what the command prints and in ``status``. What may break a
-transport is in ``test_transport.py``, and content that does not fit in ``test_content.py``.
+A sync goes on, and says what it could not have. There are three kinds of lines, by what it takes to prove them:
+
+- ``READ``: nothing but reading has to do with it. Each shipment and each related object lands as the service has it.
+- ``FORMS``: content comes in another form. One sync reads all of them, a page each, and every table equals the service.
+- ``LACKING``: related objects do not come. A whole sync each, and every table that is not named equals the service.
+
+What an operator is told is looked for in what the command prints and in ``status``. What may break a transport is in
+``test_transport.py``, content that does not fit in ``test_content.py``; lists and counts that end early are in
+``extract/test_rest.py``, empty lists in ``extract/test_widening.py``, shipments without a date in
+``extract/test_undated.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import cycle
 from typing import Any
 
-import duckdb
 import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from pipelines.cli.runs import report
-from tests.conftest import CONFIG, Bench
+from pipelines.cli.views import read_lines, refresh_lines
+from tests.conftest import CONFIG, Bench, opened_store
 from tests.extract.test_widening import DATES, HOUR, MINUTES, Compares
-from tests.oracle import AS_JSON, Tables, differences, expected_tables
-from tests.test_sync import synced
+from tests.landed import assert_landed, landed_ids, marked_pages
+from tests.oracle import AS_JSON, differences, expected_tables
+from tests.test_sync import published, synced
 from wms_sandbox.app import STATUS, Sandbox
 from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sandbox.field_treatment import FieldTreatment
-from wms_sandbox.store import NO_TIME
 from wms_sandbox.transport import InProcess
-from wms_sync.api.filters import UNDATED
 from wms_sync.catalogue import tables
 from wms_sync.reports.status import status
 from wms_sync.runs.operation import RunReport
+from wms_sync.settings import Settings
 
-PAGE_SIZE = 20
 FEW = replace(CONFIG, shipments=60, families=20)
-
 FREE_FORM = {"custom_fields", *AS_JSON}
 
 Page = dict[str, Any]
+Edit = Callable[[Page], object]
+"""Is given a page, or a shipment of one, and changes it."""
 Deviate = Callable[[Sandbox], object]
+"""Teaches the service."""
 
 
 @dataclass(frozen=True)
 class Deviation:
-    """``deviate`` teaches the service. ``ends`` is the exit code, ``says`` what stands in the output or the status.
+    """``ends`` is the exit code, ``says`` what stands in the output or the status.
 
-    A text of ``says`` may have alternatives (``one|other``). ``lacks`` are tables that need not equal the service;
-    ``settings`` are those of the installation. ``has_other_data``: its shipments differ from those of other cases.
+    ``lacks`` are tables that need not equal the service, ``loses`` is the name that cannot be asked for; ``settings``
+    are those of the installation.
     """
 
     name: str
@@ -55,11 +66,25 @@ class Deviation:
     ends: int = 0
     says: tuple[str, ...] = ()
     lacks: Collection[str] = ()
+    loses: str | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
-    has_other_data: bool = False
 
 
-def pages(edit: Callable[[Page], object]) -> Deviate:
+@dataclass(frozen=True)
+class Form:
+    """What comes otherwise on a page, ``edit``; what stands of it in quarantine, and which keys are listed as drift.
+
+    ``lacks`` are columns of tables that need not equal the service in what the page shows.
+    """
+
+    name: str
+    edit: Edit
+    quarantined: Collection[str] = ()
+    drift: Callable[[Page], Collection[str]] = lambda page: ()
+    lacks: Collection[str] = ()
+
+
+def pages(edit: Edit) -> Deviate:
     """Each page of shipments is changed before it is sent."""
 
     def edited(envelope: Page) -> Page:
@@ -69,24 +94,29 @@ def pages(edit: Callable[[Page], object]) -> Deviate:
     return lambda sandbox: setattr(sandbox, "rewrite", edited)
 
 
-def each_shipment(edit: Callable[[Page], object]) -> Deviate:
-    """Each shipment is changed before it is sent."""
-    return pages(lambda page: [edit(one) for one in page["collection"]])
+def each_shipment(edit: Edit) -> Edit:
+    """Each shipment of a page is changed."""
+    return lambda page: [edit(shipment) for shipment in page["collection"]]
 
 
-def each_value(edit: Callable[[str, object], object]) -> Deviate:
-    """Each value of a shipment and of what is included is changed before it is sent, but for free-form ones."""
+def first_shipment(edit: Edit) -> Edit:
+    """The first shipment of a page is changed."""
+    return lambda page: edit(page["collection"][0])
 
-    def walk(one: object) -> None:
-        if isinstance(one, dict):
-            for key in one.keys() - FREE_FORM:
-                one[key] = edit(key, one[key])
-                walk(one[key])
-        elif isinstance(one, list):
-            for each in one:
-                walk(each)
 
-    return pages(walk)
+def each_value(edit: Callable[[str, object], object]) -> Edit:
+    """Each value of a page is changed, but for free-form ones."""
+
+    def walk(value: object) -> None:
+        if isinstance(value, dict):
+            for key in value.keys() - FREE_FORM:
+                value[key] = edit(key, value[key])
+                walk(value[key])
+        elif isinstance(value, list):
+            for element in value:
+                walk(element)
+
+    return walk
 
 
 def day_zero(key: str, value: object) -> object:
@@ -105,25 +135,29 @@ def dates(redate: Callable[[datetime], datetime | None]) -> Deviate:
     return lambda sandbox: setattr(sandbox, "redate", redate)
 
 
-def without(key: str) -> Callable[[Page], object]:
-    return lambda one: one.pop(key, None)
+def without(key: str) -> Edit:
+    return lambda page: page.pop(key, None)
 
 
 def by_id(page: Page) -> None:
     page["included"] = {kind: {str(one["id"]): one for one in objects} for kind, objects in page["included"].items()}
 
 
-def as_text(one: Page) -> None:
-    one["id"] = str(one["id"])
+def by_kind(page: Page) -> list[str]:
+    return [f"included.{kind}" for kind, objects in page["included"].items() if objects]
 
 
-def in_turn(*edits: Callable[[Page], object]) -> Deviate:
+def keys(*names: str) -> Callable[[Page], Collection[str]]:
+    return lambda page: names
+
+
+def in_turn(*edits: Edit) -> Deviate:
     """Each page of several shipments is changed by the next of these: the client reads each page for itself."""
     turns = cycle(edits)
     return pages(lambda page: next(turns)(page) if len(page["collection"]) > 1 else None)
 
 
-def following(shape: Callable[[str], str | None]) -> Callable[[Page], object]:
+def following(shape: Callable[[str], str | None]) -> Edit:
     """``next`` is written in another way."""
     return lambda page: page.update(next=shape(page["next"])) if page["next"] else None
 
@@ -143,17 +177,13 @@ def limits_in_silence(largest: int) -> Deviate:
     )
 
 
-def loosely_written(one: Page) -> None:
-    if one.get("item_weight"):
-        one["item_weight"] = one["item_weight"]["value"]
-    if one.get("target_ship_date"):
-        one["target_ship_date"] = f"{one['target_ship_date']}T09:00:00Z"
+def forbids(name: str, answer: Callable[[], Response]) -> Deviate:
+    """Whoever asks for it gets this answer."""
+    return answers(lambda request: answer() if name in request.query_params else None)
 
 
-def forbids(name: str) -> Deviate:
-    """Whoever asks for it is told that he may not."""
-    told = {"errors": [{"type": "acl", "message": "Access denied."}]}
-    return answers(lambda request: JSONResponse(told, 403) if name in request.query_params else None)
+def denied() -> Response:
+    return JSONResponse({"errors": [{"type": "acl", "message": "Access denied."}]}, 403)
 
 
 def treats(treatment: FieldTreatment) -> Deviate:
@@ -167,44 +197,22 @@ def bare(sandbox: Sandbox) -> None:
     answers(lambda request: Response("", 404) if request.url.path == STATUS else None)(sandbox)
 
 
-def undated(share: int) -> Deviate:
-    """Of each ``share`` shipments the first has no updated_at yet."""
-    return lambda sandbox: sandbox._store.updated.__setitem__(slice(None, None, share), NO_TIME)
+def loosely_written(shipment: Page) -> None:
+    if shipment.get("item_weight"):
+        shipment["item_weight"] = shipment["item_weight"]["value"]
+    if shipment.get("target_ship_date"):
+        shipment["target_ship_date"] = f"{shipment['target_ship_date']}T09:00:00Z"
 
 
-def asks_for_undated(request: Request) -> bool:
-    return UNDATED in request.query_params.getlist("filter")
+def stub(**says: object) -> Edit:
+    """Of a shipment only what names it is left, and what it says."""
 
+    def edit(shipment: Page) -> None:
+        kept = {key: shipment[key] for key in ("type", "id", "updated_at")}
+        shipment.clear()
+        shipment.update(kept, **says)
 
-def refuses_null(sandbox: Sandbox) -> None:
-    """The filter for a null updated_at is refused."""
-    undated(4)(sandbox)
-    refusal = bad_parameters(ParameterError("filter.updated_at.null", "Unknown operator."))
-    answers(lambda request: refusal if asks_for_undated(request) else None)(sandbox)
-
-
-def finds_no_null(sandbox: Sandbox) -> None:
-    """Nothing matches the filter for a null updated_at."""
-    undated(4)(sandbox)
-    nothing = {"collection": [], "included": {}, "has_more": False, "next": None, "meta": {"count": 0}}
-    answers(lambda request: JSONResponse(nothing) if asks_for_undated(request) else None)(sandbox)
-
-
-def ends_lists_at(most: int) -> Deviate:
-    return lambda sandbox: setattr(sandbox, "most_matches", most)
-
-
-def stub_each(share: int, **says: object) -> Deviate:
-    """Of each ``share`` shipments the first is a stub, by its id, so that each request gets the same."""
-    bare = ("type", "id", "updated_at")
-
-    def edit(one: Page) -> None:
-        if one["id"] % share == 0:
-            kept = {key: one[key] for key in bare}
-            one.clear()
-            one.update(kept, **says)
-
-    return each_shipment(edit)
+    return edit
 
 
 def without_nulls(value: object) -> object:
@@ -214,10 +222,8 @@ def without_nulls(value: object) -> object:
     return [without_nulls(one) for one in value] if isinstance(value, list) else value
 
 
-PUT_ASIDE = "did not fit and are left out"
-STUBBED = tuple(one.slug for one in tables() if one.root in {"shipments", "galleries"})
-EVERYTHING_INCLUDED = tuple(one.slug for one in tables() if one.schema == "main" and one.slug != "shipments")
-DEVIATIONS = [
+BILLING_GROUP = "fields:order.tpb_group"
+READ = [
     Deviation(
         "next is an address of another scheme, of another host, has no leading slash, or only meta has the cursor",
         in_turn(
@@ -232,12 +238,6 @@ DEVIATIONS = [
         "a limit is refused that the specification allows", takes_no_more_than(8), ends=3, says=("Set WMS_PAGE_SIZE=5",)
     ),
     Deviation("a limit is refused without a word of it", limits_in_silence(8), ends=3, says=("Set WMS_PAGE_SIZE=5",)),
-    Deviation(
-        "flags are text",
-        each_value(lambda _, value: str(int(value)) if isinstance(value, bool) else value),
-        lacks=("products",),
-    ),
-    Deviation("days that are null are MySQL's day zero", each_value(day_zero)),
     Deviation("has_more is left out", pages(without("has_more"))),
     Deviation(
         "has_more is false although next leads on, and nothing is counted",
@@ -260,28 +260,7 @@ DEVIATIONS = [
         pages(lambda page: page.update(collection=page["collection"] or None)),
         settings={"start_date": date(2026, 2, 1)},
     ),
-    Deviation(
-        "the lists under included are objects by id, as PHP writes them",
-        pages(by_id),
-        ends=3,
-        says=("keys whose values were cast",),
-    ),
-    Deviation("ids are text", each_shipment(as_text)),
-    Deviation(
-        "a page has more keys than the envelope of 2.6", pages(lambda page: page.update(links={}, total=3)), ends=3
-    ),
     Deviation("there is no previous, no processing time and no system status", bare),
-    Deviation(
-        "an unknown key in each shipment",
-        each_shipment(lambda one: one.update(gift_wrap=True)),
-        ends=3,
-        says=("Shipment.gift_wrap|unknown keys",),
-    ),
-    Deviation(
-        "a status that nobody has seen",
-        each_shipment(lambda one: one.update(status="teleported")),
-        lacks=("shipments",),
-    ),
     Deviation("answers have no Date", dates(lambda _: None), says=("no Date",)),
     Deviation(
         "the clock is a day ahead",
@@ -289,80 +268,101 @@ DEVIATIONS = [
         ends=3,
         says=("WMS_CLOCK_TOLERANCE_SECONDS",),
     ),
-    Deviation(
-        "a time names its zone, in one shipment of a page",
-        pages(lambda page: [one.update(packed_at="2026-01-01T00:00:00 EST") for one in page["collection"][:1]]),
-        ends=3,
-        says=("values or records did not fit and are left out",),
-        lacks=("shipments",),
-    ),
-    Deviation(
-        "weights are bare numbers and dates have a time",
-        each_shipment(loosely_written),
-        ends=3,
-        says=("keys whose values were cast",),
-        lacks=("shipments",),
-    ),
-]
-
-
-DEVIATIONS += [
-    Deviation("updated_at is null until the first change", undated(4), has_other_data=True),
-    Deviation("updated_at is null in every shipment", undated(1), has_other_data=True),
-    Deviation(
-        "updated_at is null until the first change, and the filter for it is refused",
-        refuses_null,
-        ends=3,
-        says=("15 shipments match no filter on updated_at",),
-        has_other_data=True,
-    ),
-    Deviation(
-        "updated_at is null until the first change, and the filter for it finds nothing",
-        finds_no_null,
-        ends=3,
-        says=("15 shipments match no filter on updated_at",),
-        has_other_data=True,
-    ),
-    Deviation("lists and counts end at 20 in silence, as long as a page", ends_lists_at(20)),
-    Deviation("lists and counts end at 13 in silence, within a page", ends_lists_at(13)),
-    Deviation("lists and counts end at 45 in silence, within the third page", ends_lists_at(45)),
-    Deviation("lists and counts end at 1 in silence", ends_lists_at(1)),
     Deviation("the filter compares minutes", treats(MINUTES), says=("Each window is read 2 minutes wider",)),
     Deviation("the filter compares dates", treats(DATES), says=("Each window is read 2 days wider",)),
     Deviation("the filter reads times in another zone", treats(Compares(later=-7 * HOUR)), says=("in another zone",)),
-    Deviation("an empty list is answered with 404", lambda sandbox: setattr(sandbox, "status_of_empty_list", 404)),
-    Deviation("an empty list is answered with 204", lambda sandbox: setattr(sandbox, "status_of_empty_list", 204)),
+    Deviation(
+        "a name of field selection is refused without saying which",
+        treats(FieldTreatment(frozenset({BILLING_GROUP}), told="nothing")),
+        ends=3,
+        says=(f"refuses {BILLING_GROUP}",),
+        loses=BILLING_GROUP,
+    ),
+    Deviation(
+        "a name of field selection is forbidden",
+        forbids(BILLING_GROUP, denied),
+        ends=3,
+        says=(f"refuses {BILLING_GROUP} (403",),
+        loses=BILLING_GROUP,
+    ),
+    Deviation(
+        "a firewall blocks a name of field selection",
+        forbids(BILLING_GROUP, lambda: Response("<html>Blocked</html>", 403)),
+        ends=3,
+        says=(f"refuses {BILLING_GROUP}", "It says: Blocked."),
+        loses=BILLING_GROUP,
+    ),
+]
+ABSENT = tuple(f"{table.slug} not" for table in tables() if table.root in {"shipments", "galleries"})
+"""Their rows are not in the database."""
+FORMS = [
+    Form(
+        "flags are text",
+        each_value(lambda _, value: str(int(value)) if isinstance(value, bool) else value),
+        lacks=("products options",),  # they are kept as they came
+    ),
+    Form("days that are null are MySQL's day zero", each_value(day_zero)),
+    Form("the lists under included are objects by id, as PHP writes them", by_id, drift=by_kind),
+    Form("ids are text", each_shipment(lambda shipment: shipment.update(id=str(shipment["id"])))),
+    Form(
+        "a page has more keys than the envelope of 2.6",
+        lambda page: page.update(links={}, total=3),
+        drift=keys("Page.links", "Page.total"),
+    ),
+    Form(
+        "an unknown key in each shipment",
+        each_shipment(lambda shipment: shipment.update(gift_wrap=True)),
+        drift=keys("Shipment.gift_wrap"),
+    ),
+    Form(
+        "a status that nobody has seen",
+        each_shipment(lambda shipment: shipment.update(status="teleported")),
+        lacks=("shipments status",),
+    ),
+    Form(
+        "a time names its zone, in one shipment of a page",
+        first_shipment(lambda shipment: shipment.update(packed_at="2026-01-01T00:00:00 EST")),
+        quarantined=("$.collection[0].packed_at",),
+        lacks=("shipments packed_at",),
+    ),
+    Form(
+        "weights are bare numbers and dates have a time",
+        each_shipment(loosely_written),
+        drift=keys("Shipment.item_weight", "Shipment.target_ship_date"),
+        lacks=("shipments item_weight", "shipments item_weight_unit"),
+    ),
+    Form(
+        "a deleted shipment is a stub that says so",
+        first_shipment(stub(is_deleted=True, deleted_at="2026-03-01T00:00:00Z")),
+        quarantined=("$.collection[0]",),
+        lacks=ABSENT,
+    ),
+    Form(
+        "a deleted shipment is a stub without a word, among full records",
+        first_shipment(stub()),
+        quarantined=("$.collection[0]",),
+        lacks=ABSENT,
+    ),
+    Form(
+        "stubs without a word are all that a page has",
+        each_shipment(stub()),
+        quarantined=tuple(f"$.collection[{number}]" for number in range(5)),
+        lacks=ABSENT,
+    ),
+    Form(
+        "keys that are null are left out",
+        lambda page: page.update({part: without_nulls(page[part]) for part in ("collection", "included")}),
+        lacks=("products options",),  # they are kept as they came
+    ),
+]
+EVERYTHING_INCLUDED = tuple(table.slug for table in tables() if table.schema == "main" and table.slug != "shipments")
+LACKING = [
     Deviation(
         "names of field selection are refused",
         treats(FieldTreatment(frozenset({"fields:packages.gallery.items", "fields:order=carrier"}))),
         ends=3,
         says=("refuses fields:packages.gallery.items", "carrier of orders", "check     warn: The service refuses"),
         lacks=("gallery_items", "orders"),
-    ),
-    Deviation(
-        "a name of field selection is refused without saying which",
-        treats(FieldTreatment(frozenset({"fields:order.tpb_group"}), told="nothing")),
-        ends=3,
-        says=("refuses fields:order.tpb_group",),
-        lacks=("third_party_billing_groups",),
-    ),
-    Deviation(
-        "a name of field selection is forbidden",
-        forbids("fields:order.tpb_group"),
-        ends=3,
-        says=("refuses fields:order.tpb_group (403",),
-        lacks=("third_party_billing_groups",),
-    ),
-    Deviation(
-        "a firewall blocks a name of field selection",
-        answers(
-            lambda request: (
-                Response("<html>Blocked</html>", 403) if "fields:order.tpb_group" in request.query_params else None
-            )
-        ),
-        ends=3,
-        says=("refuses fields:order.tpb_group", "It says: Blocked."),
-        lacks=("third_party_billing_groups",),
     ),
     Deviation(
         "field selection is ignored",
@@ -381,52 +381,143 @@ DEVIATIONS += [
 ]
 
 
-DEVIATIONS += [
-    Deviation(
-        "deleted shipments are stubs that say so",
-        stub_each(5, is_deleted=True, deleted_at="2026-03-01T00:00:00Z"),
-        ends=3,
-        says=(PUT_ASIDE,),
-        lacks=STUBBED,
-    ),
-    Deviation(
-        "deleted shipments are stubs without a word, among full records",
-        stub_each(5),
-        ends=3,
-        says=(PUT_ASIDE,),
-        lacks=STUBBED,
-    ),
-    Deviation("a deleted shipment is all that a page has", stub_each(1), ends=3, says=(PUT_ASIDE,), lacks=STUBBED),
-    Deviation(
-        "keys that are null are left out",
-        pages(lambda page: page.update({part: without_nulls(page[part]) for part in ("collection", "included")})),
-        lacks=("products",),  # their options are kept as they came
-    ),
-]
+@pytest.fixture
+def bench(bench, in_process, settings_for):
+    in_process.sandbox = Sandbox(FEW)
+    bench.settings = settings_for(in_process, page_size=20, audit_pages=0)
+    return bench
+
+
+def said(bench: Bench, capsys: pytest.CaptureFixture[str]) -> str:
+    return "\n".join([capsys.readouterr().out, *status(bench.settings, bench.store).needs_a_hand])
+
+
+@pytest.mark.parametrize("case", READ, ids=lambda case: case.name)
+def test_a_read_goes_on_lands_everything_and_says_what_it_could_not_have(case, in_process, bench, capsys):
+    case.deviate(in_process.sandbox)
+    bench.settings = bench.settings.model_copy(update=case.settings)
+    assert report(RunReport("test", bench.read(), None)) == case.ends
+    told = said(bench, capsys)
+    assert [text for text in case.says if text not in told] == []
+    assert {window.lost for window in bench.store.windows()} == {(case.loses,) if case.loses else ()}
+    if case.loses:
+        assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == FEW.shipments
+    else:
+        assert_landed(bench, InProcess(Sandbox(FEW)))
+
+
+@pytest.mark.parametrize("case", LACKING, ids=lambda case: case.name)
+def test_a_sync_goes_on_and_says_what_it_could_not_have(case, in_process, bench, capsys):
+    case.deviate(in_process.sandbox)
+    assert report(RunReport("test", *synced(bench))) == case.ends
+    in_process.sandbox.field_treatment = FieldTreatment()
+    told = said(bench, capsys)
+    assert [text for text in case.says if text not in told] == []
+    with published(bench) as connection:
+        found = differences(connection, expected_tables(in_process))
+    assert [line for line in found if line.split()[0].strip(":") not in case.lacks] == []
+
+
+DIFFERENCE = re.compile(r"(\w+) \((\d+)[^)]*\):? ?(\w*)")
+"""Table, first part of the key and column of what ``differences`` finds."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What one sync of every form left behind."""
+
+    shown: Mapping[str, Collection[int]]
+    """All ids that stand on the page of a form."""
+    drift: Mapping[str, Collection[str]]
+    """The keys that must be listed for it."""
+    found: Mapping[str, Mapping[str, Collection[str]]]
+    """The paths that a table of findings has for it."""
+    differing: Collection[str]
+    """What differs from the service and is lacking in no form."""
+    lines: Collection[str]
+    """What a command prints."""
+    ends: int
+    """Its exit code."""
+
+
+class Service(InProcess):
+    """A sandbox with a page for each form, and some that are as they should be."""
+
+    SIZE = 5
+
+    def __init__(self) -> None:
+        super().__init__(Sandbox(replace(FEW, shipments=self.SIZE * (len(FORMS) + 5))))
+        self.shown: dict[str, set[int]] = {}
+        self.drift: dict[str, set[str]] = {}
+        self._forms: dict[int, Form] = {}
+        self.sandbox.rewrite = self._formed
+
+    def _formed(self, page: Page) -> Page:
+        ids = [shipment["id"] for shipment in page["collection"]]
+        if len(ids) == self.SIZE and len(self._forms) < len(FORMS):
+            self._forms.setdefault(ids[0], FORMS[len(self._forms)])
+        if ids and (form := self._forms.get(ids[0])):
+            self.shown[form.name] = set(ids_in(page))
+            self.drift[form.name] = set(form.drift(page))
+            form.edit(page)
+            page["meta"]["form"] = FORMS.index(form)
+        return page
+
+
+def ids_in(value: object) -> Iterator[int]:
+    if isinstance(value, dict):
+        if isinstance(value.get("id"), int):
+            yield value["id"]
+        value = [*value.values()]
+    for element in value if isinstance(value, list) else ():
+        yield from ids_in(element)
 
 
 @pytest.fixture(scope="module")
-def expected() -> Tables:
-    """What the tables hold of a service as the specification has it."""
-    return expected_tables(InProcess(Sandbox(FEW)))
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
+    service = Service()
+    settings = Settings.load(
+        _env_file=None,
+        base_url=service.base_url,
+        api_token=CONFIG.token,
+        data_dir=tmp_path_factory.mktemp("forms"),
+        start_date="2026-03-01",
+        page_size=Service.SIZE,
+        audit_pages=0,
+    )
+    with closing(opened_store(settings)) as store:
+        bench = Bench(settings, store, service)
+        read, refreshed = synced(bench)
+        places = {place: FORMS[number].name for number, place in marked_pages(bench, "form").items()}
+    service.sandbox.rewrite = None
+    found: dict[str, dict[str, set[str]]] = {form.name: defaultdict(set) for form in FORMS}
+    with published(bench) as connection:
+        for table in ("ops.quarantine", "ops.schema_drift"):
+            for window, page, path in connection.execute(f"select _window_id, _page, path from {table}").fetchall():
+                found[places[window, page]][table].add(path)
+        differing = differences(connection, expected_tables(service))
+    excused = {(name, id_) for form in FORMS for name in form.lacks for id_ in service.shown[form.name]}
+    differing = [line for line in differing if excused.isdisjoint(named(line))]
+    lines = [*read_lines(read), *refresh_lines(refreshed)]
+    return Loaded(service.shown, service.drift, found, differing, lines, report(RunReport("test", read, refreshed)))
 
 
-@pytest.mark.parametrize("case", DEVIATIONS, ids=lambda case: case.name)
-def test_a_sync_goes_on_and_says_what_it_could_not_have(case, in_process, settings_for, bench, expected, capsys):
-    in_process.sandbox = Sandbox(FEW)
-    case.deviate(in_process.sandbox)
-    bench.settings = settings_for(in_process, **{"page_size": PAGE_SIZE, "audit_pages": 0, **case.settings})
-    read, refreshed = synced(bench)
-    assert report(RunReport("test", read, refreshed)) == case.ends
-    told = [*capsys.readouterr().out.splitlines(), *status(bench.settings, bench.store).needs_a_hand]
-    assert [says for says in case.says if not any(part in line for part in says.split("|") for line in told)] == []
-    if case.has_other_data:
-        in_process.sandbox.intercept = None
-        expected = expected_tables(in_process)
-    assert [one for one in found(bench, expected) if one.split()[0].strip(":") not in case.lacks] == []
+def named(line: str) -> set[tuple[str, int]]:
+    """The table with the column and the id that a difference is of."""
+    return {(f"{found[1]} {found[3]}", int(found[2])) for found in DIFFERENCE.finditer(line)}
 
 
-def found(bench: Bench, expected: Tables) -> list[str]:
-    with duckdb.connect(bench.layout.published, read_only=True) as connection:
-        connection.execute("set timezone = 'UTC'")
-        return differences(connection, expected)
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_every_table_equals_the_service_in_whatever_form_a_page_comes(form, loaded):
+    assert [line for line in loaded.differing if {id_ for _, id_ in named(line)} & loaded.shown[form.name]] == []
+    assert loaded.found[form.name]["ops.quarantine"] == set(form.quarantined)
+    assert loaded.found[form.name]["ops.schema_drift"] == loaded.drift[form.name]
+
+
+def test_nothing_else_differs_and_what_came_in_another_form_is_told(loaded):
+    assert loaded.differing == []
+    assert loaded.ends == 3
+    told = "\n".join(loaded.lines)
+    assert "keys whose values were cast" in told
+    assert "values or records did not fit and are left out" in told
+    assert "Shipment.gift_wrap" in told

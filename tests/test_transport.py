@@ -23,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from tests.conftest import CONFIG, IMPATIENT, NOW, Bench, asks_for_page, opened_store
-from tests.extract.test_read import landed_ids
+from tests.landed import landed_ids
 from wms_sandbox.app import Sandbox
 from wms_sandbox.faults import Disconnect, Truncated
 from wms_sandbox.server import SandboxServer

@@ -65,13 +65,18 @@ def one_page(bench, sandbox, settings_for) -> None:
 
 def night(bench, sandbox):
     """An hour later: a sync, the audit's slice, and the tables."""
+    slice_, said = slice_read(bench, sandbox)
+    return slice_, refresh(bench.run), said
+
+
+def slice_read(bench, sandbox):
+    """An hour later: what a sync reads, and the audit's slice; nothing is loaded."""
     sandbox.sandbox.advance(seconds=3600)
     make_due(bench)
     with bench.api() as api:
         report = bench.reading(api).sync()
         with logged() as said:
-            slice_ = audit_reading(bench, api).read(report.horizon)
-    return slice_, refresh(bench.run), said
+            return audit_reading(bench, api).read(report.horizon), said
 
 
 def audit_reading(bench, api) -> SliceReader:
@@ -85,15 +90,18 @@ def make_due(bench):
 
 def dated(bench, moment):
     """As if every slice was read at a moment."""
-    with Audits(bench.settings.database_url) as audits, audits._engine.begin() as connection:
+    with Audits(bench.settings.database_url) as store, store._engine.begin() as connection:
         connection.execute(audits_table.update().values(read_at=moment))
 
 
+def audits(bench) -> tuple[Audit, ...]:
+    """All that were read, oldest first."""
+    with Audits(bench.settings.database_url) as store:
+        return store.all()
+
+
 def last(bench) -> Audit:
-    with Audits(bench.settings.database_url) as audits:
-        found = audits.last()
-    assert found is not None
-    return found
+    return audits(bench)[-1]
 
 
 def warned(report) -> set[str]:

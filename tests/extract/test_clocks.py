@@ -14,7 +14,7 @@ import pytest
 
 from pipelines.coverage import CLOCKS, results
 from tests.conftest import CONFIG, Bench, logged, opened_store
-from tests.test_sync import assert_equal, load
+from tests.landed import assert_landed
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
 from wms_sync.extract.clocks import OBSERVED, what_is_off
@@ -47,10 +47,6 @@ def bench(bench: Bench, service: Sandbox) -> Bench:
     return bench
 
 
-def loaded(bench: Bench) -> None:
-    assert load(bench).published
-
-
 def wrong_once(by: timedelta) -> Callable[[datetime], datetime]:
     """The first answer comes from a server with a clock of its own."""
     left = [by]
@@ -75,27 +71,24 @@ def test_one_answer_that_is_ahead_moves_nothing(bench, sandbox, service, by):
     assert report.warnings == ()
     service.clock.advance(10_000)
     bench.read()
-    loaded(bench)
-    assert_equal(bench, sandbox)
+    assert_landed(bench, sandbox)
 
 
 def test_a_service_that_is_ahead_is_read_as_far_as_this_machine_vouches_for(bench, sandbox, service):
     service.clock.advance(3 * 3_600_000)
     report = bench.read()
-    loaded(bench)
     now = datetime.now(UTC)
     assert now < report.horizon <= now + TOLERANCE
     assert "WMS_CLOCK_TOLERANCE_SECONDS" in report.warnings[0]
     assert re.search("clock is (2:5.:..|3:00:00) ahead of this machine's", report.warnings[0])
-    assert bench.store.covered(("loaded",))[-1].end == report.horizon
+    assert bench.store.covered(("landed",))[-1].end == report.horizon
     assert len(off(bench)) == 2
     service.advance(seconds=60, changed=20)
     assert "Nothing can be read" not in bench.read().warnings[0]
     bench.settings = bench.settings.model_copy(update={"clock_tolerance_seconds": 4 * 3600})
     service.clock.advance(10_000)
     assert bench.read().warnings == ()
-    loaded(bench)
-    assert_equal(bench, sandbox)
+    assert_landed(bench, sandbox)
     assert [line for line in off_in_status(bench) if "clock" in line] == []
 
 
@@ -174,8 +167,7 @@ def test_what_changes_after_the_clock_went_back_is_read(bench, sandbox, service,
     service.advance(seconds=3600, changed=20)
     service.advance(seconds=3 * 3600)
     bench.read()
-    loaded(bench)
-    assert_equal(bench, sandbox)
+    assert_landed(bench, sandbox)
     bench.store.close()
 
 
@@ -191,8 +183,7 @@ def test_a_clock_that_went_back_is_noticed_also_when_it_has_passed_where_it_was(
     assert "Nothing can be read" not in report.warnings[0]
     service.clock.advance(2 * 3_600_000 + 10_000)
     assert bench.read().warnings == ()
-    loaded(bench)
-    assert_equal(bench, sandbox)
+    assert_landed(bench, sandbox)
 
 
 def test_one_answer_that_is_behind_is_not_taken_for_a_clock_that_went_back(bench, sandbox, service):
@@ -204,22 +195,19 @@ def test_one_answer_that_is_behind_is_not_taken_for_a_clock_that_went_back(bench
     assert report.progress.records == 0
     assert "dated so far back" in report.warnings[0]
     assert bench.read().warnings == ()
-    loaded(bench)
-    assert_equal(bench, sandbox)
+    assert_landed(bench, sandbox)
 
 
 def test_answers_without_a_date_are_read_by_this_machines_clock(bench, sandbox, service):
     service.redate = lambda _: None
     before = datetime.now(UTC)
     report = bench.read()
-    loaded(bench)
     assert before - TOLERANCE - MARGIN - timedelta(seconds=1) <= report.horizon <= datetime.now(UTC) - TOLERANCE
     assert report.warnings == ()
     assert "no Date" in off(bench)[0]
     service.redate = None
     bench.read()
-    loaded(bench)
-    assert_equal(bench, sandbox)
+    assert_landed(bench, sandbox)
     assert off(bench) == []
 
 
@@ -229,7 +217,6 @@ def test_what_was_extracted_later_counts_as_later_whatever_the_clocks_say(bench,
     service.redate = lambda right: right - 5 * HOUR
     with bench.api() as api:
         report = bench.reading(api).backfill(bench.settings.start, datetime.now(UTC))
-    loaded(bench)
     [again] = report.window_ids
     [first] = [window.id for window in bench.store.windows() if window.id != again]
     assert bench.store.pages(first)[-1].served_at < bench.store.pages(again)[0].served_at
@@ -238,7 +225,6 @@ def test_what_was_extracted_later_counts_as_later_whatever_the_clocks_say(bench,
 def test_a_page_of_a_server_that_is_ahead_does_not_count_as_extracted_in_days_to_come(bench, service):
     service.redate = lambda right: right + timedelta(days=300)
     bench.read()
-    loaded(bench)
-    [window] = bench.store.windows("loaded")
+    [window] = bench.store.windows("landed")
     assert bench.store.pages(window.id)[0].served_at <= datetime.now(UTC) + TOLERANCE
     assert window.to_at <= datetime.now(UTC) + TOLERANCE

@@ -10,7 +10,8 @@ import pytest
 from starlette.responses import Response
 
 from tests.conftest import NOW
-from tests.extract.test_read import landed_ids
+from tests.extract.conftest import SHIPMENTS
+from tests.landed import landed_ids
 from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.plan import MARGIN
@@ -19,7 +20,7 @@ from wms_sync.extract.plan import MARGIN
 @pytest.fixture
 def bench(bench):
     """One window, one request after the other."""
-    bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1, "page_size": 60})
+    bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1, "page_size": 24})
     return bench
 
 
@@ -56,7 +57,7 @@ def narrow(sandbox) -> list[str]:
 
 def test_a_record_left_off_a_page_while_others_moved_on_is_found_and_landed(bench, sandbox):
     """Each record that moves on would hide one that was lost, if only counts were compared."""
-    losing = Losing(sandbox, changed=100)
+    losing = Losing(sandbox, changed=40)
     bench.read()
     [lost] = losing.lost - losing.changed
     assert lost in landed_ids(bench)
@@ -70,12 +71,12 @@ def test_a_record_left_off_a_page_is_asked_for_by_its_id_and_nothing_is_read_twi
     assert losing.lost
     assert Counter(landed_ids(bench)) == dict.fromkeys(range_of(sandbox), 1)
     [window] = [window for window in bench.store.windows() if window.records]
-    assert (window.records, window.count_reported, window.pages) == (600, 600, 11)
+    assert (window.records, window.count_reported, window.pages) == (SHIPMENTS, SHIPMENTS, 11)
     assert bench.store.pages(window.id)[-1].next_cursor is None
 
 
 def test_more_records_than_a_page_holds_are_asked_for_by_their_ids_in_several(bench, sandbox):
-    bench.settings = bench.settings.model_copy(update={"page_size": 10})
+    bench.settings = bench.settings.model_copy(update={"page_size": 6})
     losing = Losing(sandbox, times=2, each=6)
     bench.read()
     assert Counter(landed_ids(bench)) == dict.fromkeys(range_of(sandbox), 1)
@@ -89,7 +90,7 @@ def range_of(sandbox) -> list[int]:
 
 def test_records_that_were_committed_late_during_the_read_are_landed_with_it(bench, sandbox):
     """What moved into the window may hide what was left off, too."""
-    losing = Losing(sandbox, changed=100, late=60)
+    losing = Losing(sandbox, changed=40, late=60)
     bench.read()
     assert losing.lost <= set(landed_ids(bench))
 
@@ -120,7 +121,7 @@ def test_where_records_moved_on_ids_are_listed_once_and_nothing_is_read_anew(ben
     def change(request):
         if "cursor_start" in request.query_params:
             sandbox.sandbox.intercept = None
-            sandbox.sandbox.advance(seconds=5, changed=50)
+            sandbox.sandbox.advance(seconds=5, changed=20)
 
     sandbox.sandbox.intercept = change
     bench.read()
@@ -145,7 +146,7 @@ def test_where_ids_cannot_be_asked_for_the_window_is_read_anew(bench, sandbox):
 
     sandbox.sandbox.rewrite = lose_and_refuse
     bench.read()
-    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == 600
+    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == SHIPMENTS
     assert "abandoned" in {window.state for window in bench.store.windows()}
 
 
@@ -175,9 +176,9 @@ def test_a_count_that_ignores_the_filter_is_noticed_and_all_is_read_in_one_windo
     bench.settings = bench.settings.model_copy(update={"page_size": page_size})
     count_everything(sandbox)
     report = bench.read()
-    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == 600
+    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == SHIPMENTS
     assert len(report.window_ids) == 1
-    pages = -(-600 // page_size)
+    pages = -(-SHIPMENTS // page_size)
     assert report.requests <= 2 * pages + 7
 
     sandbox.sandbox.advance(seconds=3600, changed=20)
@@ -201,6 +202,6 @@ def test_counts_that_are_far_more_in_parts_than_in_all_are_not_split_further(ben
 
     sandbox.sandbox.rewrite = rewrite
     report = bench.read()
-    assert len(set(landed_ids(bench))) == 600
+    assert len(set(landed_ids(bench))) == SHIPMENTS
     assert report.requests <= 2 * 120 + 64 + 5
     assert report.warnings

@@ -1,6 +1,7 @@
 """Windows by counts: full pages, few requests, the last ones smaller, and every moment in exactly one window."""
 
 from bisect import bisect_left
+from collections import Counter
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -61,7 +62,7 @@ def test_windows_cover_the_interval_once_and_none_is_far_too_large(clumps):
     assert (windows[0][0].start, windows[-1][0].end) == (whole.start, whole.end)
     assert all(before.end == after.start for (before, _), (after, _) in pairwise(windows))
     assert sum(expected for _, expected in windows) == len(seconds)
-    densest = max((seconds.count(second) for second in set(seconds)), default=0)
+    densest = max(Counter(seconds).values(), default=0)
     assert max(listing.within(part) for part, _ in windows) <= LIMIT + 2 * max(COARSE * LIMIT, densest)
 
 

@@ -31,7 +31,7 @@ def test_what_shipments_took_so_far_counts(bench, sandbox):
     with pytest.raises(NotEnoughRoom):
         bench.read()
     assert bench.store.windows() == windows, "nothing was begun"
-    assert not [one for one in list(sandbox.sandbox.requests)[served:] if "limit=50" in one.query], "no page was read"
+    assert not [one for one in list(sandbox.sandbox.requests)[served:] if "limit=20" in one.query], "no page was read"
 
 
 def test_the_copy_that_is_published_needs_room_too(bench):

@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.conftest import logged
+from tests.extract.conftest import SHIPMENTS
 from wms_sandbox.field_treatment import FieldTreatment
 from wms_sync.api.selection import Selection
 from wms_sync.errors import SettingsError
@@ -49,7 +50,7 @@ def queries(sandbox, since: int) -> list[str]:
 def test_a_refused_name_is_left_out_in_the_same_run_and_warned_of(bench, sandbox, told):
     refuse(sandbox, *REFUSED, told=told)
     report = read(bench)
-    assert report.progress.records == 600
+    assert report.progress.records == SHIPMENTS
     assert {window.lost for window in bench.store.windows("landed")} == {LOST}
     assert "fields:packages.gallery.items" in " ".join(report.warnings)
     assert "what gallery_items holds" in " ".join(report.warnings)
@@ -84,7 +85,7 @@ def test_what_was_read_narrower_is_read_again_once_the_name_is_back(bench, sandb
     sandbox.sandbox.advance(seconds=3600)
     again = read(bench)
     assert again.intervals[0].start == whole[0].start
-    assert again.progress.records == 600
+    assert again.progress.records == SHIPMENTS
     assert again.warnings == ()
     a_day_passes(bench)
     sandbox.sandbox.advance(seconds=3600)
@@ -122,7 +123,7 @@ def test_names_that_are_left_out_by_hand_are_not_warned_of(bench, sandbox):
     }
     bench.settings = bench.settings.model_copy(update={"omit_fields": ""})
     sandbox.sandbox.advance(seconds=60)
-    assert read(bench).progress.records == 600
+    assert read(bench).progress.records == SHIPMENTS
 
 
 def test_a_name_that_is_none_is_refused_with_those_that_are(bench):

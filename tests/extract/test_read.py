@@ -1,4 +1,4 @@
-"""Reading windows against the sandbox on a socket: what lands on disk and what the state store says of it."""
+"""Reading windows against the sandbox: what lands on disk and what the state store says of it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from msgspec.structs import replace
 from starlette.responses import Response
 
 from tests.conftest import NOW, asks_for_page, logged
+from tests.extract.conftest import SHIPMENTS
+from tests.landed import landed_ids
 from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sync.api.errors import PagingBroken, Rejected, ServiceFailed
 from wms_sync.extract import unfinished
@@ -21,29 +23,15 @@ from wms_sync.extract.counts import PAGES_PER_WINDOW
 from wms_sync.extract.errors import WindowIncomplete
 from wms_sync.extract.plan import MARGIN
 from wms_sync.extract.unfinished import RESUME_WITHIN
-from wms_sync.flatten.page import RawPage
 from wms_sync.intervals import Interval
 from wms_sync.state.store import Observation, Window
-
-
-def landed_ids(bench, *states: str, only: str | None = None) -> list[int]:
-    """The ids on all landed pages of windows that count, or are in these states, read from disk."""
-    ids = []
-    for window in bench.store.windows(*(states or ("landed", "loaded"))):
-        if only is not None and window.id != only:
-            continue
-        for page in bench.store.pages(window.id):
-            path = bench.layout.window(window.id) / page.file
-            landed = RawPage(path, page.number, page.records, page.served_at, page.content_bytes)
-            ids += [one["id"] for one in json.loads(landed.content())["collection"]]
-    return ids
 
 
 def test_a_first_sync_lands_every_shipment_once(bench):
     report = bench.read()
     assert report.horizon == NOW - MARGIN
-    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == 600
-    assert report.progress.records == report.progress.expected == 600
+    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == SHIPMENTS
+    assert report.progress.records == report.progress.expected == SHIPMENTS
     assert bench.store.covered(("landed",)) == report.intervals
 
 
@@ -111,7 +99,7 @@ def test_shipments_from_before_the_start_date_are_counted_once_and_reported(benc
     before = bench.store.observation("records_before_start")
     assert before is not None
     assert before.value > 0
-    assert report.progress.records >= 600 - before.value
+    assert report.progress.records >= SHIPMENTS - before.value
 
 
 def fail_after(sandbox, served: int, answer) -> None:
@@ -135,12 +123,12 @@ def test_after_a_failure_the_read_goes_on_at_the_next_page(bench, sandbox):
     assert report.progress.pages < sum(window.pages for window in bench.store.windows("landed"))
     landed = Counter(landed_ids(bench))
     twice = [one for one in landed if landed[one] > 1]
-    assert len(landed) == 600
+    assert len(landed) == SHIPMENTS
     assert len(twice) < 20, "more than the overlap was asked for again"
 
 
 def test_a_read_that_goes_on_knows_how_much_is_expected_also_of_windows_without_a_page(bench, sandbox):
-    bench.settings = bench.settings.model_copy(update={"page_size": 10})
+    bench.settings = bench.settings.model_copy(update={"page_size": 4})
     left_half_read(bench, sandbox)
     assert any(window.pages == 0 for window in bench.store.windows("reading"))
     with bench.api() as api:
@@ -152,7 +140,7 @@ def test_what_is_committed_late_behind_the_pages_of_a_half_read_window_is_read(b
     """It lies below the window's end, which is the horizon of the run that failed, so no later overlap reaches it."""
     half_read = left_half_read(bench, sandbox)
     assert half_read.to_at == NOW - MARGIN
-    done = sandbox.sandbox.advance(seconds=60, changed=300, late=300)
+    done = sandbox.sandbox.advance(seconds=60, changed=120, late=300)
     bench.read()
     landed = Counter(landed_ids(bench))
     assert set(done.changed) <= {one for one in landed if landed[one] > 1}
@@ -166,7 +154,7 @@ def test_a_half_read_window_is_read_anew_when_other_fields_are_asked_for(bench, 
     bench.settings = settings_for(sandbox, include_addresses=True)
     bench.read()
     assert {window.state for window in bench.store.windows()} == {"landed", "abandoned"}
-    assert len(landed_ids(bench)) == 600
+    assert len(landed_ids(bench)) == SHIPMENTS
 
 
 def test_a_window_whose_pages_hold_less_than_the_service_counts_is_never_covered(bench, sandbox):
@@ -187,7 +175,7 @@ def test_a_record_that_changes_during_the_read_belongs_to_the_next_window(bench,
     def change_midway(_):
         served[0] += 1
         if served[0] == 8:
-            sandbox.sandbox.advance(seconds=60, changed=200)
+            sandbox.sandbox.advance(seconds=60, changed=80)
 
     sandbox.sandbox.intercept = change_midway
     with bench.api() as api:
@@ -195,7 +183,7 @@ def test_a_record_that_changes_during_the_read_belongs_to_the_next_window(bench,
         sandbox.sandbox.intercept = None
         sandbox.sandbox.advance(seconds=60)
         bench.reading(api).sync()
-    assert len(set(landed_ids(bench))) == 600
+    assert len(set(landed_ids(bench))) == SHIPMENTS
 
 
 def test_what_changes_while_a_read_takes_long_is_read_by_the_next(bench, sandbox):
@@ -204,7 +192,7 @@ def test_what_changes_while_a_read_takes_long_is_read_by_the_next(bench, sandbox
 
     def change_midway(request):
         if "cursor_start" in request.query_params and not changed:
-            changed.extend(sandbox.sandbox.advance(seconds=7200, changed=200).changed)
+            changed.extend(sandbox.sandbox.advance(seconds=7200, changed=80).changed)
 
     sandbox.sandbox.intercept = change_midway
     with bench.api() as api:
@@ -212,7 +200,7 @@ def test_what_changes_while_a_read_takes_long_is_read_by_the_next(bench, sandbox
         sandbox.sandbox.advance(seconds=10)
         second = bench.reading(api).sync()
     again = {one for window in second.window_ids for one in landed_ids(bench, only=window)}
-    assert len(changed) == 200
+    assert len(changed) == 80
     assert set(changed) - again == set()
 
 
@@ -249,7 +237,7 @@ def refuse_cursors(sandbox, times: int) -> None:
 def test_a_window_whose_page_cursor_is_refused_once_is_read_anew_in_the_same_run(bench, sandbox):
     refuse_cursors(sandbox, 1)
     bench.read()
-    assert len(landed_ids(bench)) == 600
+    assert len(landed_ids(bench)) == SHIPMENTS
 
 
 def test_page_cursors_that_are_always_refused_stop_the_run(bench, sandbox):
@@ -264,7 +252,7 @@ def test_a_misleading_page_cursor_that_was_kept_heals_in_the_same_run(bench, san
     for page in bench.store.pages(half_read.id):
         bench.store.rewrite_page(replace(page, next_cursor=1))
     bench.read()
-    assert len(set(landed_ids(bench))) == 600
+    assert len(set(landed_ids(bench))) == SHIPMENTS
     assert bench.store.window(half_read.id).state == "abandoned"
     assert len(bench.store.covered(("landed",))) == 1
 
@@ -277,13 +265,13 @@ def test_a_half_read_window_of_the_day_before_is_read_anew(bench, sandbox):
     with bench.api() as api:
         bench.reading(api).sync()
     assert bench.store.window(old.id).state == "abandoned"
-    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == 600
+    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == SHIPMENTS
 
 
 def left_half_read(bench, sandbox) -> Window:
     """A window of some pages whose run failed."""
     bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1})
-    fail_after(sandbox, 21, lambda: Response("down", 500))
+    fail_after(sandbox, 22, lambda: Response("down", 500))
     with bench.api() as api, pytest.raises(ServiceFailed):
         bench.reading(api).sync()
     sandbox.sandbox.intercept = None
@@ -306,41 +294,41 @@ def limits_asked(sandbox) -> list[int]:
 
 
 def test_the_largest_page_that_the_service_takes_is_found_told_and_remembered_for_a_night(bench, sandbox):
-    refuse_large_pages(sandbox, 30)
+    refuse_large_pages(sandbox, 12)
     report = bench.read()
-    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == 600
+    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == SHIPMENTS
     [warning] = report.warnings
-    assert "WMS_PAGE_SIZE=30" in warning
-    assert set(limits_asked(sandbox)) == {50, 30}
+    assert "WMS_PAGE_SIZE=12" in warning
+    assert set(limits_asked(sandbox)) == {20, 12}
 
     sandbox.sandbox.advance(seconds=60)
     sandbox.sandbox.requests.clear()
     with bench.api() as api:
         assert bench.reading(api).sync().warnings == report.warnings
-    assert set(limits_asked(sandbox)) == {30}
+    assert set(limits_asked(sandbox)) == {12}
 
     sandbox.sandbox.advance(seconds=60)
     sandbox.sandbox.requests.clear()
     sandbox.sandbox.intercept = None
-    bench.store.observe("largest_page", 30, "100")  # of a setting that was changed since
+    bench.store.observe("largest_page", 12, "100")  # of a setting that was changed since
     with bench.api() as api:
         assert bench.reading(api).sync().warnings == ()
-    assert set(limits_asked(sandbox)) == {50}
+    assert set(limits_asked(sandbox)) == {20}
 
     sandbox.sandbox.advance(seconds=60)
     sandbox.sandbox.requests.clear()
-    bench.store.record([Observation("largest_page", 30, "50", datetime.now(UTC) + timedelta(days=40))])
+    bench.store.record([Observation("largest_page", 12, "20", datetime.now(UTC) + timedelta(days=40))])
     with bench.api() as api:
         assert bench.reading(api).sync().warnings == (), "noted by a clock that was ahead, for how long nobody knows"
-    assert set(limits_asked(sandbox)) == {50}
+    assert set(limits_asked(sandbox)) == {20}
 
 
 def test_a_half_read_window_goes_on_with_pages_of_another_size(bench, sandbox):
     half_read = left_half_read(bench, sandbox)
-    refuse_large_pages(sandbox, 30)
+    refuse_large_pages(sandbox, 12)
     bench.read()
     assert bench.store.window(half_read.id).state == "landed"
-    assert len(set(landed_ids(bench))) == 600
+    assert len(set(landed_ids(bench))) == SHIPMENTS
 
 
 SHAPES = (
@@ -371,9 +359,9 @@ def test_pages_are_followed_in_whatever_shape_their_cursor_comes(bench, sandbox,
         return page
 
     sandbox.sandbox.rewrite = reshaped
-    bench.settings = bench.settings.model_copy(update={"page_size": 20})
+    bench.settings = bench.settings.model_copy(update={"page_size": 8})
     bench.read()
-    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == 600
+    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == SHIPMENTS
     assert {window.state for window in bench.store.windows()} == {"landed"}
 
 
@@ -391,14 +379,14 @@ def test_of_next_nothing_but_the_page_cursor_is_sent_anywhere(bench, sandbox):
     sandbox.sandbox.rewrite = elsewhere
     with bench.api() as api, logged() as told:
         bench.reading(api).sync()
-    assert len(landed_ids(bench)) == 600
+    assert len(landed_ids(bench)) == SHIPMENTS
     [said] = told
     assert "another host" in said
     assert not [one for one in ("password", "internal", sandbox.sandbox.config.token) if one in said]
     asked = [one for one in sandbox.sandbox.requests if "cursor_start" in one.query]
     assert asked
     assert {one.path for one in asked} == {"/api/global/v1/shipping/shipments"}
-    assert all("limit=50" in one.query and "filter=updated_at" in one.query for one in asked)
+    assert all("limit=20" in one.query and "filter=updated_at" in one.query for one in asked)
 
 
 DAYS = (datetime(2026, 3, 12, tzinfo=UTC), datetime(2026, 3, 31, tzinfo=UTC))
@@ -414,7 +402,7 @@ def pages_asked(sandbox) -> list[str]:
 
 
 def test_a_backfill_that_was_interrupted_goes_on_where_it_was(bench, sandbox):
-    bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1, "page_size": 20})
+    bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1, "page_size": 8})
     fail_after(sandbox, 20, lambda: Response("down", 500))
     with pytest.raises(ServiceFailed):
         backfilled(bench)
@@ -451,7 +439,7 @@ def test_a_backfill_that_was_killed_after_its_last_window_is_read_again(bench, s
 
 
 def test_a_backfill_of_other_days_does_not_go_on_with_one(bench, sandbox):
-    bench.settings = bench.settings.model_copy(update={"page_size": 20})
+    bench.settings = bench.settings.model_copy(update={"page_size": 8})
     fail_after(sandbox, 20, lambda: Response("down", 500))
     with pytest.raises(ServiceFailed):
         backfilled(bench)

@@ -11,7 +11,8 @@ from msgspec import structs
 from starlette.responses import JSONResponse, Response
 
 from tests.conftest import FEWER, NOW, Bench
-from tests.test_sync import assert_equal, synced
+from tests.landed import assert_landed
+from tests.test_sync import synced
 from wms_sandbox.app import SHIPMENTS, Sandbox
 from wms_sandbox.field_treatment import FieldTreatment
 from wms_sync.api.client import GlobalApi
@@ -83,36 +84,36 @@ def tried(bench: Bench) -> timedelta | None:
 def test_nights_lose_nothing_however_the_filter_compares(bench, sandbox, settings_for, treatment, wider):
     """A night within a day was empty, and what changed near the end of each window was lost, with exit code 0."""
     sandbox.sandbox.field_treatment = treatment
-    bench.settings = settings_for(sandbox, page_size=10, audit_pages=2, overlap_seconds=0)
+    bench.settings = settings_for(sandbox, page_size=10, overlap_seconds=0)
     assert tried(bench) == wider
-    read, _ = synced(bench)
+    read = bench.read()
     assert (read.warnings, len(read.notes)) == ((), 1)
     for seconds in (40, 3 * 3600, 26 * 3600):
         sandbox.sandbox.advance(seconds=seconds, changed=20)
         sandbox.sandbox.advance(seconds=10)
-        synced(bench)
+        bench.read()
     sandbox.sandbox.field_treatment = FieldTreatment()
-    assert_equal(bench, sandbox)
+    assert_landed(bench, sandbox)
 
 
 def test_an_exact_filter_is_tried_once_a_week_in_two_requests(bench, sandbox):
     with bench.api() as api:
         assert widening(listing_of(api)) == EXACT
         assert api.requests == 2
-    synced(bench)
+    bench.read()
     sandbox.sandbox.field_treatment = MINUTES
-    read, _ = synced(bench)
+    read = bench.read()
     assert read.notes == ()
     seen = bench.store.observation(WIDENING)
     bench.store.record([structs.replace(seen, observed_at=seen.observed_at - TRIED_AGAIN)])
-    read, _ = synced(bench)
+    read = bench.read()
     assert "compares minutes. Each window is read 2 minutes wider" in read.notes[0]
 
 
 def test_a_filter_on_something_else_is_refused_before_anything_counts_as_covered(bench, sandbox):
     sandbox.sandbox.field_treatment = Compares(later=timedelta(days=40))
     with pytest.raises(FilterMisses, match="filters by something else"):
-        synced(bench)
+        bench.read()
     assert bench.store.windows() == ()
 
 
@@ -142,7 +143,7 @@ def test_times_at_the_ends_of_the_calendar_are_not_tried(bench, sandbox):
 def test_a_service_without_shipments_is_tried_at_the_next_sync(bench, in_process):
     in_process.sandbox = Sandbox(replace(FEWER, shipments=0))
     assert tried(bench) is None
-    synced(bench)
+    assert synced(bench)[1].rows["shipments"] == 0
     assert bench.store.observation(WIDENING) is None
 
 
@@ -151,12 +152,12 @@ def test_an_answer_without_a_list_is_an_empty_list_where_the_service_answers_so(
     """The first sync stopped, and doctor said that all was well."""
     sandbox.sandbox.status_of_empty_list = status
     bench.settings = settings_for(sandbox, page_size=50, audit_pages=2)
-    synced(bench)
-    assert synced(bench)[0].progress.records == 0
+    bench.read()
+    assert bench.read().progress.records == 0
     sandbox.sandbox.advance(seconds=DAY.total_seconds(), changed=20)
     sandbox.sandbox.advance(seconds=10)
-    synced(bench)
-    assert_equal(bench, sandbox)
+    bench.read()
+    assert_landed(bench, sandbox)
     with bench.api() as api:
         [empty] = [finding for finding in read_as_a_sync(bench.settings, api) if finding.subject == "empty list"]
     assert (empty.verdict, f"answered with {status}" in empty.message) == ("ok", True)
@@ -174,10 +175,10 @@ def test_an_answer_without_a_list_is_no_empty_list_where_the_service_answers_wit
 def test_a_path_that_is_gone_for_a_while_is_no_empty_list(bench, sandbox, status):
     """The empty day has shown the habit, and then nothing comes at all."""
     sandbox.sandbox.status_of_empty_list = status
-    synced(bench)
+    bench.read()
     covered = bench.store.covered()
     sandbox.sandbox.advance(seconds=HOUR.total_seconds(), changed=20)
     sandbox.sandbox.intercept = lambda request: Response(status_code=status) if request.url.path == SHIPMENTS else None
     with pytest.raises((NotAList, Rejected)):
-        synced(bench)
+        bench.read()
     assert bench.store.covered() == covered

@@ -1,0 +1,22 @@
+"""Reading in twelve pages: as many as of more and larger ones, which would prove no more."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import FEWER
+from wms_sandbox.app import Sandbox
+
+SHIPMENTS = FEWER.shipments
+
+
+@pytest.fixture
+def sandbox(in_process):
+    in_process.sandbox = Sandbox(FEWER)
+    return in_process
+
+
+@pytest.fixture
+def bench(bench):
+    bench.settings = bench.settings.model_copy(update={"page_size": SHIPMENTS // 12})
+    return bench
