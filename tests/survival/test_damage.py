@@ -17,7 +17,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tests.conftest import CONFIG, FEWER, IMPATIENT, NOW, Bench, asks_for_page, logged, opened_store
-from tests.test_sync import assert_equal, begun, synced
+from tests.landed import assert_landed
+from tests.test_sync import assert_equal, begun, load, synced
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.errors import AnotherServiceError, RawPagesDamagedError
@@ -74,6 +75,14 @@ def night(bench: Bench) -> list[str]:
     return said
 
 
+def read_again(bench: Bench) -> list[str]:
+    """A sync as far as it has read; what it said of mending."""
+    with logged() as said:
+        recover(bench.run)
+    bench.read()
+    return said
+
+
 def rebuilt(bench: Bench) -> None:
     """A rebuild as a run does it."""
     recover(bench.run)
@@ -99,7 +108,7 @@ def test_a_deleted_state_store_is_made_again_without_reading_anything_again(benc
     before = remembered(bench)
     sandbox.sandbox.requests.clear()
     bench = without_state(bench)
-    assert f"restored {count_of(len(before), 'window')} in the state store" in "\n".join(night(bench))
+    assert f"restored {count_of(len(before), 'window')} in the state store" in "\n".join(read_again(bench))
     assert pages_asked(sandbox) == 0
     assert remembered(bench) == before
     sandbox.sandbox.advance(seconds=7200, changed=60, packages_removed=20)
@@ -118,7 +127,7 @@ def test_a_state_store_from_an_older_backup_takes_in_what_it_does_not_know(bench
     newer = remembered(bench)
     sandbox.sandbox.requests.clear()
     bench = without_state(bench, tmp_path / "backup.db")
-    assert night(bench)
+    assert read_again(bench)
     assert pages_asked(sandbox) == 0
     assert remembered(bench) == newer
     bench.store.close()
@@ -130,7 +139,7 @@ def test_windows_whose_raw_pages_are_gone_come_back_from_their_receipts(bench, s
     sandbox.sandbox.requests.clear()
     shutil.rmtree(bench.layout.raw)
     bench = without_state(bench)
-    assert night(bench)
+    assert read_again(bench)
     assert pages_asked(sandbox) == 0
     assert bench.store.covered(("loaded",)) == covered
     assert_equal(bench, sandbox)
@@ -184,7 +193,7 @@ def test_a_state_store_from_an_older_backup_creates_nothing_twice(bench, sandbox
     path.write_text("sku,name\nP1,One\nP2,Two\nP3,Three\n")
     pushed(bench, path)
     night(bench)
-    for before_the_push in (None, night, rebuilt):
+    for before_the_push in (None, read_again, rebuilt):
         bench.store.close()
         bench = without_state(bench, backup)
         if before_the_push is not None:
@@ -237,7 +246,7 @@ def test_a_damaged_page_that_is_not_in_the_tables_yet_is_asked_for_again(bench, 
     assert bench.store.window(window).state == "abandoned"
     assert_equal(bench, sandbox)
     bench = without_state(bench)
-    night(bench)
+    read_again(bench)
     assert window not in {one.id for one in bench.store.windows()}, "what was given up came back"
     bench.store.close()
 
@@ -260,9 +269,9 @@ def test_pages_that_only_a_lost_state_store_knew_are_taken_away(bench, sandbox):
     recover(bench.run)
     read_half(bench, sandbox)
     bench = without_state(bench)
-    assert "partly read" in night(bench)[-1]
+    assert "partly read" in read_again(bench)[-1]
     assert {folder.name for folder in bench.layout.raw.iterdir()} == {window.id for window in bench.store.windows()}
-    assert_equal(bench, sandbox)
+    assert_landed(bench, sandbox)
     bench.store.close()
 
 
@@ -285,20 +294,22 @@ def test_a_window_that_only_a_damaged_manifest_knows_is_set_aside_until_somebody
         manifest.write_bytes(harmed)
         bench.store.close()
         bench = without_state(bench, tmp_path / "backup.db")
-        said = "\n".join(night(bench))
+        said = "\n".join(read_again(bench))
         assert f"{window.id} is set aside" in said
         assert "partly read" not in said
         assert bench.layout.pages(window.id)
-        read_since = {one.interval for one in bench.store.windows("loaded") if one.started_at > window.started_at}
+        read_since = {one.interval for one in bench.store.windows("landed") if one.started_at > window.started_at}
         assert intersect((window.interval,), read_since) == (window.interval,), "its time was read again"
-        assert_equal(bench, sandbox)
+        assert_landed(bench, sandbox)
         [found] = [one for one in status(bench.settings, bench.store).items if one.name.startswith("set-aside")]
         [warned] = [one for one in examine(bench.settings) if one.subject == "raw pages"]
         assert found.text == warned.message
         assert f"{window.id} is set aside" in found.text
         assert "Put manifest.json back from a backup" in found.text
         assert [one.place.split("/")[-2] for one in verify(bench.settings).damaged] == [window.id]
-        assert night(bench) == [], "it is told once"
+        assert read_again(bench) == [], "it is told once"
+    assert load(bench).published
+    assert_equal(bench, sandbox)
 
     manifest.write_bytes(whole)
     assert "restored 1 window " in night(bench)[0]
@@ -317,7 +328,7 @@ def test_a_folder_of_pages_that_somebody_copied_stops_no_run(bench, sandbox):
     for name in names:
         shutil.copytree(folder, folder.with_name(name))
     sandbox.sandbox.requests.clear()
-    assert f"{names[0]} is set aside" in "\n".join(night(bench))
+    assert f"{names[0]} is set aside" in "\n".join(read_again(bench))
     assert pages_asked(sandbox) <= 1, "nothing is read again"
     assert [one.name.partition("-")[0] for one in status(bench.settings, bench.store).items].count("set") == len(names)
     rebuilt(bench)
@@ -335,7 +346,7 @@ def test_a_damaged_manifest_of_a_known_window_is_made_again(how, bench, sandbox)
     assert verify(bench.settings).damaged == ()
     assert_equal(bench, sandbox)
     bench = without_state(bench)
-    night(bench)
+    read_again(bench)
     assert remembered(bench) == before
     bench.store.close()
 
@@ -344,8 +355,8 @@ def test_a_damaged_page_of_a_half_read_window_is_asked_for_again(bench, sandbox)
     read_half(bench, sandbox)
     [window] = [window for window in bench.store.windows("reading") if window.pages][:1]
     do_harm("altered", bench.layout.window(window.id) / bench.store.pages(window.id)[0].file)
-    assert window.id in night(bench)[0]
-    assert_equal(bench, sandbox)
+    assert window.id in read_again(bench)[0]
+    assert_landed(bench, sandbox)
 
 
 def test_a_damaged_page_of_old_fails_a_rebuild_by_name_and_the_next_sync_reads_it_again(bench, sandbox):
@@ -433,7 +444,7 @@ def test_orders_are_forgotten_although_a_page_is_damaged_and_the_page_comes_back
     with duckdb.connect(bench.layout.published, read_only=True) as tables:
         left = "from pii.order_addresses where order_id in (select unnest($orders::bigint[]))"
         assert tables.execute(left, {"orders": orders}).fetchall() == []
-    assert night(bench) == []
+    assert read_again(bench) == []
 
 
 def test_a_damaged_page_of_a_backfill_is_asked_for_again_though_others_cover_its_time(bench, sandbox):
@@ -442,18 +453,16 @@ def test_a_damaged_page_of_a_backfill_is_asked_for_again_though_others_cover_its
     with bench.api() as api:
         [window] = bench.reading(api).backfill(NOW - timedelta(days=3), NOW - timedelta(days=2)).window_ids
     do_harm("altered", bench.layout.window(window) / bench.store.pages(window)[0].file)
-    [line] = night(bench)
+    [line] = read_again(bench)
     assert window in line
     assert bench.store.covered() == covered
-    newest = bench.store.windows("loaded")[-1]
+    newest = bench.store.windows("landed")[-1]
     assert (newest.reason, newest.to_at) == ("sync", NOW - timedelta(days=2))
 
 
 @pytest.mark.parametrize("state", ["landed", "loaded"])
 def test_the_doctor_names_a_page_that_is_not_as_it_was_received(bench, sandbox, state):
-    bench.read()
-    if state == "loaded":
-        night(bench)
+    begun(bench, sandbox, night if state == "loaded" else Bench.read)
     window, page = a_page(bench, state)
     assert not [one for one in examine(bench.settings) if one.subject == "raw pages"]
     do_harm("altered" if state == "landed" else "shortened", page)
