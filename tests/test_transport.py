@@ -44,7 +44,7 @@ from wms_sync.extract.errors import WindowIncomplete
 pytestmark = pytest.mark.proof
 
 DOCUMENT = (Path(__file__).parents[1] / "docs" / "guarantees-transport.md").read_text(encoding="utf-8")
-SHIPMENTS, PAGE_SIZE = 120, 10
+SHIPMENTS, PAGE_SIZE = 60, 5
 AFTER = 5
 """So many pages are served as they should be."""
 LIMITS = TimeLimits(connect=2, read=0.5, answer=1)
@@ -147,9 +147,10 @@ def looping(answer: Response) -> Response:
 def shorten(page: Page) -> None:
     """Half a page; the rest comes with the next."""
     ids = [one["id"] for one in page["collection"]]
-    if len(ids) > 5 and page["next"]:
-        page["collection"] = page["collection"][:5]
-        page["next"] = re.sub(r"cursor_start=\d+", f"cursor_start={ids[5]}", page["next"])
+    half = PAGE_SIZE // 2
+    if len(ids) > half and page["next"]:
+        page["collection"] = page["collection"][:half]
+        page["next"] = re.sub(r"cursor_start=\d+", f"cursor_start={ids[half]}", page["next"])
 
 
 def count(page: Page, more: int) -> None:

@@ -12,7 +12,7 @@ import pytest
 from pipelines.cli.views import check_line, refresh_lines
 from tests.conftest import FEWER
 from tests.survival.installation import rows
-from tests.test_sync import first_synced, synced
+from tests.test_sync import begun, first_synced, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.extract.raw import drop_pages
 from wms_sync.layout import parquet_name
@@ -34,7 +34,12 @@ def sandbox(in_process):
 
 @pytest.fixture
 def spoiled(bench, sandbox):
-    """A first sync in which two shipments had a value that does not fit, and a key that no type knows."""
+    begun(bench, sandbox, sync_with_doubts)
+    return bench
+
+
+def sync_with_doubts(bench):
+    """A sync in which two shipments have a value that does not fit, and a key that no type knows."""
 
     def spoil(page):
         for shipment in page["collection"][:2]:
@@ -42,10 +47,9 @@ def spoiled(bench, sandbox):
             shipment["gift_wrap"] = "blue"
         return page
 
-    sandbox.sandbox.rewrite = spoil
+    bench.transport.sandbox.rewrite = spoil
     synced(bench)
-    sandbox.sandbox.rewrite = None
-    return bench
+    bench.transport.sandbox.rewrite = None
 
 
 def now(bench) -> Status:
