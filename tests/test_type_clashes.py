@@ -1,7 +1,7 @@
 """Every sort of value in every field of every type of sql/types: a table in docs/guarantees-content.md, by cell.
 
 Three pages are made for each value: with it in each field that holds no object and no list, in place of the objects and
-lists, and as the id of every object under ``included``. All are read in one run of Dagster. Then each cell says what
+lists, and as the id of every object under ``included``. All are read in one sync. Then each cell says what
 must be found.
 """
 
@@ -12,26 +12,27 @@ import json
 import math
 import re
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import dagster as dg
 import duckdb
 import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
 from pipelines.cli.runs import DONE_WITH_DOUBTS, report
-from pipelines.instance import without_history
-from pipelines.running import run_sync
-from tests.conftest import CONFIG, asks_for_page
+from tests.conftest import CONFIG, Bench, asks_for_page, opened_store
 from tests.taught import rebuilt_elsewhere
-from tests.test_content import DOCUMENT
+from tests.test_content import DOCUMENT, WARNS
+from tests.test_sync import synced
 from wms_sandbox.app import Sandbox
-from wms_sandbox.server import SandboxServer
+from wms_sandbox.transport import InProcess
 from wms_sync.flatten.shape import SHIPMENT, ListNode, Node, ObjectNode, Shape, ValueNode, create_types, shape_of
+from wms_sync.load.refresh import RefreshReport
+from wms_sync.runs.operation import RunReport
 from wms_sync.settings import Settings
 
 NOTHING = object()
@@ -223,7 +224,7 @@ class Loaded:
     service: Service
     data: Path
     exit_code: int
-    checks: dict[str, dg.AssetCheckEvaluation]
+    refreshed: RefreshReport
     published: Published
 
 
@@ -232,22 +233,20 @@ def loaded(tmp_path_factory) -> Loaded:
     with duckdb.connect() as connection:
         create_types(connection)
         service = Service(shape_of(connection))
-    data = tmp_path_factory.mktemp("clashes") / "data"
-    with SandboxServer(service.sandbox) as server, without_history() as instance:
-        settings = Settings.load(
-            _env_file=None,
-            base_url=server.base_url,
-            api_token=CONFIG.token,
-            data_dir=data,
-            start_date="2026-01-01",
-            page_size=1,
-            include_addresses=True,
-        )
-        outcome = run_sync(settings, instance=instance)
-        events = instance.all_logs(outcome.run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
-    found = [event.dagster_event.asset_check_evaluation_data for event in events if event.dagster_event]
-    checks = {one.check_name: one for one in found}
-    return Loaded(service, data, report(outcome), checks, published(data, service.cases))
+    within = InProcess(service.sandbox)
+    settings = Settings.load(
+        _env_file=None,
+        base_url=within.base_url,
+        api_token=CONFIG.token,
+        data_dir=tmp_path_factory.mktemp("clashes") / "data",
+        start_date="2026-01-01",
+        page_size=1,
+        include_addresses=True,
+    )
+    with closing(opened_store(settings)) as store:
+        read, refreshed = synced(Bench(settings, store, within))
+    exit_code = report(RunReport("test", read, refreshed))
+    return Loaded(service, settings.data_dir, exit_code, refreshed, published(settings.data_dir, service.cases))
 
 
 def test_the_document_has_a_cell_for_every_value_and_type():
@@ -289,11 +288,12 @@ def test_nothing_else_is_told_and_nothing_is_lost(loaded):
     assert set(loaded.published.shown["text"]) == set(loaded.service.ids), "shipments"
 
 
-def test_the_run_ends_with_three_and_dagster_warns(loaded):
+def test_the_run_ends_with_three_and_checks_warn(loaded):
     assert loaded.exit_code == DONE_WITH_DOUBTS
-    for name in ("nothing_was_quarantined_in_the_latest_load", "no_unknown_key_came_in_the_latest_load"):
-        assert (loaded.checks[name].passed, loaded.checks[name].severity) == (False, dg.AssetCheckSeverity.WARN)
-        assert not loaded.checks[name].blocking
+    checks = {outcome.check.name: outcome for outcome in loaded.refreshed.checks}
+    for name in WARNS.values():
+        assert (checks[name].passed, checks[name].check.severity) == (False, "warn")
+        assert not checks[name].blocks_publishing
 
 
 TAUGHT = {
