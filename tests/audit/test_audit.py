@@ -111,8 +111,8 @@ def warned(report) -> set[str]:
 
 
 def test_slices_follow_each_other_until_all_was_read_again_and_begin_anew(bench, sandbox, settings_for):
-    bench.settings = settings_for(sandbox, page_size=40, audit_pages=4)
     first_synced(bench, sandbox)
+    bench.settings = settings_for(sandbox, page_size=40, audit_pages=4)
     for _ in range(3):
         slice_read(bench, sandbox)
     assert warned(refresh(bench.run)) == set()
@@ -202,8 +202,8 @@ def test_a_backfill_heals_what_moved_back_and_says_so(bench, sandbox):
 
 
 def test_what_is_gone_is_told_by_the_slice_and_by_the_counts_and_stays(bench, sandbox, settings_for):
-    bench.settings = settings_for(sandbox, page_size=120)
     first_synced(bench, sandbox)
+    bench.settings = settings_for(sandbox, page_size=120)
     hide(sandbox, 50)
     hide(sandbox, 200)
 
@@ -218,8 +218,8 @@ def test_what_is_gone_is_told_by_the_slice_and_by_the_counts_and_stays(bench, sa
 
 
 def test_what_changes_between_the_sync_and_the_slice_is_no_finding(bench, sandbox, settings_for):
-    one_page(bench, sandbox, settings_for)
     first_synced(bench, sandbox)
+    one_page(bench, sandbox, settings_for)
 
     def move_on(request):
         if "id%7Bgt" in request.url.query and "fields" in request.url.query:
@@ -317,8 +317,8 @@ POISONS = {
 
 def test_a_value_that_does_not_fit_is_quarantined_and_no_change_that_the_audit_found(bench, sandbox, settings_for):
     """A record in front of them stands whole in quarantine; one more shipment did change without notice."""
-    one_page(bench, sandbox, settings_for)
     first_synced(bench, sandbox)
+    one_page(bench, sandbox, settings_for)
     with store(sandbox) as held:
         ids = held.ids.tolist()
         held.shown[70] = 0 if held.shown[70] else 1
@@ -351,8 +351,8 @@ def test_a_value_that_does_not_fit_is_quarantined_and_no_change_that_the_audit_f
 
 
 def test_an_audit_is_reported_apart_from_what_the_sync_merged(bench, sandbox, settings_for):
-    one_page(bench, sandbox, settings_for)
     first_synced(bench, sandbox)
+    one_page(bench, sandbox, settings_for)
     _, refreshed, _ = night(bench, sandbox)
     assert sum(refreshed.merged.values()) == 0
     lines = list(refresh_lines(refreshed))
@@ -375,8 +375,8 @@ def test_an_audit_is_reported_apart_from_what_the_sync_merged(bench, sandbox, se
 
 
 def test_a_value_that_a_sync_and_its_audit_read_is_counted_once(bench, sandbox, settings_for):
-    one_page(bench, sandbox, settings_for)
     first_synced(bench, sandbox)
+    one_page(bench, sandbox, settings_for)
     with store(sandbox) as held:
         poisoned = [int(held.ids[index]) for index in (3, 40)]
         held.updated[[3, 40]] = sandbox.sandbox.clock.now()

@@ -88,8 +88,8 @@ def test_what_the_service_deleted_is_marked_once_and_all_else_equals_it_also_whe
 
 
 def test_what_comes_again_in_any_way_loses_its_mark(bench, sandbox, settings_for):
-    one_page(bench, sandbox, settings_for)
     first_synced(bench, sandbox)
+    one_page(bench, sandbox, settings_for)
     gone = delete(sandbox, 3, 60, 119)
     night(bench, sandbox)
     assert list(marks(bench)) == gone
@@ -121,8 +121,8 @@ def test_what_comes_again_in_any_way_loses_its_mark(bench, sandbox, settings_for
 
 def test_a_page_that_is_merged_late_does_not_take_the_mark_of_what_was_deleted_after_it(bench, sandbox, settings_for):
     """A backfill that was read before the proof and is merged behind it shows the shipment as it was."""
-    one_page(bench, sandbox, settings_for)
     first_synced(bench, sandbox)
+    one_page(bench, sandbox, settings_for)
     sandbox.sandbox.advance(seconds=60)
     with bench.api() as api:
         bench.reading(api).backfill(bench.settings.start, bench.store.covered()[-1].end)
@@ -149,8 +149,8 @@ def test_without_proof_nothing_is_marked(bench, sandbox, settings_for):
             one["id"] = "?" if one["id"] == other else one["id"]
         return page
 
-    one_page(bench, sandbox, settings_for)
     first_synced(bench, sandbox)
+    one_page(bench, sandbox, settings_for)
     gone, other = delete(sandbox, 3), int(sandbox.sandbox._store.ids[40])
 
     sandbox.sandbox.rewrite = lose
@@ -178,8 +178,8 @@ def test_what_only_moved_is_absent_and_not_missing_and_what_is_before_the_start_
     bench, sandbox, settings_for
 ):
     """Its updated_at is before the start date when the slice is read: no page of the slice holds it."""
-    one_page(bench, sandbox, settings_for)
     first_synced(bench, sandbox)
+    one_page(bench, sandbox, settings_for)
     gone = delete(sandbox, 3)
 
     def move(request):
@@ -212,8 +212,8 @@ def asked_by_id(sandbox) -> list[str]:
 def test_that_most_are_gone_at_once_is_not_believed_unless_more_are_there(bench, sandbox, settings_for):
     """A token that sees less looks the same. With a larger slice the same shipments are less than half."""
     sandbox.sandbox = Sandbox(replace(CONFIG, families=20))
-    bench.settings = settings_for(sandbox, page_size=100)
     first_synced(bench, sandbox)
+    bench.settings = settings_for(sandbox, page_size=100)
     delete(sandbox, *range(290))
     sandbox.sandbox.requests.clear()
     _, _, said = night(bench, sandbox)
@@ -261,8 +261,8 @@ def test_after_a_whole_round_the_tables_equal_the_service_and_status_and_explain
     bench, sandbox, settings_for
 ):
     """What is deleted behind the round is told by the counts, and found by the next round."""
-    bench.settings = settings_for(sandbox, page_size=20, audit_pages=3)
     first_synced(bench, sandbox)
+    bench.settings = settings_for(sandbox, page_size=20, audit_pages=3)
     assert status(bench.settings, bench.store).last_audit is None
     gone = delete(sandbox, 90, 40)
     sandbox.sandbox.restore_shipments(gone[1:])

@@ -77,8 +77,8 @@ def put_aside(bench):
 def test_a_stub_that_says_deleted_replaces_nothing_and_marks_the_shipment_until_it_comes_again(
     bench, sandbox, settings_for
 ):
-    bench.settings = settings_for(sandbox, audit_pages=0)
     first_synced(bench, sandbox)
+    bench.settings = settings_for(sandbox, audit_pages=0)
     recover(bench.run)
     expected = expected_tables(sandbox)
     gone = serve_as_stubs(sandbox, 3, 40, is_deleted=True)
@@ -125,8 +125,8 @@ def lose_all_but_pages(bench) -> None:
 
 def test_a_stub_that_says_nothing_replaces_nothing_and_marks_nothing(bench, sandbox, settings_for):
     """It is alone on the page of its night, so that no other record shows what it lacks."""
-    one_page(bench, sandbox, settings_for)
     first_synced(bench, sandbox)
+    one_page(bench, sandbox, settings_for)
     before = tables(bench)
     gone = serve_as_stubs(sandbox, 3)
     _, refreshed = synced(bench)
@@ -139,8 +139,8 @@ def test_a_stub_that_says_nothing_replaces_nothing_and_marks_nothing(bench, sand
 
 
 def test_an_audit_meets_stubs_of_which_the_sync_knows_or_not(bench, sandbox, settings_for):
-    one_page(bench, sandbox, settings_for)
     first_synced(bench, sandbox)
+    one_page(bench, sandbox, settings_for)
     touch(sandbox, 3, 40)
     gone = serve_as_stubs(sandbox, 3, 5, 40, 50, deleted_at="2026-04-01T00:00:00Z", notices=False)
 
