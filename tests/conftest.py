@@ -7,7 +7,10 @@
   ``server``.
 - ``settings_for``: settings of the test's own data folder and of one of these.
 - ``bench``: an empty installation that reads ``sandbox``. ``tests.test_sync.first_synced`` gives it the data of a first
-  sync, which is made once in a process and copied; ``begun`` and ``night_after`` do so for other beginnings.
+  sync, which is made once in a process and copied; ``begun`` and ``night_after`` do so for other beginnings. Only equal
+  settings share one, so a test changes them afterwards.
+- ``tests.landed.assert_landed``: what was read is right, without a load, which takes most of the time of a test that
+  has one. ``tests.test_sync.assert_equal`` looks at every table after a load.
 - ``postgres_url``, ``lake_url``: a PostgreSQL, and a database in it for the module.
 """
 

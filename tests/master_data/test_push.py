@@ -22,12 +22,12 @@ from starlette.responses import JSONResponse, Response
 from tests.conftest import IMPATIENT, Bench, logged, opened_store
 from tests.master_data.conftest import MERCHANT, Desk
 from tests.survival.moments import watched
-from tests.test_sync import synced
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import AnswerLost, Disconnect, ProxyAnswer
 from wms_sync.api.creates import BRIEFLY
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.errors import SettingsError
+from wms_sync.load.refresh import refresh
 from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing, TooManyCreates, UnreadableFile
 from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
 from wms_sync.master_data.kinds.products import PRODUCTS
@@ -791,7 +791,7 @@ def test_a_product_is_not_created_twice_when_the_state_store_is_lost_before_the_
 def test_the_journal_of_creates_forgets_what_is_published(desk):
     with closing(opened_store(desk.settings)) as store:
         assert desk.push(PRODUCTS, desk.file("sku,name", "P1,One")).counts == {Outcome.CREATED: 1}
-        synced(Bench(desk.settings, store, desk.server))
+        refresh(Bench(desk.settings, store, desk.server).run)
     assert desk.push(PRODUCTS, desk.file("sku,name", "P2,Two")).counts == {Outcome.CREATED: 1}
     written = desk.settings.layout.creates.read_text()
     assert "P2" in written
