@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 from tests.beginnings import BEGINNINGS, alike, empty_tables
-from tests.conftest import FEWER, NOW, Bench, opened_store
+from tests.conftest import FEWER, NOW, Bench, logged, opened_store
 from tests.oracle import differences, expected_tables
 from tests.services import Service
 from wms_sandbox.app import Sandbox
@@ -158,8 +158,10 @@ def test_a_backfill_ends_in_the_tables_of_the_service_also_where_its_clock_was_p
     sandbox.sandbox.advance(seconds=10)
     with bench.api() as api:
         bench.reading(api).backfill(datetime(2026, 3, 11, tzinfo=UTC), NOW)
-    refresh(bench.run)
+    with logged() as said:
+        refresh(bench.run)
     assert_equal(bench, sandbox)
+    assert any(line.startswith("20 rows of shipments went back") for line in said)
 
 
 def test_a_rebuild_makes_the_same_tables_without_a_call_to_the_service(bench, sandbox):

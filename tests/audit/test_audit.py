@@ -13,7 +13,7 @@ from starlette.responses import Response
 from pipelines.cli.views import refresh_lines
 from pipelines.metadata import of_refresh, of_table
 from tests.conftest import FEWER, NOW, logged
-from tests.test_sync import assert_equal, first_synced, published, synced
+from tests.test_sync import assert_equal, begun, first_synced, published, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.audit.compare import stored_shipments
 from wms_sync.audit.slice import SliceReader
@@ -187,20 +187,6 @@ def test_what_moved_back_is_told_and_healed_by_an_audit_also_after_a_rebuild(ben
     assert_equal(bench, sandbox)
 
 
-def test_a_backfill_heals_what_moved_back_and_says_so(bench, sandbox):
-    first_synced(bench, sandbox)
-    with store(sandbox) as held:
-        held.updated[[3, 4]] -= 86_400_000
-        held.step[[3, 4]] += 1
-    sandbox.sandbox.advance(seconds=3600)
-    with bench.api() as api:
-        bench.reading(api).backfill(NOW - timedelta(days=30), NOW)
-    with logged() as said:
-        refresh(bench.run)
-    assert_equal(bench, sandbox)
-    assert any(line.startswith("2 rows of shipments went back") for line in said)
-
-
 def test_what_is_gone_is_told_by_the_slice_and_by_the_counts_and_stays(bench, sandbox, settings_for):
     first_synced(bench, sandbox)
     bench.settings = settings_for(sandbox, page_size=120)
@@ -239,27 +225,34 @@ def test_what_changes_between_the_sync_and_the_slice_is_no_finding(bench, sandbo
     assert_equal(bench, sandbox)
 
 
-def test_a_slice_covers_no_time_and_is_read_once_a_night_of_what_is_not_new(bench, sandbox, settings_for):
-    day = timedelta(days=1)
+DAY = (NOW - timedelta(days=3), NOW - timedelta(days=2))
+
+
+def read_a_day(bench) -> None:
+    """And see that there is nothing to audit before it is loaded."""
     with bench.api() as api:
-        bench.reading(api).backfill(NOW - 3 * day, NOW - 2 * day)
+        bench.reading(api).backfill(*DAY)
+        assert audit_reading(bench, api).read(NOW) is None
+    refresh(bench.run)
+
+
+def test_a_slice_covers_no_time_and_is_read_once_a_night_of_what_is_not_new(bench, sandbox, settings_for):
+    begun(bench, sandbox, read_a_day)
+    with bench.api() as api:
         reading = audit_reading(bench, api)
-        assert reading.read(NOW) is None
-        refresh(bench.run)
         bench.settings = settings_for(sandbox, audit_pages=0)
         assert audit_reading(bench, api).read(NOW) is None
         assert reading.read(NOW) is not None
         assert reading.read(NOW) is None
     assert [window.reason for window in bench.store.windows("landed")] == ["audit"]
     (covered,) = bench.store.covered()
-    assert (covered.start, covered.end) == (NOW - 3 * day, NOW - 2 * day)
+    assert (covered.start, covered.end) == DAY
 
 
 def test_the_night_after_one_whose_clock_was_ahead_goes_on_with_the_next_slice(bench, sandbox, settings_for):
+    begun(bench, sandbox, read_a_day)
     bench.settings = settings_for(sandbox, page_size=50, audit_pages=2)
     with bench.api() as api:
-        bench.reading(api).backfill(NOW - timedelta(days=3), NOW - timedelta(days=2))
-        refresh(bench.run)
         reading = audit_reading(bench, api)
         first = reading.read(NOW)
         dated(bench, datetime.now(UTC) + timedelta(days=40))
@@ -311,17 +304,20 @@ POISONS = {
     of_shipments("items", "none"): (5, 42),
     of_packages: (6, 43),
     of_orders("total_item_count", "many"): (7, 44),
+    of_shipments("unique_id", {"a": 1}): (8, 45),
 }
-"""What does not fit, and which shipments have it."""
+"""What does not fit, and which shipments have it: the last two changed, so that the sync reads them too."""
 
 
-def test_a_value_that_does_not_fit_is_quarantined_and_no_change_that_the_audit_found(bench, sandbox, settings_for):
+def test_a_value_that_does_not_fit_is_counted_once_and_is_no_change_that_the_audit_found(bench, sandbox, settings_for):
     """A record in front of them stands whole in quarantine; one more shipment did change without notice."""
     first_synced(bench, sandbox)
     one_page(bench, sandbox, settings_for)
     with store(sandbox) as held:
         ids = held.ids.tolist()
         held.shown[70] = 0 if held.shown[70] else 1
+        held.updated[[8, 45]] = sandbox.sandbox.clock.now()
+        held.revision[[8, 45]] += 1
 
     def rewritten(page):
         for poison, indexes in POISONS.items():
@@ -332,63 +328,34 @@ def test_a_value_that_does_not_fit_is_quarantined_and_no_change_that_the_audit_f
         return page
 
     sandbox.sandbox.rewrite = rewritten
-    night(bench, sandbox)
+    _, refreshed, _ = night(bench, sandbox)
     found = last(bench)
     assert json.loads(found.examples or "")["changed"] == [ids[70]]
     assert (found.changed, found.missed, found.orders_changed) == (1, 0, 0)
     with published(bench) as connection:
-        quarantined = connection.execute(
-            "select distinct regexp_extract(path, '[a-z_]*$') from ops.quarantine"
-        ).fetchall()
-    assert {field for (field,) in quarantined} == {
-        "status",
-        "updated_at",
-        "items",
-        "num_cartons",
-        "total_item_count",
-        "",
-    }
+        query = "select distinct regexp_extract(path, '[a-z_]*$') from ops.quarantine order by all"
+        fields = [field for (field,) in connection.execute(query).fetchall()]
+    assert fields == ["", "items", "num_cartons", "status", "total_item_count", "unique_id", "updated_at"]
+    check = next(one for one in refreshed.checks if one.check.name == "nothing_was_quarantined_in_the_latest_load")
+    assert check.offending == refreshed.quarantined == refreshed.rows["ops_quarantine"] - 2
 
 
 def test_an_audit_is_reported_apart_from_what_the_sync_merged(bench, sandbox, settings_for):
     first_synced(bench, sandbox)
     one_page(bench, sandbox, settings_for)
-    _, refreshed, _ = night(bench, sandbox)
-    assert sum(refreshed.merged.values()) == 0
-    lines = list(refresh_lines(refreshed))
-    assert lines[0].startswith("merged    0 rows of ")
-    assert lines[1] == "audit     240 shipments compared, 0 changed"
-    assert (refreshed.counts["merged"], refreshed.counts["shipments_compared"]) == (0, 240)
-    assert of_refresh(refreshed)["audit"] == "240 shipments compared, 0 changed"
-    assert of_table("shipments", refreshed, None)["rows_merged"] == 0
-
     with store(sandbox) as held:
         held.shown[70] = 0 if held.shown[70] else 1
         held.order_step[[int(held.order_first[100])]] += 1
     _, refreshed, _ = night(bench, sandbox)
-    assert refreshed.audited == "240 shipments compared, 1 changed, 1 order changed"
-    assert refreshed.counts["changes_missed"] == 2
+    found = "240 shipments compared, 1 changed, 1 order changed"
+    lines = list(refresh_lines(refreshed))
+    assert lines[0].startswith("merged    0 rows of ")
+    assert lines[1] == f"audit     {found}"
+    assert sum(refreshed.merged.values()) == 0
+    assert [refreshed.counts[name] for name in ("merged", "shipments_compared", "changes_missed")] == [0, 240, 2]
+    assert refreshed.audited == of_refresh(refreshed)["audit"] == found
+    assert of_table("shipments", refreshed, None)["rows_merged"] == 0
 
     rebuilt = rebuild(bench.run)
     assert rebuilt.audits == ()
     assert rebuilt.merged["shipments"] == 240
-
-
-def test_a_value_that_a_sync_and_its_audit_read_is_counted_once(bench, sandbox, settings_for):
-    first_synced(bench, sandbox)
-    one_page(bench, sandbox, settings_for)
-    with store(sandbox) as held:
-        poisoned = [int(held.ids[index]) for index in (3, 40)]
-        held.updated[[3, 40]] = sandbox.sandbox.clock.now()
-        held.revision[[3, 40]] += 1
-
-    def rewritten(page):
-        of_shipments("status", {"a": 1})(page, poisoned)
-        return page
-
-    sandbox.sandbox.rewrite = rewritten
-    _, refreshed, _ = night(bench, sandbox)
-    assert refreshed.quarantined == 2
-    assert (last(bench).changed, refreshed.rows["ops_quarantine"]) == (0, 4)
-    found = next(one for one in refreshed.checks if one.check.name == "nothing_was_quarantined_in_the_latest_load")
-    assert found.offending == 2
