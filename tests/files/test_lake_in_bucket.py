@@ -37,7 +37,6 @@ from wms_sync.runs.operation import Operation
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import LEDGER_LACKS
 from wms_sync.state.store import StateStore
-from wms_sync.upkeep.forget import forget
 from wms_sync.upkeep.recovery import begin
 
 
@@ -110,8 +109,7 @@ def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
             refresh(run)  # maintenance has deleted what that catalogue names
         for key in [key for key in keys() if key.startswith("lake/main/orders/")]:
             client_of(s3).delete_object(Bucket="wms", Key=f"{prefix_of(in_bucket)}{key}")
-        with pytest.raises(MaintenanceError, match="If files of a lake are lost, `wms-sync rebuild`"):
-            forget(run, [order])
+        run.store.remember_forgotten([order])
     assert doubted == int(newest.timestamp())
     with pytest.raises(MaintenanceError, match="If files of a lake are lost, `wms-sync rebuild`"):
         Operation(settings, source="test").sync()
