@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -30,12 +29,6 @@ def landed_pages(bench: Bench, *states: str, only: str | None = None) -> Iterato
     for (window, _), content in landed_contents(bench, *states):
         if only in {None, window}:
             yield json.loads(content)
-
-
-def marked_pages(bench: Bench, key: str) -> dict[int, tuple[str, int]]:
-    """Window and number of the pages that bear a mark: a number under a key of their ``meta``."""
-    marks = ((re.search(rb'"%s": ?(\d+)' % key.encode(), content), place) for place, content in landed_contents(bench))
-    return {int(mark[1]): place for mark, place in marks if mark}
 
 
 def landed_ids(bench: Bench, *states: str, only: str | None = None) -> list[int]:

@@ -25,7 +25,7 @@ from pipelines.cli.runs import DONE_WITH_DOUBTS, report
 from pipelines.instance import without_history
 from pipelines.running import run_sync
 from tests.conftest import CONFIG, Bench, asks_for_page, opened_store
-from tests.landed import marked_pages
+from tests.landed import landed_contents
 from tests.taught import REPLAYED, rebuilt_elsewhere
 from tests.test_sync import load
 from wms_sandbox.app import Sandbox
@@ -362,7 +362,8 @@ class Loaded:
 
     def __post_init__(self) -> None:
         """Read everything at once: to open the file takes longer than to ask it."""
-        self._pages = {CASES[number].name: place for number, place in marked_pages(self.bench, "case").items()}
+        marks = ((place, re.search(rb'"case": (\d+)', content)) for place, content in landed_contents(self.bench))
+        self._pages = {CASES[int(mark[1])].name: place for place, mark in marks if mark}
         with duckdb.connect(self.bench.layout.published, read_only=True) as connection:
             connection.execute("set timezone = 'UTC'")
             self._values = {

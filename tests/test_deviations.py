@@ -14,6 +14,7 @@ What an operator is told is looked for in what the command prints and in ``statu
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -31,7 +32,7 @@ from pipelines.cli.runs import report
 from pipelines.cli.views import read_lines, refresh_lines
 from tests.conftest import CONFIG, Bench, opened_store
 from tests.extract.test_widening import DATES, HOUR, MINUTES, Compares
-from tests.landed import assert_landed, landed_ids, marked_pages
+from tests.landed import assert_landed, landed_contents, landed_ids
 from tests.oracle import AS_JSON, differences, expected_tables
 from tests.test_sync import published, synced
 from wms_sandbox.app import STATUS, Sandbox
@@ -441,33 +442,30 @@ class Loaded:
 
 
 class Service(InProcess):
-    """A sandbox with a page for each form, and some that are as they should be."""
+    """A sandbox with a page for each form, which bears its number, and some that are as they should be."""
 
     SIZE = 5
 
     def __init__(self) -> None:
         super().__init__(Sandbox(replace(FEW, shipments=self.SIZE * (len(FORMS) + 5))))
-        self.shown: dict[str, set[int]] = {}
-        self.drift: dict[str, set[str]] = {}
-        self._forms: dict[int, Form] = {}
+        self._numbers: dict[int, int] = {}
         self.sandbox.rewrite = self._formed
 
     def _formed(self, page: Page) -> Page:
         ids = [shipment["id"] for shipment in page["collection"]]
-        if len(ids) == self.SIZE and len(self._forms) < len(FORMS):
-            self._forms.setdefault(ids[0], FORMS[len(self._forms)])
-        if ids and (form := self._forms.get(ids[0])):
-            self.shown[form.name] = set(ids_in(page))
-            self.drift[form.name] = set(form.drift(page))
-            form.edit(page)
-            page["meta"]["form"] = FORMS.index(form)
+        if len(ids) == self.SIZE:
+            self._numbers.setdefault(ids[0], len(self._numbers))
+        number = self._numbers.get(ids[0]) if ids else None
+        if number is not None and number < len(FORMS):
+            FORMS[number].edit(page)
+            page["meta"]["form"] = number
         return page
 
 
 def ids_in(value: object) -> Iterator[int]:
     if isinstance(value, dict):
-        if isinstance(value.get("id"), int):
-            yield value["id"]
+        if isinstance(value.get("id"), int | str):
+            yield int(value["id"])
         value = [*value.values()]
     for element in value if isinstance(value, list) else ():
         yield from ids_in(element)
@@ -488,18 +486,25 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
     with closing(opened_store(settings)) as store:
         bench = Bench(settings, store, service)
         read, refreshed = synced(bench)
-        places = {place: FORMS[number].name for number, place in marked_pages(bench, "form").items()}
+        landed = {place: json.loads(content) for place, content in landed_contents(bench)}
     service.sandbox.rewrite = None
+    formed = {place: (FORMS[page["meta"]["form"]], page) for place, page in landed.items() if "form" in page["meta"]}
     found: dict[str, dict[str, set[str]]] = {form.name: defaultdict(set) for form in FORMS}
     with published(bench) as connection:
         for table in ("ops.quarantine", "ops.schema_drift"):
             for window, page, path in connection.execute(f"select _window_id, _page, path from {table}").fetchall():
-                found[places[window, page]][table].add(path)
+                found[formed[window, page][0].name][table].add(path)
         differing = differences(connection, expected_tables(service))
-    excused = {(name, id_) for form in FORMS for name in form.lacks for id_ in service.shown[form.name]}
-    differing = [line for line in differing if excused.isdisjoint(named(line))]
-    lines = [*read_lines(read), *refresh_lines(refreshed)]
-    return Loaded(service.shown, service.drift, found, differing, lines, report(RunReport("test", read, refreshed)))
+    shown = {form.name: set(ids_in(page)) for form, page in formed.values()}
+    excused = {(name, id_) for form in FORMS for name in form.lacks for id_ in shown[form.name]}
+    return Loaded(
+        shown,
+        {form.name: set(form.drift(page)) for form, page in formed.values()},
+        found,
+        [line for line in differing if excused.isdisjoint(named(line))],
+        [*read_lines(read), *refresh_lines(refreshed)],
+        report(RunReport("test", read, refreshed)),
+    )
 
 
 def named(line: str) -> set[tuple[str, int]]:
