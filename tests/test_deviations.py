@@ -481,6 +481,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
         data_dir=tmp_path_factory.mktemp("forms"),
         start_date="2026-03-01",
         page_size=Service.SIZE,
+        max_parallel_requests=1,
         audit_pages=0,
     )
     with closing(opened_store(settings)) as store:

@@ -55,10 +55,9 @@ def find_no_null(sandbox) -> None:
 
 def test_they_arrive_cover_no_time_and_their_first_change_arrives_too(bench, sandbox):
     """30 of 40 arrived, with exit code 0."""
-    read, _ = synced(bench)
-    assert read.warnings == ()
+    assert bench.read().warnings == ()
     assert set(landed_ids(bench)) == ids(sandbox)
-    assert_equal(bench, sandbox)
+    assert_landed(bench, sandbox)
     [undated] = [window for window in bench.store.windows() if window.reason == "undated"]
     assert undated.records == 10
     assert undated.id not in windows_of(bench.store, (undated.from_at.date(), undated.to_at.date()))

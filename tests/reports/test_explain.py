@@ -199,7 +199,8 @@ def test_a_version_that_lost_only_for_a_garbled_updated_at_says_so(bench, sandbo
     for moment in ("2999-01-01T00:00:00Z", "yesterday"):
         sandbox.sandbox.advance(seconds=10)
         sandbox.sandbox.rewrite = stamped(moment)
-        _, refreshed = synced(bench)
+        bench.read()
+    refreshed = refresh(bench.run)
     verdicts = [version.verdict for version in explained(bench, changed).versions]
     assert verdicts[-2].startswith("in the table")
     assert "although it was read later: its updated_at could not be read" in verdicts[-1]
