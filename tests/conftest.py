@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import httpx
@@ -159,18 +159,20 @@ def lake_url(postgres_url: str) -> str:
 
 @pytest.fixture
 def settings_for(tmp_path: Path) -> Callable[..., Settings]:
-    def make(service: Service, **overrides: object) -> Settings:
-        values: dict[str, object] = {
-            "base_url": service.base_url,
-            "api_token": service.sandbox.config.token,
-            "data_dir": tmp_path / "data",
-            "start_date": date(2026, 3, 1),
-            "page_size": 50,
-            "clock_tolerance_seconds": 3600,  # the beginning of a test may be that old, by a service whose clock stands
-        }
-        return Settings.load(_env_file=None, **(values | overrides))
+    return partial(settings_in, tmp_path / "data")
 
-    return make
+
+def settings_in(folder: Path, service: Service, **overrides: object) -> Settings:
+    """Settings of a data folder, for what a module makes once."""
+    values: dict[str, object] = {
+        "base_url": service.base_url,
+        "api_token": service.sandbox.config.token,
+        "data_dir": folder,
+        "start_date": date(2026, 3, 1),
+        "page_size": 50,
+        "clock_tolerance_seconds": 3600,  # the beginning of a test may be that old, by a service whose clock stands
+    }
+    return Settings.load(_env_file=None, **(values | overrides))
 
 
 def turn_at(url: str, folder: Path, what: str = WRITER) -> Turn:

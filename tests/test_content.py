@@ -24,7 +24,7 @@ from starlette.responses import Response
 from pipelines.cli.runs import DONE_WITH_DOUBTS, report
 from pipelines.instance import without_history
 from pipelines.running import run_sync
-from tests.conftest import CONFIG, Bench, asks_for_page, opened_store
+from tests.conftest import CONFIG, Bench, asks_for_page, opened_store, settings_in
 from tests.landed import landed_contents
 from tests.taught import REPLAYED, rebuilt_elsewhere
 from tests.test_sync import load
@@ -32,7 +32,6 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sandbox.transport import InProcess
 from wms_sync.load.refresh import RefreshReport
-from wms_sync.settings import Settings
 
 DOCUMENT = (Path(__file__).parents[1] / "docs" / "guarantees-content.md").read_text(encoding="utf-8")
 KEPT = "kept"
@@ -386,23 +385,11 @@ class Loaded:
         return {path for *where, path in self._findings[table] if tuple(where) == self._pages[case.name]}
 
 
-def settings_in(folder: Path, server: InProcess | SandboxServer) -> Settings:
-    """A page for each shipment."""
-    return Settings.load(
-        _env_file=None,
-        base_url=server.base_url,
-        api_token=CONFIG.token,
-        data_dir=folder,
-        start_date="2026-01-01",
-        page_size=1,
-    )
-
-
 def synced_in(folder: Path, cases: Sequence[Case]) -> Loaded:
     """What one sync of these cases leaves behind in a data folder."""
     service = Service(cases)
     within = InProcess(service.sandbox)
-    settings = settings_in(folder, within)
+    settings = settings_in(folder, within, page_size=1)
     with closing(opened_store(settings)) as store:
         bench = Bench(settings, store, within)
         bench.read()
@@ -446,7 +433,7 @@ WARNS = {QUARANTINE: "nothing_was_quarantined_in_the_latest_load", DRIFT: "no_un
 def test_one_such_value_in_a_whole_sync_is_enough_for_exit_code_three_and_a_warning_in_dagster(case, tmp_path):
     service = Service([case])
     with SandboxServer(service.sandbox) as server, without_history() as instance:
-        outcome = run_sync(settings_in(tmp_path / "data", server), instance=instance)
+        outcome = run_sync(settings_in(tmp_path / "data", server, page_size=1), instance=instance)
         events = instance.all_logs(outcome.run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
     checks = [event.dagster_event.asset_check_evaluation_data for event in events if event.dagster_event]
     warned = {one.check_name for one in checks if not one.passed and one.severity == dg.AssetCheckSeverity.WARN}

@@ -30,7 +30,7 @@ from starlette.responses import JSONResponse, Response
 
 from pipelines.cli.runs import report
 from pipelines.cli.views import read_lines, refresh_lines
-from tests.conftest import CONFIG, Bench, opened_store
+from tests.conftest import CONFIG, Bench, opened_store, settings_in
 from tests.extract.test_widening import DATES, HOUR, MINUTES, Compares
 from tests.landed import assert_landed, landed_contents, landed_ids
 from tests.oracle import AS_JSON, differences, expected_tables
@@ -42,7 +42,6 @@ from wms_sandbox.transport import InProcess
 from wms_sync.catalogue import tables
 from wms_sync.reports.status import status
 from wms_sync.runs.operation import RunReport
-from wms_sync.settings import Settings
 
 FEW = replace(CONFIG, shipments=60, families=20)
 FREE_FORM = {"custom_fields", *AS_JSON}
@@ -474,16 +473,8 @@ def ids_in(value: object) -> Iterator[int]:
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
     service = Service()
-    settings = Settings.load(
-        _env_file=None,
-        base_url=service.base_url,
-        api_token=CONFIG.token,
-        data_dir=tmp_path_factory.mktemp("forms"),
-        start_date="2026-03-01",
-        page_size=Service.SIZE,
-        max_parallel_requests=1,
-        audit_pages=0,
-    )
+    only: dict[str, object] = {"page_size": Service.SIZE, "max_parallel_requests": 1, "audit_pages": 0}
+    settings = settings_in(tmp_path_factory.mktemp("forms"), service, **only)
     with closing(opened_store(settings)) as store:
         bench = Bench(settings, store, service)
         read, refreshed = synced(bench)

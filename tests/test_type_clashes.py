@@ -24,7 +24,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pipelines.cli.runs import DONE_WITH_DOUBTS, report
-from tests.conftest import CONFIG, Bench, asks_for_page, opened_store
+from tests.conftest import CONFIG, Bench, asks_for_page, opened_store, settings_in
 from tests.taught import rebuilt_elsewhere
 from tests.test_content import DOCUMENT, WARNS
 from tests.test_sync import synced
@@ -33,7 +33,6 @@ from wms_sandbox.transport import InProcess
 from wms_sync.flatten.shape import SHIPMENT, ListNode, Node, ObjectNode, Shape, ValueNode, create_types, shape_of
 from wms_sync.load.refresh import RefreshReport
 from wms_sync.runs.operation import RunReport
-from wms_sync.settings import Settings
 
 NOTHING = object()
 FAR = 10**12
@@ -234,15 +233,7 @@ def loaded(tmp_path_factory) -> Loaded:
         create_types(connection)
         service = Service(shape_of(connection))
     within = InProcess(service.sandbox)
-    settings = Settings.load(
-        _env_file=None,
-        base_url=within.base_url,
-        api_token=CONFIG.token,
-        data_dir=tmp_path_factory.mktemp("clashes") / "data",
-        start_date="2026-01-01",
-        page_size=1,
-        include_addresses=True,
-    )
+    settings = settings_in(tmp_path_factory.mktemp("clashes"), within, page_size=1, include_addresses=True)
     with closing(opened_store(settings)) as store:
         read, refreshed = synced(Bench(settings, store, within))
     exit_code = report(RunReport("test", read, refreshed))
