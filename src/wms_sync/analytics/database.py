@@ -267,15 +267,6 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(map(quote, names))
 
 
-def has_ops_table(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
-    """Return whether there is this table of ``ops``; the next load adds it to what an older release has made."""
-    try:
-        connection.execute(f"select 1 from ops.{quote(table)} limit 0")
-    except duckdb.CatalogException:
-        return False
-    return True
-
-
 def row_counts(connection: duckdb.DuckDBPyConnection, of: Iterable[Table] | None = None) -> dict[str, int]:
     """Return the number of rows of each table, by ``Table.slug``; by default of those that ``flatten`` fills.
 
