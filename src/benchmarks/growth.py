@@ -89,7 +89,7 @@ def _row(counted: dict[str, int], folder: Folder, run: Run) -> Row:
         **run.cost.as_row(),
         "published MB": folder.layout.published.stat().st_size / 1e6,
         "flatten, merge, check s": run.phases["refresh"] - run.phases["publish"],
-        "publishing copy s": run.phases["publish"],
+        "publish s": run.phases["publish"],
     }
 
 

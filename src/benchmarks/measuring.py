@@ -22,24 +22,19 @@ from pathlib import Path
 from time import monotonic
 
 _TICKS = os.sysconf("SC_CLK_TCK")
-_LOOK_SECONDS = 0.005
-_SAMPLE_EVERY = 40
+_SAMPLE_SECONDS = 0.2
 _INSTRUCTIONS = "instructions.csv"
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds and MiB. `service_cpu`: what the sandbox used meanwhile. `watched`: how long the watched file existed.
-
-    `instructions` in billions, 0 where none are counted.
-    """
+    """Seconds and MiB. `service_cpu`: what the sandbox used meanwhile. `instructions` in billions, 0 if not counted."""
 
     wall: float
     user: float
     system: float
     memory: float
     service_cpu: float
-    watched: float
     instructions: float
 
     @property
@@ -70,13 +65,11 @@ def measure(
     folder: Path,
     environment: Mapping[str, str],
     service: int | None = None,
-    watched: tuple[Path, str] | None = None,
     accepted: Sequence[int] = (0,),
 ) -> tuple[Cost, str]:
     """Run a command in `folder` to its end. Return its cost and its standard output.
 
-    `service` is the process id of the sandbox; `watched` is a file, given as a folder and a pattern below it. Standard
-    error goes to `log.txt` in the folder.
+    `service` is the process id of the sandbox. Standard error goes to `log.txt` in the folder.
     """
     output, log = folder / "output.txt", folder / "log.txt"
     service_before = _cpu_of(service)
@@ -90,7 +83,7 @@ def measure(
             stderr=err,
             start_new_session=True,
         )
-    with _Onlooker(process.pid, watched) as onlooker:
+    with _Onlooker(process.pid) as onlooker:
         _, status, usage = os.wait4(process.pid, 0)
         wall = monotonic() - started
     process.returncode = os.waitstatus_to_exitcode(status)  # already waited for; Popen must not wait again
@@ -102,7 +95,6 @@ def measure(
         system=usage.ru_stime,
         memory=max(usage.ru_maxrss / 1024, onlooker.memory),
         service_cpu=_cpu_of(service) - service_before,
-        watched=onlooker.watched,
         instructions=_counted(folder),
     )
     print(f"{cost.cpu:8.1f} CPU s {cost.wall:8.1f} s  {' '.join(map(str, command[-4:]))}", file=sys.stderr, flush=True)
@@ -130,14 +122,12 @@ def _counted(folder: Path) -> float:
 
 
 class _Onlooker(threading.Thread):
-    """Watches a process tree, and one file, until the process is gone."""
+    """Watches the memory of a process tree until the process is gone."""
 
-    def __init__(self, process: int, watched: tuple[Path, str] | None) -> None:
+    def __init__(self, process: int) -> None:
         super().__init__(name="onlooker", daemon=True)
         self.memory = 0.0
-        self.watched = 0.0
         self._process = process
-        self._watched_file = watched
         self._over = threading.Event()
 
     def __enter__(self) -> _Onlooker:
@@ -149,15 +139,9 @@ class _Onlooker(threading.Thread):
         self.join()
 
     def run(self) -> None:
-        """Look at the file often, and at the memory from time to time."""
-        looks, last = 0, monotonic()
-        while not self._over.wait(_LOOK_SECONDS if self._watched_file else _LOOK_SECONDS * _SAMPLE_EVERY):
-            now = monotonic()
-            if self._watched_file and any(self._watched_file[0].glob(self._watched_file[1])):
-                self.watched += now - last
-            if not self._watched_file or looks % _SAMPLE_EVERY == 0:
-                self._sample()
-            looks, last = looks + 1, now
+        """Look at the memory from time to time."""
+        while not self._over.wait(_SAMPLE_SECONDS):
+            self._sample()
 
     def _sample(self) -> None:
         tree = list(_session(self._process))

@@ -77,6 +77,6 @@ def _row(shipments: int, way: str, run: Run) -> Row:
         **cost.as_row(),
         "read s": phases["read"],
         "flatten, merge, check s": phases["refresh"] - phases["publish"],
-        "publishing copy s": phases["publish"],
+        "publish s": phases["publish"],
         "start and Dagster s": cost.wall - phases["read"] - phases["refresh"],
     }

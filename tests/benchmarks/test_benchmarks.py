@@ -53,15 +53,6 @@ def test_memory_and_output_of_a_process_tree(tmp_path):
     assert cost.memory > 120
 
 
-def test_a_watched_file_is_seen_while_it_stands(tmp_path):
-    code = "import pathlib, time; p = pathlib.Path('standing'); p.touch(); time.sleep(0.2); p.unlink(); time.sleep(0.2)"
-    cost, _ = measure(
-        [sys.executable, "-c", code], folder=tmp_path, environment=dict(os.environ), watched=(tmp_path, "standing")
-    )
-
-    assert 0 < cost.watched < cost.wall
-
-
 def test_a_slow_service_gives_no_page_before_its_time_and_counts_pages():
     with serving(2, delay=DELAY) as service:
         started = monotonic()
