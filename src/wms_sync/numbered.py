@@ -7,11 +7,11 @@ from typing import Any
 
 def as_list(value: Any) -> list[Any] | None:  # noqa: ANN401 - any JSON
     """Return a list, also one of objects that is written as an object by number; None for anything else."""
-    if isinstance(value, dict) and value and all(is_numbered(key, one) for key, one in value.items()):
+    if isinstance(value, dict) and value and all(_is_numbered(key, element) for key, element in value.items()):
         return list(value.values())
     return value if isinstance(value, list) else None
 
 
-def is_numbered(key: str, value: Any) -> bool:  # noqa: ANN401 - any JSON
+def _is_numbered(key: str, value: Any) -> bool:  # noqa: ANN401 - any JSON
     """Return whether a member of an object may be one of a list."""
     return isinstance(value, dict) and key.isascii() and key.isdigit()

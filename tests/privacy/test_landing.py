@@ -137,7 +137,7 @@ def test_pages_without_the_telephones_that_were_sent_unasked_are_those_of_a_serv
             pages.append(http.get(listing).content)
         assert pages[-1].count(b'"telephone"') == 2 * telephones
     assert without_persons(pages[0]) is None
-    assert without_persons(pages[1]) == pages[0]
+    assert json.loads(without_persons(pages[1]) or b"") == json.loads(pages[0])
 
 
 @pytest.mark.parametrize("include", [False, True])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import duckdb
@@ -15,9 +16,8 @@ from wms_sync.api.envelope import read_envelope
 from wms_sync.api.errors import ProtocolError
 from wms_sync.api.selection import selection
 from wms_sync.flatten.shape import create_types, shape_of
-from wms_sync.privacy.fields import KEPT, PERSON
+from wms_sync.privacy.fields import KEPT, PERSON, fields_of
 from wms_sync.privacy.scrub import without_orders, without_persons
-from wms_sync.privacy.types import fields_of
 
 ADDRESS = {"type": "OrderAddress", "id": 5, "first_name": "Jane", "street": ["1 Main St"], "is_valid": True}
 CANDIDATE = {"type": "OrderAddressCandidate", "id": 6, "address_id": 5, "street": "1 Main St", "country_code": "US"}
@@ -91,6 +91,37 @@ def test_what_was_not_asked_for_is_found_and_taken_out(case):
     assert not PERSON & set(json.loads(clean)["included"]["Order"][0])
     assert without_persons(clean) is None
     assert not read_envelope(clean, watched=True).suspect
+
+
+SENT = b"""{ "collection" : [ {"id":1 ,"a" :12345678901234567890.10}, %s ], "included":{}, "has_more":false}"""
+
+
+@pytest.mark.parametrize(
+    "hiding",
+    [
+        b'{"email":1,"email":2}',
+        b'{"a":1,"email":"J","a":1}',
+        b'{"a":{"email":"J"},"a":0}',
+        b'{"\\u0065mail":1}',
+        b'{"email":1,"a":"\xff"}',
+        b'{"email":1,"a":NaN}',
+        b'{"a":' * 50 + b'{"email":1}' + b"}" * 50,
+        b'{"a":' * 5000 + b'{"email":1}' + b"}" * 5000,
+    ],
+    ids=range(8),
+)
+def test_a_person_is_taken_out_wherever_a_parsed_page_may_not_show_it(hiding):
+    clean = without_persons(SENT % hiding)
+    assert clean is not None
+    assert not any(key in clean for key in (b"email", b"J"))
+
+
+def test_numbers_keep_every_digit_where_a_person_is_taken_out():
+    clean = without_persons(SENT % b'{"id":2,"by":{"email":"J"},"big":123456789012345678901234,"b":1.50e+01,"z":0.1}')
+    assert clean is not None
+    first, second = json.loads(clean, parse_float=Decimal)["collection"]
+    assert first == {"id": 1, "a": Decimal("12345678901234567890.10")}
+    assert second == {"id": 2, "by": {}, "big": 123456789012345678901234, "b": Decimal(15), "z": Decimal("0.1")}
 
 
 @pytest.mark.parametrize("key", sorted(PERSON))

@@ -14,8 +14,7 @@ from functools import cache
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from wms_sync.privacy.fields import ADDRESS_KEPT, CANDIDATE_KEPT, CONTACT, LOCATION_KEPT
-from wms_sync.privacy.types import fields_of
+from wms_sync.privacy.fields import ADDRESS_KEPT, CANDIDATE_KEPT, CONTACT, LOCATION_KEPT, fields_of
 
 ALL = "all"
 SHIPMENT = "fields"

@@ -1,8 +1,7 @@
 """Remove personal data from pages and values.
 
-A page that was not asked for persons but has some is spliced (``privacy.splice``) where possible. Any other text is
-parsed, walked and written again, so spaces and escapes may change but values do not: numbers keep every digit. Invalid
-JSON (``NaN``, broken UTF-8, very deep nesting) is read as leniently as flattening reads it.
+A text that has some is parsed, walked and written again, so spaces and escapes may change but values do not: numbers
+keep every digit. Invalid JSON (``NaN``, broken UTF-8, very deep nesting) is read as leniently as flattening reads it.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ from wms_sync.privacy.fields import (
     kept_fields,
     place_of,
 )
-from wms_sync.privacy.splice import NotSpliceable, spliced
 from wms_sync.shallow_json import cut_to_depth
 from wms_sync.whole_numbers import whole
 
@@ -59,11 +57,7 @@ class _Page(msgspec.Struct):
 
 def without_persons(content: bytes) -> bytes | None:
     """Return the page without personal data; None if there is nothing to remove."""
-    try:
-        return spliced(content)
-    except NotSpliceable:
-        hides = mentions_person(content) and _hides_values(content)
-        return _edited(content, lambda page: scrub(page) or hides)
+    return _edited(content, lambda page: scrub(page) or (mentions_person(content) and _hides_values(content)))
 
 
 def _hides_values(content: bytes) -> bool:
