@@ -290,7 +290,7 @@ FAULTS = (
         "DuckDB decides which texts are dates",
         ("a date that is `infinity`",),
         "src/wms_sync/flatten/strict_types.py",
-        "    DATE: date,\n",
+        "    DATE: Annotated[str, Meta(pattern=_DATE)],\n",
         "    DATE: str,\n",
         GATE,
     ),

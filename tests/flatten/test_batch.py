@@ -149,38 +149,41 @@ def test_a_repaired_page_leaves_no_file_behind(land, tmp_path):
     assert list(work.rglob("*.json")) == []
 
 
-def test_an_unknown_key_is_counted_on_every_page_once_the_gate_knows_it(land, tmp_path):
-    pages = land(*(page_with(number, colour="red", packages=[{"wrapped": None}]) for number in range(1, 5)))
+@pytest.mark.parametrize("key", ["colour", 'gift"wrap\n'])
+def test_an_unknown_key_is_counted_on_every_page(flattener, land, tmp_path, key):
+    pages = land(*(page_with(number, **{key: "red"}, packages=[{"wrapped": None}]) for number in range(1, 5)))
 
-    with Flattener(work_dir=tmp_path / "work") as flattener:
-        first = flattener.flatten(pages[:2], window_id="w", part=1, parquet_dir=tmp_path)
-        second = flattener.flatten(pages[2:], window_id="w", part=2, parquet_dir=tmp_path)
+    first = flattener.flatten(pages[:2], window_id="w", part=1, parquet_dir=tmp_path)
+    second = flattener.flatten(pages[2:], window_id="w", part=2, parquet_dir=tmp_path)
 
     what = "path, example, occurrences"
-    expected = [("Shipment.colour", '"red"', 1), ("Shipment.colour", '"red"', 1)]
+    expected = [(f"Shipment.{key}", '"red"', 1), (f"Shipment.{key}", '"red"', 1)]
     expected += [("ShipmentPackage.wrapped", "null", 1), ("ShipmentPackage.wrapped", "null", 1)]
     assert rows(first.files["ops_schema_drift"], what) == expected
     assert rows(second.files["ops_schema_drift"], what) == expected
     assert (first.drift, second.drift, second.rows["shipments"]) == (4, 4, 2)
 
 
-def test_a_key_that_no_field_can_be_named_by_is_counted_on_every_page(land, tmp_path):
-    pages = land(*(page_with(number, **{'gift"wrap\n': "blue"}) for number in range(1, 5)))
-
-    with Flattener(work_dir=tmp_path / "work") as flattener:
-        flattener.flatten(pages[:2], window_id="w", part=1, parquet_dir=tmp_path)
-        later = flattener.flatten(pages[2:], window_id="w", part=2, parquet_dir=tmp_path)
-
-    assert (later.drift, later.quarantined, later.rows["shipments"]) == (2, 0, 2)
-
-
-def test_a_misfit_is_found_behind_a_key_that_the_gate_has_learned(land, tmp_path):
+def test_a_misfit_is_found_beside_an_unknown_key(flattener, land, tmp_path):
     pages = land(page_with(1, colour="red"), page_with(2, colour="red", is_international="perhaps"))
 
-    with Flattener(work_dir=tmp_path / "work") as flattener:
-        done = flattener.flatten(pages, window_id="w", part=1, parquet_dir=tmp_path)
+    done = flattener.flatten(pages, window_id="w", part=1, parquet_dir=tmp_path)
 
     assert (done.quarantined, done.drift) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("odd", "column", "quarantined"),
+    [({"packed_at": "2024-01-01t00:00:00z"}, "packed_at", 0), ({"order": {"id": "9" * 25}}, "order_id", 1)],
+)
+def test_what_passes_the_gate_but_not_duckdb_costs_no_other_cell(flattener, land, tmp_path, odd, column, quarantined):
+    pages = land(page_with(1, scac="A"), page_with(2, scac="B", **odd), page_with(3, scac="C"))
+
+    done = flattener.flatten(pages, window_id="w", part=1, parquet_dir=tmp_path)
+
+    found = rows(done.files["shipments"], f"id, scac, {column} is null")
+    assert found == [(1, "A", True), (2, "B", bool(quarantined)), (3, "C", True)]
+    assert done.quarantined == quarantined
 
 
 @pytest.mark.parametrize(("size", "codec"), [(SMALL_BYTES - 1, "SNAPPY"), (SMALL_BYTES, "ZSTD")])

@@ -105,7 +105,7 @@ class Fixture:
         try:
             return page, cost, self.objects()
         except CONTENT_ERRORS:
-            cost = self.reader.read([page], "w", unreadable=self.reader.unreadable([page]))
+            cost = self.reader.read([page], "w", repairing_all=True)
             return page, cost, self.objects()
 
     def objects(self):

@@ -17,8 +17,7 @@ from typing import Any
 import duckdb
 
 from wms_sync.flatten.objects import lines, read_of
-from wms_sync.flatten.shape import COLLECTION, PRODUCTS, create_types, shape_of
-from wms_sync.flatten.split import SHARED
+from wms_sync.flatten.shape import COLLECTION, PRODUCTS, SHARED, create_types, shape_of
 from wms_sync.flatten.statements import Kinds
 
 KINDS = (

@@ -7,7 +7,7 @@ flattener uses one processor: several flatteners side by side cost two thirds of
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -95,19 +95,16 @@ class Flattener:
         return Flattened(rows, files, found.quarantined, removed, found.drift, time.monotonic() - started)
 
     def _flatten(self, batch: Batch) -> tuple[Findings, dict[str, int], dict[str, Path]]:
-        """Read the pages that passed the gate unchanged; if DuckDB fails, find and repair the pages it cannot read."""
+        """Read the pages; if DuckDB cannot read one that passed the gate, repair every page of the batch."""
         try:
-            return self._read_and_write(batch, ())
+            return self._read_and_write(batch)
         except CONTENT_ERRORS:
-            unreadable = self._reader.unreadable(batch.pages)
-            if not unreadable:
-                raise
-            return self._read_and_write(batch, unreadable)
+            return self._read_and_write(batch, repairing_all=True)
 
     def _read_and_write(
-        self, batch: Batch, unreadable: Collection[RawPage]
+        self, batch: Batch, *, repairing_all: bool = False
     ) -> tuple[Findings, dict[str, int], dict[str, Path]]:
-        found = self._reader.read(batch.pages, batch.window_id, unreadable=unreadable)
+        found = self._reader.read(batch.pages, batch.window_id, repairing_all=repairing_all)
         kinds = self._reader.kinds
         filled = {*kinds.filled, *found.filled}
         if kinds.filled:

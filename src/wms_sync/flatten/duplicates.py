@@ -7,13 +7,12 @@ are checked together, with iterators that run in C; only if an id repeats is eac
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import Any
 
-from wms_sync.flatten.routes import Route, at_end
-from wms_sync.flatten.shape import COLLECTION, PRODUCTS, ListNode, Node, ObjectNode
+from wms_sync.flatten.shape import COLLECTION, PRODUCTS, Node, ObjectNode, Route, at_end, routes
 
 Ids = Sequence[Any]
 """Ids as they are on the page: numbers, or numbers as text."""
@@ -24,7 +23,9 @@ class Duplicates:
     """Finds duplicates in the lists inside objects of one kind, decoded with the shape ``node``."""
 
     def __init__(self, node: Node) -> None:
-        self._routes = list(_routes(node, ()))
+        self._routes = [
+            route for route, found in routes(node) if route[-1][1] and isinstance(found, ObjectNode) and found.keyed
+        ]
 
     def inside(self, objects: Sequence[Any]) -> bool:
         """Return whether any list inside these objects contains an object twice."""
@@ -41,17 +42,6 @@ def kinds_repeat(ids: Mapping[str, Ids]) -> bool:
     return _repeat(chain.from_iterable(products), sum(map(len, products))) or any(
         _repeat(one, len(one)) for one in others
     )
-
-
-def _routes(node: Node, before: Route) -> Iterator[Route]:
-    """Yield the routes to every list whose elements are keyed."""
-    if isinstance(node, ListNode):
-        if isinstance(node.element, ObjectNode) and node.element.keyed:
-            yield before
-        yield from _routes(node.element, before)
-    elif isinstance(node, ObjectNode):
-        for name, child in node.fields.items():
-            yield from _routes(child, (*before, (name, isinstance(child, ListNode))))
 
 
 def _repeats(objects: Sequence[Any], route: Route) -> bool:

@@ -9,8 +9,9 @@ object that has a key ``_page`` itself fails to be read, as any object that has 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import msgspec
@@ -18,7 +19,6 @@ import msgspec
 from wms_sync import sql_files
 from wms_sync.catalogue import literal
 from wms_sync.durable import PRIVATE_FILE, make_private
-from wms_sync.flatten.split import ObjectBytes
 from wms_sync.flatten.statements import Kinds
 
 # What DuckDB raises for the content of a file; running out of memory or disk is not among them.
@@ -30,14 +30,15 @@ _PAGE = "_page"
 _NO_KEYS = b'"":null}'
 Columns = Mapping[str, Mapping[str, str]]
 """The type of each field in SQL, by kind."""
+ObjectBytes = Mapping[str, Sequence[Any]]
+"""The bytes of each object, by kind."""
 
 
 class Objects:
     """Files of objects in ``folder``, which DuckDB reads as rows of _page and the object's fields."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path, columns: Columns) -> None:
+    def __init__(self, folder: Path, columns: Columns) -> None:
         make_private(folder)
-        self._connection = connection
         self._columns = columns
         self._largest = _MEBIBYTE
         self._paths = {kind: folder / f"{kind}.jsonl" for kind in columns}
@@ -65,15 +66,6 @@ class Objects:
     def kinds(self) -> Kinds:
         """Return what statements read."""
         return Kinds({kind: self._read(kind) for kind in self._paths}, self._columns, frozenset(self._filled))
-
-    def readable(self) -> bool:
-        """Return whether DuckDB can read every object strictly."""
-        try:
-            for kind in self._filled:
-                self._connection.execute(f"select count(columns(*)) from {self._read(kind)}").fetchall()
-        except CONTENT_ERRORS:
-            return False
-        return True
 
     def _read(self, kind: str) -> str:
         return read_of(self._paths[kind], self._columns[kind], self._largest)

@@ -7,9 +7,11 @@ object node knows its kind (``Order``) if it is one of those under ``included``,
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import cast
+from itertools import chain
+from operator import attrgetter
+from typing import Any, cast
 
 import duckdb
 from duckdb.sqltypes import DuckDBPyType
@@ -32,6 +34,10 @@ PRODUCTS = (
     "PackagingSupplies",
 )
 """Kinds whose rows share one table with one key, so that ids must be unique across all of them."""
+SHARED = frozenset(
+    {*PRODUCTS, "Brand", "Merchant", "Retailer", "RetailerShipToLocation", "ThirdPartyBillingGroup", "Warehouse"}
+)
+"""Kinds that many shipments refer to: page after page repeats their objects, byte for byte."""
 # Kinds whose id is the key of a row, wherever the object is on the page.
 _KEYED_BY_ID = {"Gallery", "GalleryItem", "OrderItem", "ShipmentItem"}
 _TYPE = re.compile(r'^create type "?(\w+)"?', re.MULTILINE)
@@ -75,6 +81,8 @@ class ObjectNode(Struct, frozen=True):
 
 
 Node = ValueNode | ListNode | ObjectNode
+Route = tuple[tuple[str, bool], ...]
+"""Fields to follow from an object, and of each whether it is a list."""
 
 
 class Shape(Struct, frozen=True):
@@ -90,6 +98,26 @@ class Shape(Struct, frozen=True):
         """Return the shapes of one object of ``collection`` and of each kind that is a list under ``included``."""
         listed = {kind: node.element for kind, node in self.included.items() if isinstance(node, ListNode)}
         return {COLLECTION: self.collection.element, **listed}
+
+
+def routes(node: Node, before: Route = ()) -> Iterator[tuple[Route, Node]]:
+    """Yield everything inside an object, with the route to it: of a list its element."""
+    for name, child in node.fields.items() if isinstance(node, ObjectNode) else ():
+        is_list = isinstance(child, ListNode)
+        inner = child.element if isinstance(child, ListNode) else child
+        route = (*before, (name, is_list))
+        yield route, inner
+        yield from routes(inner, route)
+
+
+def at_end(objects: Sequence[Any], route: Route) -> Iterable[Any]:
+    """Return what the field at the end of the route holds, of each object that has one; it may be None."""
+    holders: Iterable[Any] = objects
+    for name, is_list in route[:-1]:
+        holders = filter(None, map(attrgetter(name), holders))
+        if is_list:
+            holders = chain.from_iterable(holders)
+    return map(attrgetter(route[-1][0]), holders)
 
 
 def create_types(connection: duckdb.DuckDBPyConnection) -> None:

@@ -12,7 +12,7 @@ is read like any other: its shipments have a status, an order or items.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from wms_sync.flatten.values import converted, means_null
@@ -22,9 +22,6 @@ SAYS_NOTHING = "a stub: it has neither a status nor an order nor items"
 _STATUS = "deleted"
 _FLAGS = ("is_deleted", "deleted")
 _TIME = "deleted_at"
-SIGNS = frozenset({*_FLAGS, _TIME})
-"""Keys that say that a shipment is deleted; no type of ``sql/types`` has them."""
-_NOT_SAID = (b"", b"false", b"null")
 _EMPTY: tuple[object, ...] = (None, "", [])
 
 
@@ -36,17 +33,9 @@ def why_stub(record: Mapping[str, Any]) -> str | None:
     return SAYS_NOTHING if is_bare else None
 
 
-def may_hold_stub(records: Iterable[Any], signs: Sequence[str]) -> bool:
-    """Return whether ``why_stub`` should be asked about any of these decoded records.
-
-    ``signs`` are the attributes that hold the ``SIGNS``, as ``Raw``.
-    """
-    return any(
-        _is_deleted_status(record.status)
-        or (not record.status and record.order is None and not record.items)
-        or any(bytes(getattr(record, sign)) not in _NOT_SAID for sign in signs)
-        for record in records
-    )
+def may_be_stub(record: Any) -> bool:  # noqa: ANN401 - a generated struct
+    """Return whether a decoded record may be a stub. It has no key that ``sql/types`` does not have."""
+    return _is_deleted_status(record.status) or (not record.status and record.order is None and not record.items)
 
 
 def _says_deleted(record: Mapping[str, Any]) -> bool:

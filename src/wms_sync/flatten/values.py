@@ -1,4 +1,4 @@
-"""Convert a JSON value to a value of a DuckDB type, with one function per type. Used on the slow path (``repair``).
+"""Convert a JSON value to a value of a DuckDB type, with one function per type, for ``repair``.
 
 The result is canonical: JSON that DuckDB reads as exactly this value, whatever its own casts make of texts. So this
 module alone decides which texts are numbers and times; the gate passes nothing that would be read differently here.
