@@ -1,10 +1,10 @@
 """Repair a page that did not pass the gate: find every misfit and every unknown key, and keep the rest.
 
-Python parses the page and walks it along its shape, value by value. A
-value that does not fit becomes null and a ``Misfit``; an unusable record or a stub is removed and becomes a ``Misfit``
-as a whole; an unknown key is counted. The rest is written as JSON again, each value in the form that ``values`` gives,
-and DuckDB reads it like any page. If a list contains an object twice, the first occurrence stays and the others become
-misfits, except exact copies under ``included``.
+Python parses the page and walks it along its shape, value by value. A value that does not fit becomes null and a
+``Misfit``; an unusable record or a stub is removed and becomes a ``Misfit`` as a whole; an unknown key is counted. The
+rest is written as JSON again, each value in the form that ``values`` gives, and DuckDB reads it like any page. If a
+list contains an object twice, the first occurrence stays and the others become misfits, except exact copies under
+``included``.
 
 Accepted without a finding, because nothing is lost: whole numbers and flags written as text, ``12.0``, numbers and
 booleans where text is expected, ``[]`` for an object (PHP's empty object), a date followed by midnight, and other ways

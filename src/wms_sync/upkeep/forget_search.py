@@ -3,7 +3,7 @@
 A page names an order where its shipments refer to it and where it is included; both become rows. So a window without
 such rows need not be read, if its Parquet files are sure to have all rows of its pages: they are complete, nothing was
 quarantined or had another form than its type, and its pages are those that were flattened. Every other window may name
-any order: half-read and abandoned ones, those that are not flattened yet, those of release 0.1.0.
+any order: half-read and abandoned ones, and those that are not flattened yet.
 """
 
 from __future__ import annotations
