@@ -23,8 +23,8 @@ from pipelines.sources import PLAN, tag_run
 from pipelines.stopping import Stopping
 from wms_sync.errors import WmsSyncError
 from wms_sync.master_data.errors import MasterDataError
-from wms_sync.master_data.kinds.folder import files_of, folder_of
 from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.kinds.table import files_of, folder_of
 from wms_sync.master_data.plan.steps import Plan
 from wms_sync.master_data.push.file import PushReport, plan_file, push_file
 from wms_sync.runs.pushing import Handled, counts_of, end_by, failures_of, purpose_of

@@ -25,11 +25,10 @@ from pipelines.asset_keys import location_tags
 from pipelines.jobs import AssetJob
 from pipelines.master_data import GivenFile, push_name, run_config
 from pipelines.sensors import UNFINISHED
-from wms_sync.master_data.file.csv_file import digest_of
-from wms_sync.master_data.kinds.folder import files_of, folder_of
+from wms_sync.master_data.csv_file import digest_of
 from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.master_data.kinds.table import KINDS
-from wms_sync.master_data.push.locks import pusher
+from wms_sync.master_data.kinds.table import KINDS, files_of, folder_of
+from wms_sync.master_data.push.pushed_files import pusher
 from wms_sync.settings import Settings
 from wms_sync.state.push_files import PushedFile, PushFiles
 from wms_sync.state.store import StateStore

@@ -29,7 +29,7 @@ from wms_sync.durable import keep_private
 from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.extras import lacks
 from wms_sync.layout import Layout
-from wms_sync.master_data.kinds.folder import SAMPLES
+from wms_sync.master_data.kinds.table import SAMPLES
 from wms_sync.settings import PREFIX, Settings
 
 SHIPMENTS, SEED, DAYS = 5000, 7, 30

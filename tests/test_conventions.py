@@ -28,7 +28,7 @@ STEPS = [
     "reports", "alerts", "runs",
 ]  # fmt: skip
 """The packages of ``wms_sync``: each may import those before it and not those behind it."""
-PUSH_STEPS = ["file", "fields", "kinds", "check", "plan", "push"]
+PUSH_STEPS = ["fields", "kinds", "check", "plan", "push"]
 """The packages of ``wms_sync.master_data``, likewise."""
 
 

@@ -24,8 +24,7 @@ from wms_sync import sql_files
 from wms_sync.durable import make_private
 from wms_sync.errors import SettingsError
 from wms_sync.extras import lacks
-from wms_sync.master_data.kinds.folder import SAMPLES, files_of
-from wms_sync.master_data.kinds.table import KINDS
+from wms_sync.master_data.kinds.table import KINDS, SAMPLES, files_of
 from wms_sync.master_data.plan.steps import SHOWN
 from wms_sync.master_data.push.file import plan_file
 from wms_sync.settings import Settings

@@ -24,7 +24,7 @@ from pipelines.logs import Lines, handling, stamped
 from wms_sync.durable import keep_private, unusable
 from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.interrupts import interruptible
-from wms_sync.master_data.kinds.names import NAMES
+from wms_sync.master_data.kinds.table import NAMES
 from wms_sync.settings import Settings
 
 INTERRUPTED = 130

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from wms_sync.master_data.check.rows import Offence
+from wms_sync.master_data.check.header import Offence
 from wms_sync.master_data.kinds.columns import columns_of
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.plan.steps import SHOWN, Action, Plan, Step

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.master_data.files import SAMPLES, checked, read
 from wms_sync.master_data.check.rows import check
-from wms_sync.master_data.file.csv_file import read_csv
+from wms_sync.master_data.csv_file import read_csv
 from wms_sync.master_data.kinds.columns import columns_of
 from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
 from wms_sync.master_data.kinds.products import PRODUCTS

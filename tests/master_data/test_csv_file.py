@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.master_data.files import read
+from wms_sync.master_data.csv_file import CsvFile, canonical, read_csv
 from wms_sync.master_data.errors import UnreadableFile
-from wms_sync.master_data.file.csv_file import CsvFile, canonical, read_csv
 
 ENCODINGS = {"utf-8": "utf-8", "utf-8-sig": "utf-8-sig", "utf-16": "utf-16-le", "utf-16-be": "utf-16-be"}
 

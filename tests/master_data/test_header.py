@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tests.master_data.files import checked, offences
 from wms_sync.master_data.check.rows import check
-from wms_sync.master_data.file.csv_file import read_csv
+from wms_sync.master_data.csv_file import read_csv
 from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
 from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.retailers import RETAILERS

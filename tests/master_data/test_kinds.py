@@ -6,12 +6,8 @@ import duckdb
 import pytest
 
 from wms_sync import sql_files
-from wms_sync.master_data.kinds import names
 from wms_sync.master_data.kinds.columns import columns_of
-from wms_sync.master_data.kinds.folder import SAMPLES
-from wms_sync.master_data.kinds.table import KINDS, in_shipments, kind_named
-
-NAMES = [kind.name for kind in KINDS]
+from wms_sync.master_data.kinds.table import IN_SHIPMENTS, KINDS, NAMES, SAMPLES, kind_named
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -34,9 +30,5 @@ def test_the_query_of_a_kind_says_of_its_rows_what_the_kind_says(kind, shown):
     assert said == [(kind.name, kind.is_unique)]
 
 
-def test_the_names_are_those_of_the_kinds():
-    assert tuple(NAMES) == names.NAMES
-
-
 def test_only_kinds_with_a_query_are_looked_for_in_shipments():
-    assert in_shipments() == names.IN_SHIPMENTS == ("retailers", "products")
+    assert IN_SHIPMENTS == ("retailers", "products")

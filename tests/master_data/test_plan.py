@@ -18,7 +18,7 @@ from tests.conftest import CONFIG
 from tests.master_data.conftest import MERCHANT
 from wms_sandbox.app import Sandbox
 from wms_sandbox.identities import retailer_code, retailer_id
-from wms_sync.master_data.check.offences import Record, Reference
+from wms_sync.master_data.check.records import Record, Reference
 from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
 from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.retailers import RETAILERS

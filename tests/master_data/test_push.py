@@ -35,7 +35,7 @@ from wms_sync.master_data.kinds.retailers import RETAILERS
 from wms_sync.master_data.push.apply import GIVE_UP_AFTER, GIVE_UP_BUSY, GIVE_UP_IN_DOUBT
 from wms_sync.master_data.push.file import PushReport
 from wms_sync.master_data.push.outcomes import Outcome, PushProgress
-from wms_sync.master_data.push.unfinished import needs, unfinished
+from wms_sync.master_data.push.pushed_files import needs, unfinished
 from wms_sync.state.ledger import LEDGER_LACKS, State
 
 TAGS = LOCATION_TAGS

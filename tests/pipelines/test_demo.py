@@ -5,7 +5,7 @@ import pytest
 from pipelines.cli.demo import MARK, run_demo
 from pipelines.home import HOME_VARIABLE
 from wms_sync.errors import SettingsError
-from wms_sync.master_data.kinds.table import in_shipments
+from wms_sync.master_data.kinds.table import IN_SHIPMENTS
 from wms_sync.state.ledger import PushLedger, State
 
 
@@ -21,7 +21,7 @@ def test_the_demo_ends_with_every_sample_created_and_seen_again(tmp_path, capfd,
     with PushLedger(f"sqlite:///{folder / 'state.db'}") as ledger:
         assert {entry.state for entry in ledger.all()} == {State.CREATED}
         assert len(ledger.all()) == 17
-        assert ledger.unseen(in_shipments()) == 0
+        assert ledger.unseen(IN_SHIPMENTS) == 0
 
 
 def test_a_folder_that_is_no_demo_is_left_alone(tmp_path):

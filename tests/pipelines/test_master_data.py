@@ -21,7 +21,7 @@ from wms_sync.master_data.errors import TooManyCreates, UnreadableFile
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.retailers import RETAILERS
-from wms_sync.master_data.kinds.table import in_shipments
+from wms_sync.master_data.kinds.table import IN_SHIPMENTS
 from wms_sync.state.ledger import PushLedger, State
 
 RETAILERS_KEY = master_data.key(RETAILERS)
@@ -286,10 +286,10 @@ def test_a_sync_tells_the_ledger_what_came_back(make_settings, folder, instance,
     service.sandbox.advance(seconds=3600, new=5)
     service.sandbox.advance(seconds=10)
     with PushLedger(settings.database_url) as ledger:
-        assert ledger.unseen(in_shipments()) == 1
+        assert ledger.unseen(IN_SHIPMENTS) == 1
         run_sync(settings, instance=instance)
         [entry] = ledger.all()
-        assert ledger.unseen(in_shipments()) == 0
+        assert ledger.unseen(IN_SHIPMENTS) == 0
     assert (entry.state, entry.seen_at is not None) == (State.CREATED, True)
 
 

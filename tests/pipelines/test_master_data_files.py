@@ -17,7 +17,7 @@ from pipelines.master_data import DOUBTFUL
 from pipelines.master_data_files import LOOK_SECONDS, PAUSES, SETTLE_SECONDS
 from tests.conftest import opened_store, turn_at
 from wms_sandbox.errors import failed
-from wms_sync.master_data.file.csv_file import digest_of
+from wms_sync.master_data.csv_file import digest_of
 from wms_sync.settings import Settings
 from wms_sync.state.push_files import PushedFile, PushFiles
 

@@ -33,10 +33,9 @@ from wms_sandbox.config import SandboxConfig
 from wms_sandbox.faults import AnswerLost
 from wms_sandbox.server import SandboxServer
 from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
-from wms_sync.master_data.kinds.names import NAMES
 from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.retailers import RETAILERS
-from wms_sync.master_data.kinds.table import kind_named
+from wms_sync.master_data.kinds.table import NAMES, kind_named
 from wms_sync.master_data.push.file import PushReport, plan_file
 from wms_sync.master_data.push.outcomes import Applied, Outcome, PushProgress, Result
 from wms_sync.reports.doctor import examine

@@ -23,8 +23,7 @@ from wms_sync.extract.plan import data_as_of, late_after
 from wms_sync.grammar import DID_NOT_FIT, UNKNOWN, agreed, count_of
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.table import KINDS
-from wms_sync.master_data.push.locks import pusher
-from wms_sync.master_data.push.unfinished import unfinished
+from wms_sync.master_data.push.pushed_files import pusher, unfinished
 from wms_sync.reports.inbox import InboxEntry, open_entries
 from wms_sync.settings import Settings
 from wms_sync.state.audits import Audits

@@ -1,6 +1,6 @@
-"""From CSV files of master data to records that the service has, one room a step; each imports only those above it.
+"""From CSV files of master data to records that the service has; each step imports only those above it.
 
-    file      a CSV file as text
+    csv_file  a CSV file as text
     fields    what a cell may hold
     kinds     what can be created: one value a kind, with its body and columns
     check     each row against every rule that can be checked without the service

@@ -23,7 +23,7 @@ from wms_sync.extract.clocks import what_is_off
 from wms_sync.extract.nights import is_being_retried
 from wms_sync.grammar import DID_NOT_FIT, UNKNOWN, agreed, count_of
 from wms_sync.layout import Layout
-from wms_sync.master_data.push.unfinished import needs
+from wms_sync.master_data.push.pushed_files import needs
 from wms_sync.settings import Settings
 from wms_sync.state.acknowledgements import fingerprint
 from wms_sync.state.errors import RestoreUnfinished

@@ -30,11 +30,9 @@ from wms_sync.errors import WmsSyncError
 from wms_sync.extract.clocks import apart
 from wms_sync.grammar import count_of
 from wms_sync.layout import Layout
-from wms_sync.master_data.kinds.folder import files_of, folder_of
-from wms_sync.master_data.kinds.table import KINDS, in_shipments
+from wms_sync.master_data.kinds.table import IN_SHIPMENTS, KINDS, files_of, folder_of
 from wms_sync.master_data.plan.lookup import METHODS, MerchantLookup
-from wms_sync.master_data.push.locks import pusher
-from wms_sync.master_data.push.unfinished import needs, unfinished
+from wms_sync.master_data.push.pushed_files import needs, pusher, unfinished
 from wms_sync.reports.attention import tables_gone
 from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
 from wms_sync.reports.findings import Finding
@@ -347,7 +345,7 @@ def _tables(settings: Settings) -> Iterator[Finding]:
 
 def _ledger(settings: Settings) -> Iterator[Finding]:
     with PushLedger(settings.database_url) as ledger:
-        sent, doubtful, unseen = sum(ledger.counts().values()), len(ledger.unsure()), ledger.unseen(in_shipments())
+        sent, doubtful, unseen = sum(ledger.counts().values()), len(ledger.unsure()), ledger.unseen(IN_SHIPMENTS)
     with StateStore(settings.database_url) as store:
         behind = is_behind(settings, store)
     if behind:

@@ -20,9 +20,9 @@ from wms_sync.extract.plan import gaps_so_far, late_after, sync_cursor
 from wms_sync.extract.read import BEFORE_START
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
-from wms_sync.master_data.kinds.names import IN_SHIPMENTS, NAMES
-from wms_sync.master_data.push.locks import pusher
-from wms_sync.master_data.push.unfinished import unfinished
+from wms_sync.master_data.kinds.table import IN_SHIPMENTS, NAMES, kind_named
+from wms_sync.master_data.plan.steps import what_to_do
+from wms_sync.master_data.push.pushed_files import pusher, unfinished
 from wms_sync.reports.attention import Item, items_of, marked
 from wms_sync.reports.inbox import InboxEntry, open_entries
 from wms_sync.settings import Settings
@@ -243,9 +243,6 @@ class _Pushed(Struct, frozen=True):
 
 
 def _doubt(entry: Entry) -> Doubt:
-    from wms_sync.master_data.kinds.table import kind_named  # long to import, and doubts are rare
-    from wms_sync.master_data.plan.steps import what_to_do
-
     advice = what_to_do(kind_named(entry.kind), entry.state)
     return Doubt(entry.kind, entry.key, entry.intended_at, entry.message, advice)
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from wms_sync.grammar import count_of
-from wms_sync.master_data.check.offences import Offence
-from wms_sync.master_data.file.csv_file import CsvFile
-from wms_sync.master_data.kinds.columns import RAW, Column, column_named, columns_of, nearest
+from wms_sync.master_data.csv_file import CsvFile
+from wms_sync.master_data.fields.json_columns import RAW
+from wms_sync.master_data.kinds.columns import Column, column_named, columns_of, nearest
 from wms_sync.master_data.kinds.kind import Kind
 
 if TYPE_CHECKING:
@@ -22,6 +22,18 @@ if TYPE_CHECKING:
 
 REASONS = "_rejected_because"
 """The extra column in a file of rejected rows; it is ignored when the file is read."""
+
+
+class Offence(Struct, frozen=True):
+    """A cell or a row that breaks a rule; ``rule`` is a sentence that says what is wrong and what to do.
+
+    ``column`` is named as the file writes it; ``value`` is the cell as it was written.
+    """
+
+    line: int
+    column: str | None
+    value: str
+    rule: str
 
 
 class FileColumn(Struct, frozen=True, eq=False):

@@ -22,11 +22,10 @@ from msgspec.structs import replace
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from wms_sync.master_data.check.across_rows import duplicate_keys, parents_first
-from wms_sync.master_data.check.header import FileColumn, Header, Texts, read_header
-from wms_sync.master_data.check.offences import Offence, Record, Reference
-from wms_sync.master_data.fields import resource_json
-from wms_sync.master_data.fields.resource_json import Overlay, decides, overlaid
+from wms_sync.master_data.check.header import FileColumn, Header, Offence, Texts, read_header
+from wms_sync.master_data.check.records import Record, Reference, duplicate_keys, parents_first
+from wms_sync.master_data.csv_file import GUESSED, CsvFile
+from wms_sync.master_data.fields.json_columns import NO_OVERLAY, RAW, Overlay, decides, overlaid, read_overlay
 from wms_sync.master_data.fields.rules import (
     GIVEN,
     NUMBER,
@@ -37,9 +36,7 @@ from wms_sync.master_data.fields.rules import (
     no_doubt,
     two_ways,
 )
-from wms_sync.master_data.file.csv_file import CsvFile
-from wms_sync.master_data.file.decode import GUESSED
-from wms_sync.master_data.kinds.columns import RAW, Column, columns_of
+from wms_sync.master_data.kinds.columns import Column, columns_of
 from wms_sync.master_data.kinds.kind import Kind
 
 if TYPE_CHECKING:
@@ -49,8 +46,6 @@ _ENGLISH_ERRORS = frozenset({"#N/A", "#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#
 SPREADSHEET_ERRORS = _ENGLISH_ERRORS | {"#NV", "#BEZUG!", "#WERT!", "#ZAHL!", "#VALEUR!", "#NOM?", "#NOMBRE!"}
 """What Excel writes in place of a value, in English and some other languages."""
 _NO_VALUE = frozenset({"null", "(null)", "<null>", "nan"})
-
-__all__ = ["Checked", "Offence", "Record", "Reference", "check"]
 
 
 class Checked(Struct, frozen=True, eq=False):
@@ -134,12 +129,12 @@ def _overlay(file: CsvFile, kind: Kind, line: int, row: dict[FileColumn, str]) -
     """Take the cell ``resource_json`` out of a row; return its overlay and what is wrong with it."""
     placed = next((one for one in row if one.column.name == RAW), None)
     if placed is None:
-        return resource_json.NO_OVERLAY, []
+        return NO_OVERLAY, []
     text = row.pop(placed)
     try:
-        return resource_json.read(text, kind.key, kind.as_stored(_text(row, kind.key))), []
+        return read_overlay(text, kind.key, kind.as_stored(_text(row, kind.key))), []
     except Broken as broken:
-        return resource_json.NO_OVERLAY, [_offence(file, line, placed, str(broken))]
+        return NO_OVERLAY, [_offence(file, line, placed, str(broken))]
 
 
 def _text(row: Mapping[FileColumn, str], name: str) -> str:

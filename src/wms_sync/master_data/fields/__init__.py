@@ -1,1 +1,1 @@
-"""What a cell may hold: rules of single cells, custom fields, the column of JSON, groups that several kinds share."""
+"""What a cell may hold: rules of single cells, custom fields, the column of JSON."""

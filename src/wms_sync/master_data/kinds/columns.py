@@ -15,14 +15,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 from typing_extensions import get_type_hints, is_typeddict
 
-from wms_sync.master_data.fields import resource_json
-from wms_sync.master_data.fields.custom_fields import WHOLE, CustomFields
+from wms_sync.master_data.csv_file import CUSTOM_FIELD
+from wms_sync.master_data.fields.json_columns import RAW, WHOLE, CustomFields, overlay_cell
 from wms_sync.master_data.fields.rules import Cell, Refers
-from wms_sync.master_data.file.csv_file import CUSTOM_FIELD
 from wms_sync.master_data.kinds.kind import Kind
 
-RAW = resource_json.COLUMN
-"""The column that can hold anything; see ``resource_json``."""
 _GROUP_ENDS = (".value", ".amount", "_code", "_codes", "_skus", "_id", "_ids")
 
 
@@ -70,7 +67,7 @@ def columns_of(kind: Kind) -> tuple[Column, ...]:
             known = found.setdefault(column.name, column)
             if known is not column:
                 found[column.name] = replace(known, types=(*known.types, type_))
-    raw = Column(RAW, (RAW,), resource_json.cell(), tuple(kind.bodies), required=False, with_group=False)
+    raw = Column(RAW, (RAW,), overlay_cell(), tuple(kind.bodies), required=False, with_group=False)
     return (*found.values(), raw)
 
 

@@ -8,8 +8,7 @@ from pydantic import with_config
 from typing_extensions import TypedDict
 
 from wms_sync.master_data.fields.rules import FAMILIES, INT32, PALETTE, one_of, tag_name, whole, without_html
-from wms_sync.master_data.fields.shapes import CLOSED, Text255
-from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.kinds.kind import CLOSED, Kind, Text255
 
 
 @with_config(CLOSED)

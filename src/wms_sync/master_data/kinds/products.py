@@ -15,23 +15,23 @@ from typing import Annotated, Required
 from pydantic import with_config
 from typing_extensions import TypedDict
 
-from wms_sync.master_data.fields.custom_fields import product_fields
+from wms_sync.master_data.fields.json_columns import product_fields
 from wms_sync.master_data.fields.rules import barcode, code, extensions, hs_code, listed, one_of, refers, refers_by_id
-from wms_sync.master_data.fields.shapes import (
+from wms_sync.master_data.kinds.kind import (
     CLOSED,
     Country,
     Dimensions,
     Flag,
     FlagOrText,
     Integer,
+    Kind,
+    MerchantMethod,
     Money,
     Quantity,
     Text,
     Texts,
     Weight,
 )
-from wms_sync.master_data.kinds import vendor_products
-from wms_sync.master_data.kinds.kind import Kind, MerchantMethod
 
 Code = Annotated[str, code()]
 HsCode = Annotated[str, hs_code()]
@@ -298,6 +298,30 @@ _NO_UNIT = (
     "in, in^3). Convert the values where they differ, and remove the column."
 )
 
+_VENDOR_COLUMNS = {
+    "barcode": "barcodes",
+    "weight": "weight.value",
+    "length": "dimensions.length",
+    "width": "dimensions.width",
+    "height": "dimensions.height",
+    "country_of_manufacture": "export.country_of_manufacture",
+    "hts_base_code": "export.hs_base_code",
+    "hts_country_code": "export.hs_country_extension",
+    "requires_packaging": "packaging.require_packaging",
+    "can_contain_other_items": "packaging.can_contain_other_items",
+    "unit_qty": "packaging.unit_quantity",
+}
+"""The vendor's names that differ from ours; ``sku``, ``name`` and ``goods_type`` are the same."""
+
+_NOT_CARRIED = (
+    "allowed_container_styles",
+    "valid_containers",
+    "disallowed_containers",
+    "special_supplies",
+    "special_other",
+)
+"""The vendor's columns that the create endpoint has no field for."""
+
 PRODUCTS = Kind(
     name="products",
     type="Product",
@@ -316,8 +340,8 @@ PRODUCTS = Kind(
     body_of_unknown_type=AnyItem,
     read_only=frozenset({"id", "created_at", "updated_at"}),
     not_sendable=dict.fromkeys(("weight.unit", "dimensions.unit", "volume.unit"), _NO_UNIT),
-    aliases=vendor_products.COLUMNS,
-    not_carried=vendor_products.NOT_CARRIED,
+    aliases=_VENDOR_COLUMNS,
+    not_carried=_NOT_CARRIED,
     query="shown/products.sql",
     merchant_method=MerchantMethod("product.search", "sku", ("product_id", "id"), types=("Packaging", "Product")),
 )

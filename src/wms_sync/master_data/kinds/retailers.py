@@ -10,10 +10,9 @@ from typing import Annotated, Required
 from pydantic import with_config
 from typing_extensions import TypedDict
 
-from wms_sync.master_data.fields.custom_fields import retailer_fields
+from wms_sync.master_data.fields.json_columns import retailer_fields
 from wms_sync.master_data.fields.rules import code, one_of, refers, refers_by_id, shipping_method, text
-from wms_sync.master_data.fields.shapes import CLOSED, Text255, Texts
-from wms_sync.master_data.kinds.kind import Kind, MerchantMethod
+from wms_sync.master_data.kinds.kind import CLOSED, Kind, MerchantMethod, Text255, Texts
 
 
 @with_config(CLOSED)

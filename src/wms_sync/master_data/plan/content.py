@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from wms_sync.master_data.check.rows import Record, Reference
+from wms_sync.master_data.check.records import Record, Reference
 
 Remote = Mapping[str, Any]
 """A reference as the service accepts it: ``{type, id}``."""

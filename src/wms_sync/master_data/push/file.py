@@ -24,17 +24,15 @@ from wms_sync.api.merchant import MerchantApi
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.grammar import count_of
 from wms_sync.master_data.check.rows import check
+from wms_sync.master_data.csv_file import read_csv
 from wms_sync.master_data.errors import TooManyCreates, UnreadableFile
-from wms_sync.master_data.file.csv_file import read_csv
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.plan.existing import Lookup, read_existing
 from wms_sync.master_data.plan.lookup import MerchantLookup
 from wms_sync.master_data.plan.steps import NEEDS_A_HAND, SHOWN, WRONG_USAGE, Plan, make_plan
 from wms_sync.master_data.push.apply import Push
-from wms_sync.master_data.push.file_state import FileState
-from wms_sync.master_data.push.locks import push_lock
 from wms_sync.master_data.push.outcomes import GOOD, Applied, Outcome, Result, Watcher
-from wms_sync.master_data.push.rejects import write_rejects
+from wms_sync.master_data.push.pushed_files import FileState, push_lock, write_rejects
 from wms_sync.settings import Settings
 from wms_sync.state.creates_journal import CreatesJournal, JournaledLedger
 from wms_sync.state.ledger import PushLedger

@@ -1,12 +1,17 @@
-"""Custom fields (specification 2.0): one column a code, or one column of JSON, or both.
+"""Columns of JSON: custom fields (specification 2.0), and ``resource_json``.
 
-A retailer's are an object of shapes by code: ``{value}``, ``{id, label}``, a list of ``{id, label}``, ``{amount,
-currency}``. A product's are a list of ``{code, value, label?}``.
+A retailer's custom fields are an object of shapes by code: ``{value}``, ``{id, label}``, a list of ``{id, label}``,
+``{amount, currency}``. A product's are a list of ``{code, value, label?}``. They have one column a code, or one column
+of JSON, or both.
 
 In a column of its own, ``true`` and ``false`` are booleans, digits without a leading zero are an integer, what begins
 with ``{`` or ``[`` is JSON, anything else is text: each cell by itself. ``{"value": "90210"}`` makes a text of digits.
-
 A product's list is sent in the order of codes, so that columns may change places without a change of content.
+
+``resource_json`` is one JSON object per row, an overlay that is merged over the row's other columns. It says what no
+column can: a field that is not in the specification, another shape, an explicit null, an empty value. Its values win
+and are not checked; fields that it does not name keep the value of their column. Objects are merged field by field; any
+other value, and an entry of custom fields, replaces the value below.
 """
 
 from __future__ import annotations
@@ -150,3 +155,59 @@ def _scalar_or_json(cell: str) -> object:
     if cell.casefold() in {"true", "false"}:
         return cell.casefold() == "true"
     return int(cell) if _INTEGER.fullmatch(cell) else cell
+
+
+RAW = "resource_json"
+"""The column of the overlay, which can hold anything."""
+Overlay = Mapping[str, Any]
+NO_OVERLAY: Overlay = {}
+_CUSTOM_FIELDS = "custom_fields"
+
+
+def overlay_cell() -> Cell:
+    """Return the rule of the column ``resource_json``."""
+    return Cell("JSON", "object laid over what the other columns say, also null, empty and unknown fields", _overlay)
+
+
+def read_overlay(text: str, column: str, key: str) -> Overlay:
+    """Read the cell of a row that has ``key`` in the key's ``column``; raise ``Broken`` if it cannot be used."""
+    overlay = _overlay(text)
+    if column in overlay and overlay[column] != key:
+        raise Broken(
+            f"Has {overlay[column]!r} as {column} and the column {column} has {key!r}: make them the same, or leave it "
+            "out of the JSON."
+        )
+    if not isinstance(overlay.get("type", ""), str):
+        raise Broken("Has a type that is no text; put it in quotes.")
+    return overlay
+
+
+def decides(overlay: Overlay, path: tuple[str, ...]) -> bool:
+    """Whether the overlay sets the field at ``path``, by a value there or by one above it that is no object."""
+    inner: object = overlay
+    for step in path:
+        if not isinstance(inner, Mapping):
+            return True
+        if step not in inner:
+            return False
+        inner = inner[step]
+    return True
+
+
+def overlaid(body: Mapping[str, Any], overlay: Overlay) -> dict[str, Any]:
+    """Merge an overlay over a body."""
+    merged = dict(body)
+    for name, value in overlay.items():
+        below = merged.get(name)
+        if isinstance(below, dict) and isinstance(value, dict):
+            merged[name] = below | value if name == _CUSTOM_FIELDS else overlaid(below, value)
+        else:
+            merged[name] = value
+    return merged
+
+
+def _overlay(text: str) -> Overlay:
+    overlay = json_value(text)
+    if not isinstance(overlay, dict):
+        raise Broken('Must be a JSON object, such as {"legal_name": null}.')
+    return overlay

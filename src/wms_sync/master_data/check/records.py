@@ -1,25 +1,56 @@
-"""Rules between the rows of one file: each key stands once, parents come before children.
+"""The records that valid rows become, and the rules between them: each key stands once, parents come before children.
 
 Keys that differ only in case count as the same. The specification says "unique" without saying how case is compared,
 and the answer "already in use" is taken as proof that a row was created, so two such rows could be taken for one. All
-of them are refused, since a create cannot be undone and nothing tells which one was meant. Keys that do differ only in
+of them are refused, since a create cannot be undone and nothing says which one was meant. Keys that do differ only in
 case can be pushed in two files. So do keys whose accents are encoded in two ways, which look the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 from msgspec import Struct
 
 from wms_sync.grammar import agreed
-from wms_sync.master_data.check.offences import Offence, Record, Reference
+from wms_sync.master_data.check.header import Offence
 from wms_sync.master_data.kinds.kind import Kind
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class Reference(Struct, frozen=True):
+    """Another object that a record names, to be resolved before sending.
+
+    ``column`` is the column of the file that names it, as written; ``path`` is its dotted place in the body, where its
+    parent is there already; ``kind`` is the service's word for it; ``keys`` are natural keys, or ids where ``by_id``;
+    ``ids`` is the column that takes ids in place of natural keys.
+    """
+
+    path: str
+    column: str
+    kind: str
+    keys: tuple[str, ...]
+    many: bool
+    by_id: bool = False
+    ids: str = ""
+
+
+class Record(Struct, frozen=True):
+    """A row that keeps every rule that can be checked without the service; ``body`` lacks only its references.
+
+    ``is_raw`` where a part of the body was said in ``resource_json``, which nothing has checked.
+    """
+
+    line: int
+    key: str
+    body: dict[str, Any]
+    references: tuple[Reference, ...]
+    is_raw: bool = False
+
 
 MOST_NAMED = 10
 """A message names so many other rows: a key that fills a column of 40,000 rows made 10 GB of messages."""

@@ -1,1 +1,0 @@
-"""A CSV file as text: its encoding, its records with their lines."""

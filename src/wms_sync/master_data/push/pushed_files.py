@@ -1,0 +1,157 @@
+"""What a push keeps of its file: the lock on its kind, the state of the file, the file of rejected rows.
+
+The state is in the state store from the plan to the end; status, doctor and sensor list the files whose last push left
+rows unsent or waiting. Rejected rows are written as they were, with their reasons in an extra column. Once corrected,
+that file can be pushed as it is: the column is ignored. It comes first, so that a row with too many cells keeps them in
+place. A byte-order mark keeps Excel from reading the file as Windows-1252.
+"""
+
+from __future__ import annotations
+
+import csv
+import glob
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from wms_sync.durable import make_private, write_whole
+from wms_sync.errors import WmsSyncError
+from wms_sync.grammar import agreed, count_of
+from wms_sync.layout import Layout
+from wms_sync.master_data.check.header import REASONS
+from wms_sync.master_data.check.rows import Checked
+from wms_sync.master_data.csv_file import canonical, digest_of
+from wms_sync.master_data.kinds.table import NAMES
+from wms_sync.master_data.plan.steps import Action, Plan
+from wms_sync.master_data.push.outcomes import Applied, Outcome, Result
+from wms_sync.settings import Settings
+from wms_sync.state.lock import Holder, lock_of
+from wms_sync.state.push_files import PushedFile, PushFiles
+
+
+def push_lock(kind: str) -> str:
+    """Return the name of the lock on pushing the kind of this name."""
+    return f"push-{kind}"
+
+
+def pusher(settings: Settings, kind: str) -> Holder | None:
+    """Return who is pushing the kind of this name now."""
+    return lock_of(settings.database_url, settings.layout).holder(what=push_lock(kind))
+
+
+class FileState:
+    """Records one push of one file; opened within its turn."""
+
+    def __init__(self, files: PushFiles, service: str, kind: str, path: Path, run_id: str) -> None:
+        self._files = files
+        self._path = path
+        self._file = PushedFile(service, kind, str(path.absolute()), "", run_id, 0, 0, None, datetime.now(UTC), None)
+
+    def unreadable(self) -> None:
+        """Record that the file cannot be read until its content changes."""
+        self._record(sha256=digest_of(self._path), ended_at=datetime.now(UTC))
+
+    def planned(self, plan: Plan) -> None:
+        """Record the plan, before anything is sent."""
+        self._record(
+            sha256=plan.checked.file.sha256, unsent=plan.sends, waits=plan.counts.get(Action.WAITS, 0), ended_at=None
+        )
+
+    def refused(self, error: WmsSyncError) -> None:
+        """Record why the plan is not applied."""
+        self._record(reason=str(error), ended_at=datetime.now(UTC))
+
+    def ended(self, applied: Applied, unsettled: Sequence[Result]) -> None:
+        """Record that the push is over, and what it left undone."""
+        waits = sum(one.outcome is Outcome.WAITS for one in applied.results)
+        reason = str(applied.stopped or "") or next((one.message for one in unsettled), None)
+        self._record(unsent=len(unsettled), waits=waits, reason=reason, ended_at=datetime.now(UTC))
+
+    def _record(self, **values: object) -> None:
+        self._file = replace(self._file, **values)
+        self._files.record(self._file)
+
+
+GONE_IS_TOLD_FOR = timedelta(days=7)
+"""How long a removed file is still reported: whoever removed it may not know that it was not finished."""
+
+
+def unfinished(settings: Settings) -> tuple[PushedFile, ...]:
+    """Return those files that nobody is pushing now; removed files are left out after some days."""
+    idle = {kind for kind in NAMES if pusher(settings, kind) is None}
+    told_since = datetime.now(UTC) - GONE_IS_TOLD_FOR
+    with PushFiles(settings.database_url) as files:
+        return tuple(
+            one
+            for one in files.unfinished()
+            if one.kind in idle and (Path(one.path).exists() or one.began_at >= told_since)
+        )
+
+
+def needs(settings: Settings, file: PushedFile) -> str:
+    """Say what is open in one file, why, and what happens next or is to be done."""
+    path = Path(file.path)
+    told = [f"{path.name}, pushed on {file.began_at:%Y-%m-%d %H:%M} UTC: {_open(file)}."]
+    if file.reason and file.unsent:
+        told.append(file.reason)
+    return " ".join([*told, *_next(settings, file, path)])
+
+
+def _open(file: PushedFile) -> str:
+    unsent = count_of(file.unsent, *(("row was", "rows were") if file.ended_at else ("row",)))
+    unsent += " not sent or not settled" if file.ended_at else " to send"
+    waits = f"{count_of(file.waits, 'waits', 'wait')} for what {agreed(file.waits, 'it names', 'they name')}"
+    return ", ".join(text for text, count in ((unsent, file.unsent), (waits, file.waits)) if count)
+
+
+def _next(settings: Settings, file: PushedFile, path: Path) -> Iterator[str]:
+    if not file.ended_at:
+        yield "That push was killed."
+    by_hand = f"`wms-sync push {file.kind} {file.path}`"
+    if not path.exists():
+        yield f"The file is gone: put it back, and run {by_hand}."
+    elif file.unsent > settings.push_limit:
+        yield f"Look at the plan; if it is right, raise WMS_PUSH_LIMIT, or run {by_hand} with a higher one."
+    elif settings.push_enabled and path.parent == settings.master_data_dir:
+        yield "Dagster's sensor master_data_files comes back to it."
+    else:
+        yield f"Run {by_hand} again{'' if file.unsent else ' after a sync'}."
+
+
+LONGEST_STEM = 80
+
+
+def write_rejects(layout: Layout, checked: Checked, run_id: str, reasons: Mapping[int, str]) -> Path | None:
+    """Write the rows with ``reasons`` (by line) and return the path; None if no row could be corrected there.
+
+    If the same rows with the same reasons are in the file of an earlier push, or in the pushed file itself, nothing is
+    written, and that is the path.
+    """
+    file = checked.file
+    lines = [line for line in sorted(reasons) if line in file.cells]
+    if not lines or checked.header_is_wrong:
+        return None
+    earlier = next((at for at, name in enumerate(file.header) if canonical(name) == REASONS), None)
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=file.delimiter)
+    writer.writerow([REASONS, *_without(file.header, earlier)])
+    writer.writerows([reasons[line], *_without(file.cells[line], earlier)] for line in lines)
+    content, folder = text.getvalue().encode("utf-8-sig"), make_private(layout.rejects)
+    stem = f"{checked.kind}-{file.path.stem[:LONGEST_STEM]}"
+    # an id is matched by its length: a stem may be the beginning of another one
+    earlier_files = sorted(folder.glob(f"{glob.escape(stem)}-{'?' * len(run_id)}.csv"))
+    pushed = [file.path] if file.path.absolute().parent == folder.absolute() else []
+    for known in (*pushed, *earlier_files):
+        if known.stat().st_size == len(content) and known.read_bytes() == content:
+            return known
+    path = folder / f"{stem}-{run_id}.csv"
+    write_whole(path, content)
+    return path
+
+
+def _without(cells: tuple[str, ...], position: int | None) -> list[str]:
+    """Drop the reasons of an earlier push of the same rows."""
+    return [cell for at, cell in enumerate(cells) if at != position]
