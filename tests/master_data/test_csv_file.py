@@ -16,7 +16,7 @@ from tests.master_data.files import read
 from wms_sync.master_data.csv_file import CsvFile, canonical, read_csv
 from wms_sync.master_data.errors import UnreadableFile
 
-ENCODINGS = {"utf-8": "utf-8", "utf-8-sig": "utf-8-sig", "utf-16": "utf-16-le", "utf-16-be": "utf-16-be"}
+ENCODINGS = {"utf-8": "utf-8", "utf-8-sig": "utf-8-sig", "utf-16": "utf-16-le"}
 
 
 def rows(file: CsvFile) -> dict[int, tuple[str, ...]]:
@@ -55,7 +55,6 @@ def test_the_header_alone_tells_the_delimiter(tmp_path):
         ("code\nKühl 東京\n".encode(), "utf-8"),
         ("\ufeffcode\nKühl 東京\n".encode(), "utf-8-sig"),
         ("\ufeffcode\nKühl 東京\n".encode("utf-16-le"), "utf-16-le"),
-        ("\ufeffcode\nKühl 東京\n".encode("utf-16-be"), "utf-16-be"),
     ],
 )
 def test_encodings_of_spreadsheets(tmp_path, raw, encoding):
@@ -66,12 +65,6 @@ def test_encodings_of_spreadsheets(tmp_path, raw, encoding):
 def test_what_is_not_unicode_is_taken_for_windows_1252_and_the_result_says_so(tmp_path):
     file = read(tmp_path, "code\nKühl – 5 €\n".encode("cp1252"))
     assert (file.encoding, rows(file)) == ("cp1252", {2: ("Kühl – 5 €",)})
-
-
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_the_first_line_that_excel_adds(tmp_path, delimiter):
-    file = read(tmp_path, f"sep={delimiter}\r\ncode{delimiter}name\r\nA{delimiter}Alpha\r\n")
-    assert (file.header_line, file.header, rows(file)) == (2, ("code", "name"), {3: ("A", "Alpha")})
 
 
 def test_a_line_break_inside_quotes_counts_as_a_line(tmp_path):
@@ -95,7 +88,7 @@ def test_names_are_freed_of_case_and_blanks_but_a_custom_code_keeps_its_case(tmp
     assert list(file.frame.columns) == ["code", "name", "custom_fields.EdiId"]
     assert [canonical(name) for name in ("Sort  Order", "sort-order", "Custom Fields.Edi Id")] == [
         "sort_order",
-        "sort_order",
+        "sort-order",
         "custom_fields.Edi Id",
     ]
 
@@ -104,10 +97,6 @@ def test_a_header_that_is_repeated_is_no_row(tmp_path):
     file = read(tmp_path, "code,name\nA,Alpha\nCode,Name\nB,Beta\n")
     assert rows(file) == {2: ("A", "Alpha"), 4: ("B", "Beta")}
     assert [(one.line, one.rule) for one in file.malformed] == [(3, "Repeats the header. Remove the line.")]
-
-
-def test_of_two_byte_order_marks_none_is_part_of_a_name(tmp_path):
-    assert read(tmp_path, "\ufeff\ufeffcode,name\nA,Alpha\n".encode()).header == ("code", "name")
 
 
 def test_a_row_of_another_width_is_set_aside_with_its_cells(tmp_path):
@@ -155,11 +144,11 @@ def test_a_header_without_rows(tmp_path):
         (b"", "it is empty"),
         (b"\n\n,,\n", "it is empty"),
         ("\ufeff".encode(), "it is empty"),
-        (b"sep=;\n", "it is empty"),
-        (b"sep=|\ncode\n", "it says sep=|"),
+        (b"sep=;\r\ncode;name\r\n", "line 1 is sep=; and no header. Remove the line."),
         (b"PK\x03\x04rest", "it is a workbook"),
         (b"\xd0\xcf\x11\xe0rest", "it is a workbook"),
         ("code\nA\n".encode("utf-16-le"), "NUL characters"),
+        ("\ufeffcode\nA\n".encode("utf-16-be"), "NUL characters"),
         (b"\xff\xfec\x00o\x00d", "its first bytes say utf-16-le, but byte 6 is not"),
         (b"code\n\x81\xff\n", "byte 5 is neither UTF-8 nor Windows-1252"),
         ("code\nKühl ".encode() + b"\xe9\n", "byte 11 is not UTF-8 and others are"),
@@ -202,14 +191,11 @@ CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8
 @given(
     table=st.lists(st.tuples(CELL, CELL, CELL), max_size=6),
     delimiter=st.sampled_from([",", ";", "\t"]),
-    encoding=st.sampled_from([*ENCODINGS, "utf-16"]),
+    encoding=st.sampled_from([*ENCODINGS]),
     line_end=st.sampled_from(["\n", "\r\n", "\r"]),
-    excel=st.booleans(),
 )
-def test_what_the_csv_module_writes_comes_back(tmp_path_factory, table, delimiter, encoding, line_end, excel):
+def test_what_the_csv_module_writes_comes_back(tmp_path_factory, table, delimiter, encoding, line_end):
     text = io.StringIO(newline="")
-    if excel:
-        text.write(f"sep={delimiter}{line_end}")
     # the csv module leaves a line break bare that is not its own line end, and no reader can tell that one
     broken = any("\n" in cell or "\r" in cell for row in table for cell in row)
     writer = csv.writer(
@@ -225,7 +211,6 @@ def test_what_the_csv_module_writes_comes_back(tmp_path_factory, table, delimite
         writer.writerow(row)
         if any(cell.strip() for cell in row):
             expected[start] = row
-    mark = "\ufeff" if encoding == "utf-16-be" else ""
-    file = read(tmp_path_factory.mktemp("csv"), (mark + text.getvalue()).encode(encoding))
+    file = read(tmp_path_factory.mktemp("csv"), text.getvalue().encode(encoding))
     assert rows(file) == expected == {line: file.cells[line] for line in file.lines}
     assert (file.delimiter, file.encoding, file.malformed) == (delimiter, ENCODINGS[encoding], ())

@@ -33,7 +33,6 @@ import codecs
 CUSTOM_FIELD = "custom_fields."
 """Prefix of a column for one custom field; the code after it keeps its case."""
 _DELIMITERS = (",", ";", "\t")
-_EXCEL_DELIMITER = re.compile(r"sep=(.)[\r\n]*", re.IGNORECASE)
 _OTHERS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a pipe (FIFO)",
@@ -44,7 +43,7 @@ _OTHERS = {
 """Words for what is no regular file, by the type in its mode."""
 MOST_COLUMNS = 2_000
 """A kind has a hundred, and custom fields; a wider file is another file."""
-_JOINTS = re.compile(r"[\s-]+")
+_BLANKS = re.compile(r"\s+")
 _NAME = re.compile(r"[\w. -]*\w[\w. -]*")
 
 
@@ -85,10 +84,10 @@ def read_csv(path: Path) -> CsvFile:
     raw = _bytes(path)
     text, encoding = decode(path, raw)
     lines = list(io.StringIO(text, newline=""))
-    start, declared = _first_line(path, lines)
+    start = _first_line(path, lines)
     if "\0" in lines[start]:
         raise UnreadableFile(path, "its header holds NUL characters: it is no text. Save it again as 'CSV UTF-8'.")
-    delimiter = declared or _delimiter(lines[start:])
+    delimiter = _delimiter(lines[start:])
     records = _records(lines, start, delimiter)
     header_line, header, trouble = next(records)
     if trouble:
@@ -108,7 +107,7 @@ def read_csv(path: Path) -> CsvFile:
         header_line=header_line,
         header=tuple(header),
         frame=_frame(rows, header),
-        cells=rows | {one.line: one.cells for one in malformed if one.cells},
+        cells=rows | {record.line: record.cells for record in malformed if record.cells},
         malformed=tuple(malformed),
     )
 
@@ -128,7 +127,7 @@ def canonical(name: str) -> str:
     The code of a custom field stays as it is.
     """
     name = name.strip()
-    folded = _JOINTS.sub("_", name.casefold())
+    folded = _BLANKS.sub("_", name.casefold())
     if folded.startswith(CUSTOM_FIELD):
         return CUSTOM_FIELD + name[name.index(".") + 1 :].strip()
     return folded
@@ -148,16 +147,13 @@ def _bytes(path: Path) -> bytes:
         raise UnreadableFile(path, f"{error.strerror}. Check who may read it.") from error
 
 
-def _first_line(path: Path, lines: Sequence[str]) -> tuple[int, str | None]:
-    """Return the index of the header's line, and the delimiter if Excel's line ``sep=;`` names it."""
-    start, declared = 0, None
-    if lines and (excel := _EXCEL_DELIMITER.fullmatch(lines[0])):
-        start, declared = 1, excel[1]
-        if declared not in _DELIMITERS:
-            raise UnreadableFile(path, f"it says sep={declared}; cells may be separated by comma, semicolon or tab.")
-    for number, line in enumerate(lines[start:], start):
+def _first_line(path: Path, lines: Sequence[str]) -> int:
+    """Return the index of the header's line. Excel reads a line ``sep=;`` above it and saves none."""
+    for number, line in enumerate(lines):
+        if line.casefold().startswith("sep="):
+            raise UnreadableFile(path, f"line {number + 1} is {line.strip()} and no header. Remove the line.")
         if line.strip(" \t\r\n,;"):
-            return number, declared
+            return number
     raise UnreadableFile(path, "it is empty. Its first line must name the columns.")
 
 
@@ -172,9 +168,9 @@ def _delimiter(lines: Sequence[str]) -> str:
 
 
 def _records(lines: Sequence[str], start: int, delimiter: str) -> Iterator[tuple[int, list[str], str]]:
-    """Line, cells and what is wrong with the quotes of each record, blank ones included.
+    """Yield line, cells and what is wrong with the quotes of each record, also of blank records.
 
-    After a record that the parser gives up, it goes on with the next line.
+    After a record that the parser gives up, continue with the next line.
     """
     reader = csv.reader(lines[start:], delimiter=delimiter, strict=True)
     while True:
@@ -236,7 +232,7 @@ def _frame(rows: Mapping[int, tuple[str, ...]], header: Sequence[str]) -> pd.Dat
 
 
 GUESSED = "cp1252"
-_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"))
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 """First bytes of .xlsx (a zip archive) and of the older .xls."""
 
@@ -249,7 +245,7 @@ def decode(path: Path, raw: bytes) -> tuple[str, str]:
     if encoding is None:
         return _unmarked(path, raw)
     try:
-        return raw.decode(encoding).lstrip("\ufeff"), encoding
+        return raw.decode(encoding).removeprefix("\ufeff"), encoding
     except UnicodeDecodeError as error:
         raise UnreadableFile(
             path, f"its first bytes say {encoding}, but byte {error.start} is not. Save it again as 'CSV UTF-8'."

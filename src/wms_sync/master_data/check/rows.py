@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 _ENGLISH_ERRORS = frozenset({"#N/A", "#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!"})
 SPREADSHEET_ERRORS = _ENGLISH_ERRORS | {"#NV", "#BEZUG!", "#WERT!", "#ZAHL!", "#VALEUR!", "#NOM?", "#NOMBRE!"}
 """What Excel writes in place of a value, in English and some other languages."""
-_NO_VALUE = frozenset({"null", "(null)", "<null>", "nan"})
+_NO_VALUE = "null"
+"""What databases export where there is no value, in any case."""
 
 
 class Checked(Struct, frozen=True, eq=False):
@@ -288,9 +289,9 @@ def _damaged(file: CsvFile, texts: Texts) -> Iterator[Offence]:
 
 
 def _texts_for_nothing(file: CsvFile, texts: Texts) -> Iterator[Offence]:
-    """Warn of words that programs write where there is no value."""
+    """Warn of the word that databases export where there is no value."""
     rule = "Is sent as the text {}; empty the cell if it stands for nothing."
-    yield from _each(file, texts, lambda cells: cells.str.casefold().isin(_NO_VALUE), rule.format)
+    yield from _each(file, texts, lambda cells: cells.str.casefold() == _NO_VALUE, rule.format)
 
 
 def _each(

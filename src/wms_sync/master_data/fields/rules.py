@@ -35,16 +35,16 @@ _LONGEST = 20
 FAMILIES = ("black", "blue", "brown", "gray", "green", "orange", "purple", "red", "yellow")
 PALETTE = tuple(f"{family}{shade}" for family in FAMILIES for shade in range(1, 6))
 """The colours of location tags (2.1)."""
-_TRUE = ("true", "yes", "1", "wahr", "ja", "vrai", "oui", "verdadero", "vero", "verdadeiro", "waar")
-_FALSE = ("false", "no", "0", "falsch", "nein", "faux", "non", "falso", "onwaar")
+_TRUE = ("true", "yes", "1", "wahr", "vrai", "verdadero", "vero", "verdadeiro", "waar")
+_FALSE = ("false", "no", "0", "falsch", "faux", "falso", "onwaar")
 _BOOLEANS = dict.fromkeys(_TRUE, True) | dict.fromkeys(_FALSE, False)
-"""Logical values as spreadsheets in several languages write them, and some words for yes and no."""
+"""Logical values as spreadsheets in several languages save them, and yes and no."""
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)", re.ASCII)
 _COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)", re.ASCII)
 _POINT_AND_COMMA = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+", re.ASCII)
 _COMMA_AND_POINT = re.compile(r"[+-]?\d{1,3}(,\d{3})+\.\d+", re.ASCII)
 _WHOLE = re.compile(r"([+-]?\d+)([.,]0)?", re.ASCII)
-"""Spreadsheets and data frames write 12.0 where a column has gaps."""
+"""A spreadsheet saves 12.0 in a column that shows one decimal, as does a data frame in a column with gaps."""
 _HTML_TAG = re.compile(r"<!--.*?-->|<[a-z/!?][^>]*>", re.IGNORECASE | re.DOTALL)
 _SHIPPING_METHOD = re.compile(r"[^\s_]+_[A-Z0-9]\S*", re.ASCII)
 _SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+|\d[.,]\d+E-\d{2,}", re.ASCII | re.IGNORECASE)
