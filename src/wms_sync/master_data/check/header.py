@@ -57,15 +57,15 @@ class Header(Struct, frozen=True):
 
     def named(self, name: str) -> FileColumn | None:
         """Return the column that the file has under this name, or under another one that means the same."""
-        return next((one for one in self.placed if one.column.name == name), None)
+        return next((placed for placed in self.placed if placed.column.name == name), None)
 
     def texts(self, file: CsvFile) -> Texts:
         """Return the cells of the columns that are understood, stripped."""
-        return {one: file.frame.iloc[:, one.position].str.strip() for one in self.placed}
+        return {placed: file.frame.iloc[:, placed.position].str.strip() for placed in self.placed}
 
     def reading_order(self) -> Callable[[Offence], tuple[int, int]]:
         """Sort by line and from left to right; what stands in no column that is understood comes last."""
-        places = {one.written: one.position for one in self.placed}
+        places = {placed.written: placed.position for placed in self.placed}
         last = max(places.values(), default=0) + 1
         return lambda offence: (offence.line, places.get(offence.column or "", last))
 

@@ -62,7 +62,7 @@ def duplicate_keys(kind: Kind, column: str, keys: pd.Series[str]) -> Iterator[Of
     for _, same in keys[folded.duplicated(keep=False)].groupby(folded, sort=False):
         lines, how = list(same.index), _but_for(same)
         for line, key in zip(lines, same, strict=True):
-            others = [one for one in lines[: MOST_NAMED + 1] if one != line][:MOST_NAMED]
+            others = [other for other in lines[: MOST_NAMED + 1] if other != line][:MOST_NAMED]
             more = len(lines) - 1 - len(others)
             where = f"{agreed(len(lines) - 1, 'line', 'lines')} {', '.join(map(str, others))}"
             where += f" and {more:,} more" if more else ""
@@ -102,7 +102,12 @@ def parents_first(kind: Kind, records: Sequence[Record], rejected: Mapping[str, 
 
 
 def _parents(kind: Kind, record: Record) -> Iterator[tuple[str, Reference]]:
-    return ((key, one) for one in record.references if one.kind == kind.type and not one.by_id for key in one.keys)
+    return (
+        (key, reference)
+        for reference in record.references
+        if reference.kind == kind.type and not reference.by_id
+        for key in reference.keys
+    )
 
 
 def _walk(kind: Kind, by_key: Mapping[str, Record]) -> tuple[list[Record], dict[str, Offence]]:
@@ -133,7 +138,7 @@ def _circle(kind: Kind, record: Record, members: Sequence[str]) -> Offence:
     turned = [*members[start : start + MOST_NAMED], *members[: max(0, start + MOST_NAMED - len(members))]][
         : len(members)
     ]
-    reference = next(one for key, one in _parents(kind, record) if key == turned[1 % len(turned)])
+    reference = next(parent for key, parent in _parents(kind, record) if key == turned[1 % len(turned)])
     if len(members) == 1:
         return Offence(record.line, reference.column, record.key, f"The {kind.one} {record.key} names itself.")
     way = " -> ".join([*turned, *(["..."] if len(members) > len(turned) else []), record.key])

@@ -75,7 +75,7 @@ def check(file: CsvFile, kind: Kind) -> Checked:
     texts = header.texts(file)
     records, offences, warnings = _rows(file, kind, header, texts)
     offences += header.offences
-    offences += (Offence(one.line, None, "", one.rule) for one in file.malformed)
+    offences += (Offence(record.line, None, "", record.rule) for record in file.malformed)
     offences += _damaged(file, texts)
     warnings = [*_texts_for_nothing(file, texts), *warnings]
     lines: dict[str, int] = {}
@@ -102,33 +102,37 @@ def _rows(file: CsvFile, kind: Kind, header: Header, texts: Texts) -> tuple[list
     records: list[Record] = []
     offences: list[Offence] = []
     warnings: list[Offence] = []
-    rivals, doubtful = _rivals(header), [one for one in header.placed if one.column.cell.doubt is not no_doubt]
+    rivals, doubtful = _rivals(header), [placed for placed in header.placed if placed.column.cell.doubt is not no_doubt]
     columns = [cells.tolist() for cells in texts.values()]
     for line, cells in zip(file.lines, zip(*columns, strict=True), strict=bool(columns)):
-        whole = {one: text for one, text in zip(header.placed, cells, strict=True) if text}
+        whole = {placed: text for placed, text in zip(header.placed, cells, strict=True) if text}
         overlay, wrong = _overlay(file, kind, line, whole)
-        row = {one: text for one, text in whole.items() if not decides(overlay, one.column.path)} if overlay else whole
+        row = (
+            {placed: text for placed, text in whole.items() if not decides(overlay, placed.column.path)}
+            if overlay
+            else whole
+        )
         type_ = overlay.get("type", kind.type_written(_text(row, "type") or kind.type))
         try:
             body = _adapter(kind.body(type_)).validate_python(_nested(kind, row, overlay))
         except ValidationError as error:
             found = _ErrorsOfRow(file, kind, header, line, row, type_)
             offences += (
-                one
+                offence
                 for details in error.errors(include_url=False, include_input=False)
-                for one in found.offences(details)
+                for offence in found.offences(details)
             )
         else:
             records.append(_record(kind, line, row, body, overlay))
         offences += wrong
-        offences += _named_twice(file, line, [one for one in rivals if one in row])
-        warnings += _doubts(file, line, [(one, row[one]) for one in doubtful if one in row])
+        offences += _named_twice(file, line, [placed for placed in rivals if placed in row])
+        warnings += _doubts(file, line, [(placed, row[placed]) for placed in doubtful if placed in row])
     return records, offences, warnings
 
 
 def _overlay(file: CsvFile, kind: Kind, line: int, row: dict[FileColumn, str]) -> tuple[Overlay, list[Offence]]:
     """Take the cell ``resource_json`` out of a row; return its overlay and what is wrong with it."""
-    placed = next((one for one in row if one.column.name == RAW), None)
+    placed = next((placed for placed in row if placed.column.name == RAW), None)
     if placed is None:
         return NO_OVERLAY, []
     text = row.pop(placed)
@@ -144,8 +148,8 @@ def _text(row: Mapping[FileColumn, str], name: str) -> str:
 
 def _rivals(header: Header) -> list[FileColumn]:
     """Return columns that fill the same field as another column of the file."""
-    paths = Counter(one.column.path for one in header.placed)
-    return [one for one in header.placed if paths[one.column.path] > 1]
+    paths = Counter(placed.column.path for placed in header.placed)
+    return [placed for placed in header.placed if paths[placed.column.path] > 1]
 
 
 def _doubts(file: CsvFile, line: int, cells: Iterable[tuple[FileColumn, str]]) -> Iterator[Offence]:
@@ -179,8 +183,8 @@ def _nested(kind: Kind, row: Mapping[FileColumn, str], overlay: Overlay) -> dict
     for placed, text in row.items():
         *above, field = placed.column.place
         inner = nested
-        for one in above:
-            inner = inner.setdefault(one, {})
+        for part in above:
+            inner = inner.setdefault(part, {})
         inner[field] = text
     if kind.has_types and "type" not in overlay:
         nested.setdefault("type", kind.type)
@@ -193,14 +197,14 @@ def _nested(kind: Kind, row: Mapping[FileColumn, str], overlay: Overlay) -> dict
 
 @cache
 def _needed(kind: Kind) -> tuple[Column, ...]:
-    return tuple(one for one in columns_of(kind) if one.required or one.with_group)
+    return tuple(column for column in columns_of(kind) if column.required or column.with_group)
 
 
 def _group(nested: dict[str, Any], column: Column) -> dict[str, Any] | None:
     """Return the object that holds a column's field, if the row has one."""
     inner: Any = nested
-    for one in column.place[:-1]:
-        inner = inner.get(one)
+    for part in column.place[:-1]:
+        inner = inner.get(part)
         if inner is None:
             return None
     return inner  # type: ignore[no-any-return]  # of texts nested in dicts
@@ -213,8 +217,8 @@ def _record(kind: Kind, line: int, row: Mapping[FileColumn, str], body: dict[str
         (*above, field), cell = placed.column.place, placed.column.cell
         if isinstance(cell, Refers):
             inner = body
-            for one in above:
-                inner = inner[one]
+            for part in above:
+                inner = inner[part]
             path, ids = ".".join(placed.column.path), ".".join((*above, cell.ids)) if cell.ids else ""
             references.append(Reference(path, placed.written, cell.to, inner.pop(field), cell.many, cell.by_id, ids))
     body = overlaid(body, overlay)
@@ -244,8 +248,8 @@ class _ErrorsOfRow(Struct, frozen=True):
             yield self._broken(place, str(error["ctx"]["error"]))
 
     def _missing(self, place: tuple[str, ...]) -> Iterator[Offence]:
-        column = next(one for one in columns_of(self.kind) if one.place == place)
-        placed = next((one for one in self.header.placed if one.column.place == place), None)
+        column = next(column for column in columns_of(self.kind) if column.place == place)
+        placed = next((placed for placed in self.header.placed if placed.column.place == place), None)
         group = ".".join(place[:-1])
         rule = f"Must be filled, since another cell of {group} is." if group else "Must be filled."
         if placed:
@@ -256,7 +260,7 @@ class _ErrorsOfRow(Struct, frozen=True):
     def _foreign(self, placed: FileColumn) -> str:
         owners = placed.column.types
         whose = owners[0] if len(owners) == 1 else f"{', '.join(owners[:-1])} or {owners[-1]}"
-        own = [one for one in columns_of(self.kind) if self.type in one.types and one.like(placed.column)]
+        own = [column for column in columns_of(self.kind) if self.type in column.types and column.like(placed.column)]
         todo = f"The column for it is {own[0].name}." if own else "Empty the cell or correct the type."
         return f"Belongs to {whose}, and this row is a {self.type}. {todo}"
 
@@ -265,7 +269,7 @@ class _ErrorsOfRow(Struct, frozen=True):
         for placed in self.row:
             if placed.column.place == place:
                 return self._offence(placed, rule)
-        whole = next(one for one in self.row if one.column.name == "custom_fields")
+        whole = next(placed for placed in self.row if placed.column.name == "custom_fields")
         return self._offence(whole, rule if len(place) == 1 else f"{place[1]}: {rule}")
 
     def _offence(self, placed: FileColumn, rule: str) -> Offence:
@@ -309,8 +313,8 @@ def _each(
 def _as_written(file: CsvFile, header: Header, offences: Iterable[Offence]) -> Iterator[Offence]:
     """Complete offences between rows, which name a key, with the whole cell that it stands in."""
     positions = {placed.written: placed.position for placed in header.placed}
-    for one in offences:
-        yield replace(one, value=file.cells[one.line][positions[one.column or ""]])
+    for offence in offences:
+        yield replace(offence, value=file.cells[offence.line][positions[offence.column or ""]])
 
 
 def _keys(kind: Kind, cells: pd.Series[str]) -> pd.Series[str]:

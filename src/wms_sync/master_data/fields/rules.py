@@ -309,7 +309,7 @@ def extensions() -> Cell:
         found = [_EXTENSION.fullmatch(part) for part in _parts(cell)]
         if not all(found):
             raise Broken("Must be a 2-letter country and its extension, such as US:4050|CA:10.")
-        return [{"country_id": one[1].upper(), "extension": one[2]} for one in found if one]
+        return [{"country_id": entry[1].upper(), "extension": entry[2]} for entry in found if entry]
 
     return Cell("list", "country:extension separated by |, such as US:4050|CA:10, or JSON", parse)
 
@@ -422,13 +422,13 @@ def _undamaged(cell: str) -> str:
 
 def _unlike_it_looks(cell: str) -> str | None:
     """Name the first character of a code that nobody sees, or that cannot be told from a blank."""
-    for one in cell:
-        if one.isascii() and one.isprintable():
+    for character in cell:
+        if character.isascii() and character.isprintable():
             continue
-        named = f"U+{ord(one):04X} ({name(one, 'a control character').lower()})"
-        if category(one) in _UNSEEN or _FILLERS.fullmatch(one):
+        named = f"U+{ord(character):04X} ({name(character, 'a control character').lower()})"
+        if category(character) in _UNSEEN or _FILLERS.fullmatch(character):
             return f"{named}, which nobody sees"
-        if category(one) == _BLANK:
+        if category(character) == _BLANK:
             return f"{named}, which looks like a blank and is another character"
     return None
 
@@ -457,7 +457,7 @@ def _extension_objects(value: object) -> list[dict[str, str]]:
     for entry in entries:
         if not (isinstance(entry, dict) and set(entry) == {"country_id", "extension"}):
             raise Broken('Must be JSON such as [{"country_id": "US", "extension": "4050"}].')
-        if not all(isinstance(one, str) and one for one in entry.values()):
+        if not all(isinstance(part, str) and part for part in entry.values()):
             raise Broken("Must have text as country_id and as extension: put them in quotes.")
         checked.append({"country_id": str(country.parse(entry["country_id"])), "extension": entry["extension"]})
     return checked

@@ -127,4 +127,4 @@ def _columns(body: type, above: tuple[str, ...], type_: str) -> Iterator[Column]
 
 def _cell(annotation: object) -> Cell:
     assert get_origin(annotation) is Annotated, annotation  # noqa: S101 - a field of a body without a rule
-    return next(one for one in get_args(annotation) if isinstance(one, Cell))
+    return next(rule for rule in get_args(annotation) if isinstance(rule, Cell))

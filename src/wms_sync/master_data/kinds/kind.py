@@ -112,7 +112,7 @@ class Kind(Struct, frozen=True, eq=False):
 
     def type_written(self, text: str) -> str:
         """Return a type, given in any case, as the service writes it; any other text as it is."""
-        return next((one for one in self.bodies if one.casefold() == text.casefold()), text)
+        return next((known for known in self.bodies if known.casefold() == text.casefold()), text)
 
 
 Text = Annotated[str, text()]

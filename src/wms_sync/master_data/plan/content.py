@@ -88,8 +88,8 @@ def _remote(reference: Reference, key: str) -> dict[str, Any]:
 def _place(whole: dict[str, Any], reference: Reference, value: object) -> None:
     *above, field = reference.path.split(".")
     inner = whole
-    for one in above:
-        inner = inner[one]
+    for part in above:
+        inner = inner[part]
     inner[field] = value
 
 
@@ -106,7 +106,7 @@ def _fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: A
 def _is_by_code(value: object) -> bool:
     """Whether it is a product's list of custom fields with distinct codes; resource_json may have set another value."""
     entries = value if isinstance(value, list) else [None]
-    codes = [one.get("code") if isinstance(one, dict) else None for one in entries]
+    codes = [entry.get("code") if isinstance(entry, dict) else None for entry in entries]
     return all(isinstance(code, str) for code in codes) and len(set(codes)) == len(codes)
 
 

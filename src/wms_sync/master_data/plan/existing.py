@@ -125,8 +125,8 @@ def made_since(moment: datetime, shown: Iterable[Found]) -> tuple[Found, ...]:
     A time to come proves nothing: it is garbled, or of a zone that it does not name, and may be of hours before.
     """
     since, until = moment - CLOCKS_DIFFER, datetime.now(UTC) + CLOCKS_DIFFER
-    made = tuple(one for one in shown if one.created_at is not None and one.created_at >= since)
-    is_to_come = any(one.created_at is not None and one.created_at > until for one in made)
+    made = tuple(thing for thing in shown if thing.created_at is not None and thing.created_at >= since)
+    is_to_come = any(thing.created_at is not None and thing.created_at > until for thing in made)
     return made if len(made) == 1 and not is_to_come else ()
 
 
@@ -134,7 +134,7 @@ def _the_one_created_here(remembered: Found, shown: tuple[Found, ...]) -> tuple[
     """Return what a key means that was created from here, even if another merchant has the same key."""
     if remembered.id is None:
         return shown or (remembered,)
-    return tuple(one for one in shown if one.id == remembered.id) or (remembered,)
+    return tuple(thing for thing in shown if thing.id == remembered.id) or (remembered,)
 
 
 def _named(checked: Checked) -> Keys:
@@ -172,5 +172,5 @@ def _look_up(lookup: Lookup, asked: Keys, things: Things) -> None:
     """Ask the Merchant API for things that the other sources do not have, not with an id, or not for certain."""
     for type_, keys in asked.items():
         for key, found in lookup.find(type_, sorted(keys)).items():
-            by_id = {one.id: one for one in (*found, *things.get((type_, key), ())) if one.id is not None}
+            by_id = {thing.id: thing for thing in (*found, *things.get((type_, key), ())) if thing.id is not None}
             things[type_, key] = tuple(by_id.values()) or found

@@ -124,7 +124,7 @@ def _listed(method: MerchantMethod, result: object) -> list[Row]:
 
 def _id(row: Mapping[str, Any], method: MerchantMethod) -> int | None:
     ids = (identity(row[name]) for name in method.ids if name in row)
-    return next((one for one in ids if one), None)  # nothing has id 0
+    return next((id_ for id_ in ids if id_), None)  # nothing has id 0
 
 
 def _type(row: Mapping[str, Any], method: MerchantMethod) -> str | None:

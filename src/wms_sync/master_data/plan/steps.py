@@ -85,16 +85,16 @@ class Step(Struct, frozen=True):
         """The reason, the warnings, and the body to be sent if resource_json took part in it."""
         is_raw = self.sends and self.record is not None and self.record.is_raw
         sent = (f"Sends {self._body}",) if is_raw else ()
-        return (*((self.why,) if self.why else ()), *(f"Warning: {one}" for one in self.warnings), *sent)
+        return (*((self.why,) if self.why else ()), *(f"Warning: {warning}" for warning in self.warnings), *sent)
 
     @property
     def _body(self) -> str:
         """The body to be sent, as JSON; words stand for ids that only the push brings."""
         assert self.record is not None  # noqa: S101 - only records are sent
         to_come: dict[tuple[str, str], Remote] = {
-            (one.kind, key): {"type": one.kind, "id": f"the one that {key} gets"}
-            for one in self.record.references
-            for key in one.keys
+            (reference.kind, key): {"type": reference.kind, "id": f"the one that {key} gets"}
+            for reference in self.record.references
+            for key in reference.keys
         }
         return json.dumps(body(self.record, to_come | dict(self.ids)), sort_keys=True, ensure_ascii=False)
 
@@ -135,8 +135,16 @@ class Plan(Struct, frozen=True):
     def fingerprint(self) -> str:
         """Sixteen hex digits, the same only for plans that do the same with the same file at the same service."""
         does = [
-            (one.line, one.key, one.action, one.sends, one.content, sorted(map(str, one.ids.items())), one.waits_for)
-            for one in self.steps
+            (
+                step.line,
+                step.key,
+                step.action,
+                step.sends,
+                step.content,
+                sorted(map(str, step.ids.items())),
+                step.waits_for,
+            )
+            for step in self.steps
         ]
         told = json.dumps([self.service, str(self.kind), self.checked.file.sha256, does])
         return hashlib.sha256(told.encode()).hexdigest()[:16]
@@ -169,9 +177,13 @@ class Plan(Struct, frozen=True):
 def make_plan(checked: Checked, existing: Existing, *, resend: bool = False, again: bool = False) -> Plan:
     """Decide each row. With ``resend`` a person accepts the risk of sending again what the service may have; with
     ``again`` rows that the service refused are not sent again unless they have changed."""
-    rejected = [_offending(line, list(found)) for line, found in groupby(checked.offences, lambda one: one.line)]
+    rejected = [
+        _offending(line, list(found)) for line, found in groupby(checked.offences, lambda offence: offence.line)
+    ]
     planner = _Planner(checked.kind, existing, resend=resend, again=again)
-    warned = {line: tuple(map(_in_words, found)) for line, found in groupby(checked.warnings, lambda one: one.line)}
+    warned = {
+        line: tuple(map(_in_words, found)) for line, found in groupby(checked.warnings, lambda offence: offence.line)
+    }
     decided = [_warned(planner.decide(record), warned.get(record.line, ())) for record in checked.records]
     return Plan(checked, existing.service, (*rejected, *decided), tuple(dict.fromkeys(existing.unasked.values())))
 
@@ -197,7 +209,7 @@ class _Planner:
         self._resend = resend
         self._again = again
         # not beside a doubt: whoever settles one does not mean everything that was there before
-        self._resend_by_key_alone = resend and not any(one.state in UNSURE for one in existing.entries.values())
+        self._resend_by_key_alone = resend and not any(entry.state in UNSURE for entry in existing.entries.values())
         self._decided: dict[str, Step] = {}
 
     def decide(self, record: Record) -> Step:
@@ -377,7 +389,7 @@ def _ours(entry: Entry | None, shown: Sequence[Found]) -> tuple[Found, ...]:
         return ()
     if entry.remote_id is None:
         return made_since(entry.intended_at, shown)
-    return tuple(one for one in shown if one.id == entry.remote_id)
+    return tuple(thing for thing in shown if thing.id == entry.remote_id)
 
 
 def _proven(entry: Entry | None, shown: Found) -> Entry | None:

@@ -72,7 +72,9 @@ class PushReport(Struct, frozen=True):
     @property
     def unsettled(self) -> tuple[Result, ...]:
         """Rows that the service did not accept and that a later push sends or settles without help."""
-        return tuple(one for one in self.applied.results if one.outcome is Outcome.UNSENT or one.settles_by_itself)
+        return tuple(
+            result for result in self.applied.results if result.outcome is Outcome.UNSENT or result.settles_by_itself
+        )
 
     @property
     def summary(self) -> str:
@@ -82,8 +84,8 @@ class PushReport(Struct, frozen=True):
 
     def rows(self, *outcomes: Outcome) -> list[dict[str, Any]]:
         """Return results as table rows, in the order of the file; all, or those with one of ``outcomes``."""
-        shown = [one for one in self.applied.results if not outcomes or one.outcome in outcomes]
-        return [one.row for one in sorted(shown, key=lambda one: one.line)]
+        shown = [result for result in self.applied.results if not outcomes or result.outcome in outcomes]
+        return [result.row for result in sorted(shown, key=lambda result: result.line)]
 
     def lines(self, *, most: int | None = SHOWN) -> Iterator[str]:
         """The report for a person: the rows that need a hand or were warned about, ``most`` of each outcome or all,
@@ -91,16 +93,16 @@ class PushReport(Struct, frozen=True):
         seen: Counter[Outcome] = Counter()
         first: dict[str, int] = {}
         warned = {step.line: step.warnings for step in self.plan.steps}
-        for one in sorted(self.applied.results, key=lambda one: one.line):
-            ours = " ".join(f"Warning: {text}" for text in warned.get(one.line, ()))
-            if one.outcome not in GOOD or one.warnings or ours:
-                seen[one.outcome] += 1
-                if most is None or seen[one.outcome] <= most:
-                    told = f"line {one.line}: {one.outcome} {one.key}".rstrip()
-                    why = f"{one.row['why']} {ours}".rstrip()
+        for result in sorted(self.applied.results, key=lambda result: result.line):
+            ours = " ".join(f"Warning: {text}" for text in warned.get(result.line, ()))
+            if result.outcome not in GOOD or result.warnings or ours:
+                seen[result.outcome] += 1
+                if most is None or seen[result.outcome] <= most:
+                    told = f"line {result.line}: {result.outcome} {result.key}".rstrip()
+                    why = f"{result.row['why']} {ours}".rstrip()
                     yield f"{told}: {f'as line {first[why]}' if why in first else why}".rstrip()
                     if why:
-                        first.setdefault(why, one.line)
+                        first.setdefault(why, result.line)
         for outcome, count in seen.items():
             if most is not None and count > most:
                 yield f"and {count - most:,} more {outcome} (--all prints every row)"
@@ -261,4 +263,4 @@ def _refuse_too_many(settings: Settings, plan: Plan) -> None:
 
 
 def _reasons(results: tuple[Result, ...]) -> dict[int, str]:
-    return {one.line: one.message for one in results if one.outcome is Outcome.REJECTED}
+    return {result.line: result.message for result in results if result.outcome is Outcome.REJECTED}

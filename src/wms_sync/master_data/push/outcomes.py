@@ -63,7 +63,7 @@ class Result(Struct, frozen=True):
     @property
     def row(self) -> dict[str, Any]:
         """The result as a table row: line, key, outcome, id, why."""
-        warned = " ".join(f"Warning: {one}" for one in self.warnings)
+        warned = " ".join(f"Warning: {warning}" for warning in self.warnings)
         why = f"{self.message} {warned}".strip()
         return {"line": self.line, "key": self.key, "outcome": self.outcome.value, "id": self.remote_id, "why": why}
 

@@ -66,8 +66,8 @@ class FileState:
 
     def ended(self, applied: Applied, unsettled: Sequence[Result]) -> None:
         """Record that the push is over, and what it left undone."""
-        waits = sum(one.outcome is Outcome.WAITS for one in applied.results)
-        reason = str(applied.stopped or "") or next((one.message for one in unsettled), None)
+        waits = sum(result.outcome is Outcome.WAITS for result in applied.results)
+        reason = str(applied.stopped or "") or next((result.message for result in unsettled), None)
         self._record(unsent=len(unsettled), waits=waits, reason=reason, ended_at=datetime.now(UTC))
 
     def _record(self, **values: object) -> None:
@@ -85,9 +85,9 @@ def unfinished(settings: Settings) -> tuple[PushedFile, ...]:
     told_since = datetime.now(UTC) - GONE_IS_TOLD_FOR
     with PushFiles(settings.database_url) as files:
         return tuple(
-            one
-            for one in files.unfinished()
-            if one.kind in idle and (Path(one.path).exists() or one.began_at >= told_since)
+            file
+            for file in files.unfinished()
+            if file.kind in idle and (Path(file.path).exists() or file.began_at >= told_since)
         )
 
 

@@ -70,7 +70,11 @@ class ReadyRows:
     def _ids_column(self, child: Step, parent: str) -> str:
         """Return the column that could name the parent by its id."""
         references = child.record.references if child.record else ()
-        return next(one.ids for one in references if one.ids and one.kind == self._kind.type and parent in one.keys)
+        return next(
+            reference.ids
+            for reference in references
+            if reference.ids and reference.kind == self._kind.type and parent in reference.keys
+        )
 
     def _orphan(self, child: Step, parent: Result) -> Result:
         named = f"Names {self._kind.one} {parent.key} on line {parent.line}"
