@@ -1,8 +1,7 @@
-"""The keys of all assets: `shipment_pages`, `marts/freshness`; behind the name of the instance where it has one.
+"""The keys of all assets: the name of the group and the asset's own, such as `raw/shipment_days` and `marts/freshness`.
 
-Several instances of the service can be code locations of one Dagster, whose history knows an asset by its key alone. So
-`WMS_INSTANCE` stands before each key, and the code location must have that name too: it is how runs are told apart.
-A process has one instance, and `definitions.build` names it before it makes anything.
+Several instances of the service can be code locations of one Dagster, whose catalogue knows an asset by its key alone.
+So `WMS_INSTANCE` stands before each key, and the code location must have that name too: it is how runs are told apart.
 """
 
 from __future__ import annotations
@@ -11,41 +10,28 @@ from collections.abc import Mapping
 
 import dagster as dg
 
+from wms_sync.settings import Settings
+
+RAW = "raw"
 LOCATION = "dagster/code_location"
-"""The tag with which Dagster names the code location of a run that it started; runs of the command line have none."""
-INSTANCE = "wms/instance"
-"""The tag with which the command line says so."""
-
-_named: list[str] = []
+"""The tag with which Dagster names the code location of a run that it launched."""
 
 
-def name_instance(name: str | None) -> None:
-    """Put this name before every key from now on; None puts nothing there."""
-    _named[:] = [name] if name else []
-
-
-def asset_key(*path: str) -> dg.AssetKey:
+def asset_key(settings: Settings, group: str, name: str) -> dg.AssetKey:
     """Return the key of an asset."""
-    return dg.AssetKey([*_named, *path])
+    return dg.AssetKey([*([settings.instance] if settings.instance else []), group, name])
 
 
-def pages() -> dg.AssetKey:
-    """Return the key of the partitioned asset."""
-    return asset_key("shipment_pages")
+def changes(settings: Settings) -> dg.AssetKey:
+    """Return the key of what changed since the sync cursor."""
+    return asset_key(settings, RAW, "changed_shipments")
 
 
-def location_tags() -> Mapping[str, str]:
-    """Return the tags of runs that Dagster started from this code location; none if the instance has no name."""
-    return {LOCATION: _named[0]} if _named else {}
+def days(settings: Settings) -> dg.AssetKey:
+    """Return the key of the days, which are its partitions."""
+    return asset_key(settings, RAW, "shipment_days")
 
 
-def command_line_tags() -> Mapping[str, str]:
-    """Return the tags of runs that the command line starts for this instance; none if it has no name."""
-    return {INSTANCE: _named[0]} if _named else {}
-
-
-def is_of_another(tags: Mapping[str, str]) -> bool:
-    """Return whether a run with these tags is another instance's."""
-    if not _named:
-        return False
-    return _named[0] not in (tags.get(LOCATION), tags.get(INSTANCE))
+def location_tags(settings: Settings) -> Mapping[str, str]:
+    """Return the tags of runs that Dagster launched from this code location; none if the instance has no name."""
+    return {LOCATION: settings.instance} if settings.instance else {}

@@ -1,18 +1,16 @@
-"""Checks of coverage, on shipment_pages: is anything missing, how far does the sync cursor lag, are clocks right, did
-the last sync fail.
+"""Checks of coverage, on changed_shipments: is anything missing, how far does the sync cursor lag, are clocks right,
+did the last sync fail.
 
 They examine coverage, not the time of the last run: if the service's clock stood still and a night read nothing, the
 sync cursor is not fresh. None of them blocks; all but the last warn.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
-from pipelines import metadata
-from pipelines.asset_keys import pages
+from pipelines import asset_keys, metadata
 from pipelines.metadata import markdown, spelled
 from pipelines.operation import Operation
 from wms_sync.extract.clocks import what_is_off
@@ -31,23 +29,26 @@ HOUR = timedelta(hours=1)
 SHOWN_GAPS = 3
 
 
-def coverage_checks() -> dg.AssetChecksDefinition:
-    """Return the checks."""
+def coverage_checks(settings: Settings, after: dg.AssetKey) -> dg.AssetChecksDefinition:
+    """Return the checks, which come last in a run that also makes the asset `after`."""
+    read = asset_keys.changes(settings)
 
     @dg.multi_asset_check(
         name="coverage",
         specs=[
             dg.AssetCheckSpec(
                 NO_GAP,
-                asset=pages(),
+                asset=read,
+                additional_deps=[after],
                 description=(
                     "Coverage has no gap between WMS_START_DATE and the newest moment that was read. The next sync "
-                    "closes a gap, or materialising its days."
+                    "closes a gap."
                 ),
             ),
             dg.AssetCheckSpec(
                 FRESH,
-                asset=pages(),
+                asset=read,
+                additional_deps=[after],
                 description=(
                     "The sync cursor is not older than the schedule (WMS_SCHEDULE_CRON) lets it be, with the time that "
                     "a run may take, whenever the last run was."
@@ -55,7 +56,8 @@ def coverage_checks() -> dg.AssetChecksDefinition:
             ),
             dg.AssetCheckSpec(
                 CLOCKS,
-                asset=pages(),
+                asset=read,
+                additional_deps=[after],
                 description=(
                     "At the last sync the clocks of the service and of this machine differed by no more than "
                     "WMS_CLOCK_TOLERANCE_SECONDS. A sync reads only up to a moment that has passed on both."
@@ -63,7 +65,8 @@ def coverage_checks() -> dg.AssetChecksDefinition:
             ),
             dg.AssetCheckSpec(
                 LAST_SYNC,
-                asset=pages(),
+                asset=read,
+                additional_deps=[after],
                 description="The last sync did not fail, whoever started it. The next one continues where it stopped.",
             ),
         ],
@@ -72,32 +75,31 @@ def coverage_checks() -> dg.AssetChecksDefinition:
         context: dg.AssetCheckExecutionContext, operation: dg.ResourceParam[Operation]
     ) -> Iterator[dg.AssetCheckResult]:
         """Yield the checks' results, after a read or when the checks run alone."""
-        with StateStore(operation.settings.database_url) as store:
-            yield from results(operation.settings, store)
+        yield from results(operation.settings)
 
     return coverage_checks
 
 
-def evaluations(settings: Settings) -> Sequence[dg.AssetCheckEvaluation]:
-    """Return the checks' results after a sync, as events of an op."""
-    with StateStore(settings.database_url) as store:
-        return tuple(map(evaluation, results(settings, store)))
+def evaluations(settings: Settings) -> Iterator[dg.AssetCheckEvaluation]:
+    """Yield the checks' results as events, for a sensor and for a command."""
+    for result in results(settings):
+        yield dg.AssetCheckEvaluation(
+            asset_key=asset_keys.changes(settings),
+            check_name=str(result.check_name),
+            passed=result.passed,
+            severity=result.severity,
+            description=result.description,
+            metadata=result.metadata,
+        )
 
 
-@contextmanager
-def showing_failed_sync(context: dg.OpExecutionContext, settings: Settings) -> Iterator[None]:
-    """If the block fails, have the asset of the pages show at once what came of the last sync, which is no run of
-    assets."""
-    try:
-        yield
-    except Exception:
-        context.instance.report_runless_asset_event(evaluation(_last_sync(settings)))
-        raise
-
-
-def results(settings: Settings, store: StateStore, now: datetime | None = None) -> Sequence[dg.AssetCheckResult]:
+def results(settings: Settings, now: datetime | None = None) -> Sequence[dg.AssetCheckResult]:
     """Return the checks' results for the present coverage."""
-    now = now or datetime.now(UTC)
+    with StateStore(settings.database_url) as store:
+        return _results(settings, store, now or datetime.now(UTC))
+
+
+def _results(settings: Settings, store: StateStore, now: datetime) -> Sequence[dg.AssetCheckResult]:
     covered = store.covered()
     newest, gaps = gaps_so_far(settings.start, covered)
     cursor = sync_cursor(settings.start, covered)
@@ -105,11 +107,13 @@ def results(settings: Settings, store: StateStore, now: datetime | None = None) 
     off = what_is_off(store, settings.clock_tolerance)
     return (
         _result(
+            settings,
             NO_GAP,
             wrong=_gaps(gaps),
             metadata={"covered_to": _moment(newest), "gaps": metadata.listed(gaps, "none")},
         ),
         _result(
+            settings,
             FRESH,
             wrong=(
                 f"The sync cursor is {(now - cursor) / HOUR:.1f} hours old, and {late / HOUR:.1f} are allowed."
@@ -122,7 +126,7 @@ def results(settings: Settings, store: StateStore, now: datetime | None = None) 
                 "hours_allowed": round(late / HOUR, 1),
             },
         ),
-        _result(CLOCKS, wrong=off, metadata={"clocks": off or "they agree"}),
+        _result(settings, CLOCKS, wrong=off, metadata={"clocks": off or "they agree"}),
         _last_sync(settings),
     )
 
@@ -136,11 +140,12 @@ def _gaps(gaps: Sequence[Interval]) -> str | None:
 
 def _last_sync(settings: Settings) -> dg.AssetCheckResult:
     with RunRecords(settings.database_url) as runs:
-        ended = (one for one in runs.as_they_are(settings.layout) if one.outcome in {"succeeded", "failed"})
-        last = next((one for one in ended if one.purpose == SYNC), None)
+        ended = (run for run in runs.as_they_are(settings.layout) if run.outcome in {"succeeded", "failed"})
+        last = next((run for run in ended if run.purpose == SYNC), None)
     failed = (last.error or "it failed") if last is not None and last.outcome == "failed" else None
     told = "it succeeded" if last is not None else "there was none"
     return _result(
+        settings,
         LAST_SYNC,
         wrong=None if failed is None else f"The last sync failed: {failed}",
         metadata={"last_sync": failed or told},
@@ -148,19 +153,8 @@ def _last_sync(settings: Settings) -> dg.AssetCheckResult:
     )
 
 
-def evaluation(result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
-    """Convert a result to an event, for an op or a sensor."""
-    return dg.AssetCheckEvaluation(
-        asset_key=pages(),
-        check_name=str(result.check_name),
-        passed=result.passed,
-        severity=result.severity,
-        description=result.description,
-        metadata=result.metadata,
-    )
-
-
 def _result(
+    settings: Settings,
     name: str,
     *,
     wrong: str | None,
@@ -169,7 +163,7 @@ def _result(
 ) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
         check_name=name,
-        asset_key=pages(),
+        asset_key=asset_keys.changes(settings),
         passed=wrong is None,
         severity=severity,
         description=None if wrong is None else markdown(wrong),

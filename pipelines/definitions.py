@@ -10,48 +10,41 @@ import warnings
 
 import dagster as dg
 
-from pipelines import alerts, coverage, history, jobs, master_data_files, nights, schedules, sensors
-from pipelines.asset_keys import name_instance
+from pipelines import coverage, jobs, sensors, shipments, tables
 from pipelines.master_data import master_data
-from pipelines.operation import NO_VALUES, Operation
-from pipelines.shipment_pages import shipment_pages
-from pipelines.tables import analytics_tables
+from pipelines.master_data_files import master_data_files
+from pipelines.operation import Operation
+from wms_sync.catalogue import table
 from wms_sync.durable import keep_private
 from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.settings import Settings
 
 
 def build(settings: Settings, operation: Operation | None = None) -> dg.Definitions:
-    """Build the Definitions for these settings. With `operation`, the command line passes in its own resource."""
+    """Build the Definitions for these settings. A test passes its own `operation`, with a transport."""
     keep_private()
-    name_instance(settings.instance)
     with warnings.catch_warnings():
         # backfill policies are used as documented; a warning that they are beta is of no use to an operator
         warnings.simplefilter("ignore", dg.BetaWarning)
-        pages, analytics = shipment_pages(settings), analytics_tables(settings)
+        changes, days = shipments.changed_shipments(settings), shipments.shipment_days(settings)
+        analytics = tables.analytics_tables(settings)
         pushed = {kind: master_data(settings, kind) for kind in KINDS}
-    backfill = jobs.backfill(pages)
-    tables_only = jobs.tables_only(analytics)
-    pushes = {kind: jobs.push(kind, asset) for kind, asset in pushed.items()}
-    all_assets = [pages, analytics, *pushed.values()]
-    all_jobs = [jobs.sync_now, backfill, tables_only, jobs.rebuild, jobs.maintain, *pushes.values()]
-    keys = {key for asset in all_assets for key in asset.keys}
+    of_shipments, pushes = jobs.shipment_jobs(changes, days, analytics), jobs.push_jobs(pushed)
+    nightly_sync, *_ = of_shipments
+    maintained = [jobs.maintain] if settings.analytics == "ducklake" else []
     return dg.Definitions(
-        assets=all_assets,
-        asset_checks=[coverage.coverage_checks()],
-        jobs=all_jobs,
-        schedules=schedules.all_schedules(settings, jobs.sync_now, jobs.maintain),
+        assets=[changes, days, analytics, *pushed.values()],
+        asset_checks=[coverage.coverage_checks(settings, after=tables.key(settings, table("shipments")))],
+        jobs=[*of_shipments, *maintained, *pushes.values()],
+        schedules=jobs.schedules(settings, nightly_sync),
         sensors=[
-            sensors.tables_follow_pages(settings, tables_only),
-            sensors.coverage_is_watched(settings),
-            sensors.dead_runs_are_marked(settings),
-            master_data_files.master_data_files(settings, pushes),
-            history.history_is_pruned(settings),
-            nights.nights_are_retried(settings, jobs.SYNC_NOW),
-            alerts.alerts_are_sent(settings),
-            alerts.failed_run_alerts(settings, names={job.name for job in all_jobs}, assets=keys),
+            sensors.automation(),
+            sensors.alerts(settings),
+            sensors.night_retries(settings),
+            sensors.upkeep(settings),
+            master_data_files(settings, pushes),
         ],
-        resources={"operation": operation or Operation(settings), **NO_VALUES},
+        resources={"operation": operation or Operation(settings)},
         executor=dg.in_process_executor,
     )
 

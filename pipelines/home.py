@@ -1,14 +1,62 @@
-"""The folder of Dagster's history, as `DAGSTER_HOME` names it."""
+"""Prepare Dagster's home, the folder of `DAGSTER_HOME`, with the `dagster.yaml` that lies beside this module.
+
+`wms-sync ui` and the units of `deploy/systemd` run `python -m pipelines.home` before they start Dagster. An existing
+`dagster.yaml` stays as it is; copy from ours.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
+import sys
 from pathlib import Path
 
+import dagster as dg
+
+from wms_sync.durable import accessing, make_private, write_whole
+from wms_sync.errors import SettingsError, WmsSyncError
+
 HOME_VARIABLE = "DAGSTER_HOME"
+CONFIGURATION = Path(__file__).with_name("dagster.yaml")
+UNUSABLE = frozenset("%?")
+"""Dagster puts the path into an URL as it is."""
 
 
-def home_of_user() -> Path | None:
-    """Return the folder that `DAGSTER_HOME` names; None if it is not set."""
-    named = os.environ.get(HOME_VARIABLE)
-    return Path(named) if named else None
+def prepare_home(home: Path) -> Path:
+    """Create the folder and its `dagster.yaml` if they do not exist; return its absolute path.
+
+    Raise `Inaccessible`, or `SettingsError` for a path that Dagster's storage would take for another.
+    """
+    home = home.expanduser().absolute()
+    if not UNUSABLE.isdisjoint(str(home)):
+        raise SettingsError(f"{HOME_VARIABLE} is {home}: Dagster cannot keep a history below a name with % or ?.")
+    make_private(home)
+    configuration = home / CONFIGURATION.name
+    with accessing(home):
+        if not configuration.exists():
+            write_whole(configuration, CONFIGURATION.read_bytes())
+    return home
+
+
+def main() -> None:
+    """Prepare the folder of `DAGSTER_HOME` with its databases.
+
+    Processes that start at once and find none would all make them, and most of them fail: one makes them, others wait.
+    """
+    if not os.environ.get(HOME_VARIABLE):
+        sys.exit(f"{HOME_VARIABLE} is not set: name the folder of Dagster's history.")
+    try:
+        home = prepare_home(Path(os.environ[HOME_VARIABLE]))
+    except WmsSyncError as error:
+        print(f"wms-sync: {error}", file=sys.stderr)  # noqa: T201 - for who starts Dagster
+        sys.exit(error.exit_code)
+    os.environ[HOME_VARIABLE] = str(home)  # Dagster accepts only an absolute path
+    with (home / "prepare.lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with dg.DagsterInstance.get() as instance:
+            instance.get_runs(limit=1)
+            instance.get_asset_keys(limit=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,116 +1,136 @@
-"""The jobs: sync_now, backfill (days), the tables alone, rebuild, maintain, and a push of each kind of master data.
+"""Jobs and their schedules: nightly_sync, backfill_days, rebuild_tables, a push of each kind of master data, maintain.
 
-The steps of a job run in one process, so that the modules they need are imported only once.
+The night is off until an operator switches it on (Automation, in the UI). Loading a production service every night is a
+decision, which an instance that someone starts on a laptop must not make by itself. Maintenance of a lake is on: it
+asks the service nothing, and follows loads that somebody has decided on.
 """
 
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import dagster as dg
 
-from pipelines import tables
-from pipelines.operation import Operation
-from pipelines.shipment_pages import sync
+from pipelines.operation import ATTEMPT, NIGHT, Operation
+from wms_sync.cron import next_tick
 from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.state.runs import LOADING, SYNC
+from wms_sync.settings import Settings
+from wms_sync.upkeep.maintenance import is_due
 
-SYNC_NOW, BACKFILL, TABLES, REBUILD, MAINTAIN = "sync_now", "backfill", "tables", "rebuild", "maintain"
-ASSET_JOB = "__ASSET_JOB"
-"""Dagster's name for the job of assets that were selected by hand, in any code location."""
-PURPOSES = {SYNC_NOW: SYNC, TABLES: LOADING, ASSET_JOB: "materialising assets"}
-"""What runs of these jobs are for, in their records; the other jobs are called so."""
+NIGHTLY_SYNC, BACKFILL_DAYS, REBUILD_TABLES, MAINTAIN = "nightly_sync", "backfill_days", "rebuild_tables", "maintain"
 
 AssetJob = Any  # Dagster does not export the type of what define_asset_job returns
 
 
-@dg.job(
-    name=SYNC_NOW,
-    description="Reads everything that is not covered yet, then loads the tables: the night, now.",
-    executor_def=dg.in_process_executor,
-)
-def sync_now() -> None:
-    """Run a sync: each night, by hand, and as `wms-sync sync`. What it reads follows from coverage, so it has no days.
-
-    It is an op: as assets, pages and tables would cost a planned event each.
-    """
-    sync()
-
-
-def backfill(pages: dg.AssetsDefinition) -> AssetJob:
-    """Return the job that reads days again, then loads the tables: for a range of days, and `wms-sync backfill`."""
-    return dg.define_asset_job(
-        BACKFILL,
-        selection=dg.AssetSelection.assets(pages),
-        description="Reads the chosen days again, whole, then loads the tables.",
-        executor_def=dg.in_process_executor,
-    )
-
-
-def tables_only(analytics: dg.AssetsDefinition) -> AssetJob:
-    """Return the job that loads what is landed, without a call to the service."""
-    return dg.define_asset_job(
-        TABLES,
-        selection=dg.AssetSelection.assets(analytics),
-        description="Loads every landed window that is not in the tables yet, and publishes.",
-        executor_def=dg.in_process_executor,
-    )
-
-
-def push(kind: Kind, asset: dg.AssetsDefinition) -> AssetJob:
-    """Return the job that plans files of a kind, and sends what is approved or switched on; also `wms-sync push`."""
-    from pipelines.master_data import push_name  # the other jobs need nothing of master data
-
-    return dg.define_asset_job(
-        push_name(kind),
-        selection=dg.AssetSelection.assets(asset),
-        description=(
-            f"Checks and plans CSV files of {kind.many}. Sends the plans that are approved in its configuration; with "
-            "WMS_PUSH_ENABLED, without approval."
+def shipment_jobs(
+    changes: dg.AssetsDefinition, days: dg.AssetsDefinition, tables: dg.AssetsDefinition
+) -> Sequence[AssetJob]:
+    """Return the jobs of shipments, by selection of their assets."""
+    step = tables.op.name
+    return (
+        dg.define_asset_job(
+            NIGHTLY_SYNC,
+            selection=dg.AssetSelection.assets(changes, tables),
+            description="Reads what changed since the sync cursor, and loads the tables.",
         ),
-        executor_def=dg.in_process_executor,
+        dg.define_asset_job(
+            BACKFILL_DAYS,
+            selection=dg.AssetSelection.assets(days),
+            description="Reads the chosen days again, whole and in one run; the tables follow.",
+        ),
+        dg.define_asset_job(
+            REBUILD_TABLES,
+            selection=dg.AssetSelection.assets(tables),
+            config={"ops": {step: {"config": {"rebuild": True}}}},
+            description="Makes every table again from the raw pages on disk: after an upgrade, or a new key.",
+        ),
     )
 
 
-@dg.op(out=dg.Out(dg.Nothing), description="Makes every table again from raw pages, without a call to the service.")
-def rebuild_tables(context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]) -> None:
-    """Make the tables again, check and publish them; the tables' assets record it as their newest materialisation."""
-    with operation.step(context, "rebuild") as run:
-        run.rebuild()
-    tables.show(context, run)
+def push_name(kind: Kind) -> str:
+    """Return the name of the kind's job, the only one that sends: `push_location_tags`."""
+    return f"push_{kind.slug}"
 
 
-@dg.job(
-    name=REBUILD,
-    description="Makes every table again from the raw pages on disk: after an upgrade, or after a key was added.",
-    executor_def=dg.in_process_executor,
-)
-def rebuild() -> None:
-    """Run the rebuild. It is neither an asset nor a partition: it makes the same tables from the same pages."""
-    rebuild_tables()
+def push_jobs(pushed: Mapping[Kind, dg.AssetsDefinition]) -> Mapping[Kind, AssetJob]:
+    """Return the jobs that plan files of a kind, and send what is approved or switched on."""
+    return {
+        kind: dg.define_asset_job(
+            push_name(kind),
+            selection=dg.AssetSelection.assets(asset),
+            description=(
+                f"Checks and plans CSV files of {kind.many}. Sends the plans that are approved in its configuration; "
+                "with WMS_PUSH_ENABLED, without approval."
+            ),
+        )
+        for kind, asset in pushed.items()
+    }
 
 
-@dg.op(out=dg.Out(dg.Nothing), description="Puts the files of a lake together, without a call to the service.")
+@dg.op(out=dg.Out(dg.Nothing))
 def put_together(context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]) -> None:
-    """Maintain the tables. Their rows stay as they are, so nothing is materialised."""
-    with operation.step(context, "maintain") as run:
-        run.maintain()
-    if run.maintained is not None:
-        context.add_output_metadata(run.maintained.counts)
+    """Put the files of a lake together, without a call to the service. Rows stay, so nothing is materialised."""
+    with operation.step(context) as run:
+        done = run.maintain()
+    if done is not None:
+        context.add_output_metadata(done.counts)
 
 
-@dg.job(
-    name=MAINTAIN,
-    description="Puts the files that loads have left in a lake together, and deletes what no reader needs any more.",
-    executor_def=dg.in_process_executor,
-)
+@dg.job(name=MAINTAIN, executor_def=dg.in_process_executor)
 def maintain() -> None:
-    """Run maintenance. A file needs none."""
+    """Put the files that loads have left in a lake together, and delete what no reader needs any more."""
     put_together()
 
 
-def purpose_of(job_name: str) -> str:
-    """Return what a run of a job is for, for a record that the run itself could not write."""
-    return PURPOSES.get(job_name, job_name.replace("push_", "push ", 1))
+def schedules(settings: Settings, nightly_sync: AssetJob) -> Sequence[dg.ScheduleDefinition]:
+    """Return the schedules of an installation; a file needs no maintenance."""
+    night = _nightly(settings, nightly_sync)
+    return (night, _maintenance(settings)) if settings.analytics == "ducklake" else (night,)
 
 
-WITHOUT_ASSETS = {job.name: job for job in (sync_now, rebuild, maintain)}
-"""The jobs of ops alone, by name."""
+def attempt(tick: datetime, number: int, *, run_key: str | None) -> dg.RunRequest:
+    """Return the request for an attempt of the night of this tick."""
+    return dg.RunRequest(run_key=run_key, tags={NIGHT: tick.astimezone(UTC).isoformat(), ATTEMPT: str(number)})
+
+
+def _nightly(settings: Settings, nightly_sync: AssetJob) -> dg.ScheduleDefinition:
+    """Return the schedule, at `WMS_SCHEDULE_CRON` in `WMS_SCHEDULE_TIMEZONE`.
+
+    A night that fails because something did not answer is tried again (`sensors`).
+    """
+
+    @dg.schedule(
+        name="nightly",
+        job=nightly_sync,
+        cron_schedule=settings.schedule_cron,
+        execution_timezone=settings.schedule_timezone,
+        default_status=dg.DefaultScheduleStatus.STOPPED,
+        description="Reads everything that changed since the sync cursor and loads the tables.",
+    )
+    def nightly(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        tick = context.scheduled_execution_time
+        if next_tick(settings.schedule_cron, settings.schedule_timezone, tick) < datetime.now(UTC):
+            return dg.SkipReason("this night was missed; a later one reads what it would have read")
+        return attempt(tick, 1, run_key=None)
+
+    return nightly
+
+
+def _maintenance(settings: Settings) -> dg.ScheduleDefinition:
+    """Return the schedule of a lake's maintenance: at the ticks of the night, once enough loads have gathered.
+
+    It waits for the turn, so it does not matter whether it begins before the night or after it.
+    """
+
+    @dg.schedule(
+        name="maintenance",
+        job=maintain,
+        cron_schedule=settings.schedule_cron,
+        execution_timezone=settings.schedule_timezone,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description="Puts the files of a lake together after WMS_MAINTENANCE_NIGHTS loads.",
+    )
+    def maintenance(_: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        return dg.RunRequest() if is_due(settings) else dg.SkipReason("too few loads since the last maintenance")
+
+    return maintenance

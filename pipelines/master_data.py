@@ -10,18 +10,17 @@ a plan that is another one by now. Two pushes of one kind wait for each other, i
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 from pydantic import Field
 
-from pipelines import push_metadata
-from pipelines.asset_keys import asset_key
-from pipelines.logs import logging_to
-from pipelines.metadata import markdown
+from pipelines import asset_keys, metadata
+from pipelines.jobs import push_name
 from pipelines.operation import Operation
-from pipelines.sources import PLAN, tag_run
-from pipelines.stopping import Stopping
 from wms_sync.errors import WmsSyncError
+from wms_sync.interrupts import Stopping
+from wms_sync.logs import PlainLines, logging_to, push_line
 from wms_sync.master_data.errors import MasterDataError
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.table import files_of, folder_of
@@ -56,6 +55,7 @@ CHECKS = {
 """By name: severity, the actions and outcomes of rows that fail the check, what is wrong then, what is right."""
 
 Event = dg.MaterializeResult[None] | dg.AssetCheckResult
+Shown = dg.AssetMaterialization | dg.AssetCheckEvaluation
 
 
 class FileChanged(MasterDataError):
@@ -96,36 +96,32 @@ class PushConfig(dg.Config):
     approve: list[str] = Field(default_factory=list)
 
 
-def push_name(kind: Kind) -> str:
-    """Return the name of the kind's job, the only one that sends: `push_location_tags`."""
-    return f"push_{kind.slug}"
-
-
-def key(kind: Kind) -> dg.AssetKey:
+def key(settings: Settings, kind: Kind) -> dg.AssetKey:
     """Return the asset key of a kind: `master_data/retailers`."""
-    return asset_key(GROUP, kind.slug)
+    return asset_keys.asset_key(settings, GROUP, kind.slug)
 
 
 def run_config(
-    kind: Kind, files: Sequence[GivenFile], *, resend: bool = False, approve: Sequence[str] = ()
+    settings: Settings, kind: Kind, files: Sequence[GivenFile], *, resend: bool = False, approve: Sequence[str] = ()
 ) -> dict[str, object]:
     """Return the run configuration that handles these files."""
     config: dict[str, object] = {"files": [file.model_dump(exclude_none=True) for file in files], "resend": resend}
     config |= {"approve": list(approve)} if approve else {}
-    return {"ops": {key(kind).to_python_identifier(): {"config": config}}}
+    return {"ops": {key(settings, kind).to_python_identifier(): {"config": config}}}
 
 
 def master_data(settings: Settings, kind: Kind) -> dg.AssetsDefinition:
     """Return the asset of a kind, with its checks."""
 
     @dg.asset(
-        key=key(kind),
+        key=key(settings, kind),
         group_name=GROUP,
         kinds={"csv"},
         owners=settings.owners,
         tags={"wms/layer": GROUP},
         check_specs=[
-            dg.AssetCheckSpec(name, asset=key(kind), description=text) for name, (_, _, _, text) in CHECKS.items()
+            dg.AssetCheckSpec(name, asset=key(settings, kind), description=text)
+            for name, (_, _, _, text) in CHECKS.items()
         ],
         description=_description(settings, kind),
     )
@@ -134,7 +130,7 @@ def master_data(settings: Settings, kind: Kind) -> dg.AssetsDefinition:
     ) -> Iterator[Event]:
         handled: list[Handled] = []
         failures = _recorded(context, config, operation, kind, handled)
-        yield from _events(kind, config, handled)
+        yield from _results(settings, kind, config, handled)
         if failures:
             text = "\n".join(str(failure) for failure in failures)
             raise dg.Failure(text, allow_retries=False) from failures[0]
@@ -147,7 +143,6 @@ def _recorded(
 ) -> list[WmsSyncError]:
     """Handle the files; a run that sends is recorded. Return the errors."""
     if not _sends(context, operation.settings, kind, config):
-        tag_run(context.instance, context.run, PLAN)
         return _handle(context, config, operation, kind, handled)
     failures: list[WmsSyncError] = []
     try:
@@ -189,7 +184,6 @@ def _handle(
                 failures.append(error)
                 continue
             handled.append(done)
-            operation.handled.append(done)
             context.log.info(done.summary)
             failures += failures_of(done)
             if isinstance(done, PushReport) and (done.applied.stopped or done.applied.interrupted):
@@ -246,7 +240,8 @@ def _handle_one(
             resend=config.resend,
             again=file.again,
             planned=planned,
-            watcher=operation.push_watcher(context.log),
+            watcher=PlainLines(context.log.info, push_line),
+            transport=operation.transport,
             stop=stopping.asked,
             held=held,
         )
@@ -260,23 +255,35 @@ def _refuse_another(plan: Plan, file: GivenFile) -> None:
         )
 
 
-def _events(kind: Kind, config: PushConfig, handled: Sequence[Handled]) -> Iterator[Event]:
-    for name, (severity, words, wrong, _) in CHECKS.items():
-        rows = push_metadata.rows_of(handled, words)
-        unasked = push_metadata.unasked(handled) if name == DOUBTFUL else ()
-        finding = push_metadata.finding(wrong, rows, unasked)
-        yield dg.AssetCheckResult(
-            check_name=name,
-            asset_key=key(kind),
-            passed=finding is None,
-            severity=severity,
-            description=None if finding is None else markdown(finding),
-            metadata=push_metadata.of_rows(rows, unasked),
-        )
+def events(settings: Settings, kind: Kind, handled: Sequence[Handled]) -> Iterator[Shown]:
+    """Yield the same for a push that was no run of Dagster."""
+    for found in _found(settings, kind, handled):
+        yield dg.AssetCheckEvaluation(**found)
+    yield dg.AssetMaterialization(key(settings, kind), metadata=metadata.of_handled(handled, push_name(kind)))
+
+
+def _results(settings: Settings, kind: Kind, config: PushConfig, handled: Sequence[Handled]) -> Iterator[Event]:
+    for found in _found(settings, kind, handled):
+        yield dg.AssetCheckResult(**found)
     plans = [done.fingerprint for done in handled if isinstance(done, Plan) and done.sends]
-    approval = run_config(kind, config.files, resend=config.resend, approve=plans) if plans else None
-    shown = push_metadata.of_handled(handled, push_name(kind), approval)
-    yield dg.MaterializeResult(asset_key=key(kind), metadata=shown)
+    approval = run_config(settings, kind, config.files, resend=config.resend, approve=plans) if plans else None
+    shown = metadata.of_handled(handled, push_name(kind), approval)
+    yield dg.MaterializeResult(asset_key=key(settings, kind), metadata=shown)
+
+
+def _found(settings: Settings, kind: Kind, handled: Sequence[Handled]) -> Iterator[dict[str, Any]]:
+    for name, (severity, words, wrong, _) in CHECKS.items():
+        rows = metadata.rows_of(handled, words)
+        unasked = metadata.unasked(handled) if name == DOUBTFUL else ()
+        finding = metadata.finding(wrong, rows, unasked)
+        yield {
+            "check_name": name,
+            "asset_key": key(settings, kind),
+            "passed": finding is None,
+            "severity": severity,
+            "description": None if finding is None else metadata.markdown(finding),
+            "metadata": metadata.of_rows(rows, unasked),
+        }
 
 
 def _description(settings: Settings, kind: Kind) -> str:

@@ -22,9 +22,9 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from pipelines.asset_keys import location_tags
-from pipelines.jobs import AssetJob
-from pipelines.master_data import GivenFile, push_name, run_config
-from pipelines.sensors import UNFINISHED
+from pipelines.dead_runs import UNFINISHED
+from pipelines.jobs import AssetJob, push_name
+from pipelines.master_data import GivenFile, run_config
 from wms_sync.master_data.csv_file import digest_of
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.table import KINDS, files_of, folder_of
@@ -53,11 +53,6 @@ class Mark(Struct, frozen=True):
     asked_at: float = 0.0
     again: int = 0
 
-    @classmethod
-    def read(cls, kept: str | dict[str, object]) -> Mark:
-        """Read a mark from JSON; earlier releases stored only `held`."""
-        return cls(kept) if isinstance(kept, str) else cls(**kept)  # type: ignore[arg-type]
-
 
 Marks = dict[str, Mark]
 """By file name."""
@@ -83,7 +78,11 @@ def master_data_files(settings: Settings, pushes: Mapping[Kind, AssetJob]) -> dg
     def master_data_files(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         if settings.master_data_dir is None:
             return dg.SensorResult(skip_reason="WMS_MASTER_DATA_DIR is not set")
-        before: Marks = {name: Mark.read(kept) for name, kept in json.loads(context.cursor or "{}").items()}
+        with StateStore(settings.database_url) as store:
+            has_synced = bool(store.windows("loaded"))
+        if not has_synced:
+            return dg.SensorResult(skip_reason="waits for the first sync: files name what its tables know")
+        before: Marks = {name: Mark(**kept) for name, kept in json.loads(context.cursor or "{}").items()}
         looks = [_Look(settings, kind, before, context.instance) for kind in KINDS]
         requests = [request for look in looks if (request := look.request()) is not None]
         after = {name: asdict(mark) for look in looks for name, mark in look.after.items()}
@@ -174,19 +173,18 @@ class _Look:
         if pusher(self._settings, self._kind.name) is not None:
             return True
         since = datetime.now(UTC) - STARTS_WITHIN
-        runs = dg.RunsFilter(
-            job_name=push_name(self._kind), statuses=UNFINISHED, created_after=since, tags=location_tags()
-        )
-        return self._instance.get_runs_count(runs) > 0
+        tags = location_tags(self._settings)
+        runs = dg.RunsFilter(job_name=push_name(self._kind), statuses=UNFINISHED, created_after=since, tags=tags)
+        return bool(self._instance.get_runs(runs, limit=1))
 
     def _run(self, noticed: list[Noticed]) -> dg.RunRequest:
         """Return the run request. Equal files have equal run keys, so a tick that is evaluated twice starts one run."""
-        ordered = sorted(noticed, key=lambda one: one.given.path)
-        identity = json.dumps([self._settings.push_enabled, [one.identity for one in ordered]])
+        ordered = sorted(noticed, key=lambda file: file.given.path)
+        identity = json.dumps([self._settings.push_enabled, [file.identity for file in ordered]])
         return dg.RunRequest(
             run_key=hashlib.sha256(identity.encode()).hexdigest(),
             job_name=push_name(self._kind),
-            run_config=run_config(self._kind, [one.given for one in ordered]),
+            run_config=run_config(self._settings, self._kind, [file.given for file in ordered]),
         )
 
 

@@ -1,98 +1,129 @@
-"""Sensors: load the tables after any run landed pages, watch coverage while nothing runs, mark dead runs."""
+"""Sensors: nights tried again, alerts with dead runs, hourly upkeep, and Dagster's own for automation conditions.
 
+The sensor of master data is in `master_data_files`. Every run of a night has two tags, the tick of its schedule and the
+number of the attempt. What is due follows from them and from the record of the last attempt, so it survives a restart
+of the daemon, and the run key of an attempt keeps a tick that is evaluated twice from starting two.
+"""
+
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
-from pipelines import coverage, dead_runs, jobs
-from pipelines.asset_keys import location_tags
-from pipelines.shown_days import missing_days
+from pipelines import asset_keys, coverage, dead_runs, jobs
+from pipelines.operation import ATTEMPT, NIGHT
+from pipelines.shipments import days_missing
+from wms_sync.alerts.deliver import tell
+from wms_sync.errors import WmsSyncError
+from wms_sync.extract.nights import PAUSES, mends_by_waiting, next_attempt
 from wms_sync.settings import Settings
 from wms_sync.state.lock import lock_of
+from wms_sync.state.runs import SYNC, RunRecord, RunRecords
 from wms_sync.state.store import StateStore
 
-FOLLOW_SECONDS = 10
-WATCH_SECONDS = 3600
-DEAD_SECONDS = 60
+LOOK_SECONDS = 30
+UPKEEP_SECONDS = 3600
+TELL_SECONDS = 40.0
+"""The longest that a tick waits for receivers; Dagster ends one that takes longer than a minute."""
 FORGOTTEN_AFTER = timedelta(days=1)
 """A run that is in progress for longer, while no process holds the writer's lock, was killed."""
-
-UNFINISHED = [
-    dg.DagsterRunStatus.QUEUED,
-    dg.DagsterRunStatus.NOT_STARTED,
-    dg.DagsterRunStatus.STARTING,
-    dg.DagsterRunStatus.STARTED,
-    dg.DagsterRunStatus.CANCELING,
-]
+RECORDS = 50
+RUNNING = dg.DefaultSensorStatus.RUNNING
 
 
-def tables_follow_pages(settings: Settings, tables_only: jobs.AssetJob) -> dg.SensorDefinition:
-    """Return a sensor that runs the tables' job if pages are landed and not loaded, and no other run is active.
+def automation() -> dg.SensorDefinition:
+    """Return Dagster's sensor of automation conditions, on from the start: the tables follow what was read."""
+    return dg.AutomationConditionSensorDefinition(
+        "default_automation_condition_sensor",
+        target=dg.AssetSelection.all(),
+        minimum_interval_seconds=LOOK_SECONDS,
+        default_status=RUNNING,
+    )
 
-    The run key is the newest landed window, so that a run that fails is not repeated for ever.
-    """
+
+def alerts(settings: Settings) -> dg.SensorDefinition:
+    """Return a sensor that settles dead runs, looks for new facts and sends the alerts that are due."""
 
     @dg.sensor(
-        name="tables_follow_pages",
-        job=tables_only,
-        minimum_interval_seconds=FOLLOW_SECONDS,
-        default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Loads the tables if pages are landed and the run that landed them did not load them.",
+        name="alerts",
+        minimum_interval_seconds=LOOK_SECONDS,
+        default_status=RUNNING,
+        description="Marks runs whose process is gone as failed, and sends the alerts and heartbeats that are due.",
     )
-    def tables_follow_pages(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-        if reason := busy(context.instance, settings):
-            return dg.SkipReason(reason)
-        with StateStore(settings.database_url) as store:
-            landed = store.windows("landed")
-        if not landed:
-            return dg.SkipReason("every landed page is in the tables")
-        return dg.RunRequest(run_key=landed[-1].id)
+    def alerts(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+        why = "what is due is sent" if settings.tells_somebody else "no channel is set"
+        try:
+            dead_runs.settle(context.instance, settings)
+        except WmsSyncError as error:  # as on a full disk, which is a reason to send alerts, not to end here
+            why = f"dead runs were not looked for: {error}"
+        tell(settings, seconds=TELL_SECONDS)
+        return dg.SkipReason(why)
 
-    return tables_follow_pages
+    return alerts
 
 
-def coverage_is_watched(settings: Settings) -> dg.SensorDefinition:
+def upkeep(settings: Settings) -> dg.SensorDefinition:
     """Return a sensor that evaluates the coverage checks every hour: a sync that stopped running shows in them.
 
-    It also shows the days that were read by runs without a history, or with another one.
+    It also shows the days that were read by commands without a `DAGSTER_HOME`.
     """
 
     @dg.sensor(
-        name="coverage_is_watched",
-        minimum_interval_seconds=WATCH_SECONDS,
-        default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Evaluates the checks of coverage every hour, and shows days that runs without a history read.",
+        name="upkeep",
+        minimum_interval_seconds=UPKEEP_SECONDS,
+        default_status=RUNNING,
+        description="Every hour: evaluates the checks of coverage, and shows days that commands without a home read.",
     )
-    def coverage_is_watched(context: dg.SensorEvaluationContext) -> dg.SensorResult:
+    def upkeep(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         with StateStore(settings.database_url) as store:
-            found = coverage.results(settings, store)
-            days = missing_days(settings, store, context.instance)
-        return dg.SensorResult(asset_events=[*map(coverage.evaluation, found), *days])
+            if not store.windows():
+                return dg.SensorResult(skip_reason="nothing was read yet")
+            missing = days_missing(settings, store, context.instance)
+        return dg.SensorResult(asset_events=[*coverage.evaluations(settings), *missing])
 
-    return coverage_is_watched
+    return upkeep
 
 
-def dead_runs_are_marked(settings: Settings) -> dg.SensorDefinition:
-    """Return a sensor that looks every minute for runs whose process is gone, of which Dagster knows nothing."""
+def night_retries(settings: Settings, pauses: Sequence[timedelta] = PAUSES) -> dg.SensorDefinition:
+    """Return a sensor that requests the next attempt of the newest night when its pause is over."""
 
     @dg.sensor(
-        name="dead_runs_are_marked",
-        minimum_interval_seconds=DEAD_SECONDS,
-        default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Marks runs as failed whose process was killed, where Dagster does not notice it.",
+        name="night_retries",
+        job_name=jobs.NIGHTLY_SYNC,
+        minimum_interval_seconds=LOOK_SECONDS,
+        default_status=RUNNING,
+        description="Tries a scheduled night again that failed because something did not answer.",
     )
-    def dead_runs_are_marked(context: dg.SensorEvaluationContext) -> dg.SkipReason:
-        marked = dead_runs.mark_dead(context.instance, settings, parents_since=dead_runs.LOADED_AT)
-        return dg.SkipReason(f"marked as failed: {', '.join(marked)}" if marked else "every run is alive")
+    def night_retries(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        failed = _failed_night(settings)
+        run = None if failed is None else context.instance.get_run_by_id(failed.run_id)
+        if failed is None or failed.ended_at is None or run is None or NIGHT not in run.tags:
+            return dg.SkipReason("no night has failed that waiting may mend")
+        tick, number, now = datetime.fromisoformat(run.tags[NIGHT]), int(run.tags[ATTEMPT]), datetime.now(UTC)
+        due = next_attempt(tick, failed.ended_at, number, settings.night_retry_hours, pauses)
+        if due is None:
+            return dg.SkipReason(f"the night of {tick:%Y-%m-%d %H:%M} UTC has failed: attempt {number} was the last")
+        if due > now:
+            return dg.SkipReason(f"attempt {number + 1} begins at {due:%H:%M:%S} UTC")
+        if reason := busy(context.instance, settings):
+            return dg.SkipReason(reason)
+        return jobs.attempt(tick, number + 1, run_key=f"{run.tags[NIGHT]} {number + 1}")
 
-    return dead_runs_are_marked
+    return night_retries
 
 
 def busy(instance: dg.DagsterInstance, settings: Settings) -> str | None:
-    """Return which run goes on or is queued, so that no other should begin now; None if there is none."""
+    """Return which run is under way or queued, so that no other should begin now; None if there is none."""
     if (holder := lock_of(settings.database_url, settings.layout).holder()) is not None:
         return f"{holder} is writing"
-    since = datetime.now(UTC) - FORGOTTEN_AFTER
-    if instance.get_runs_count(dg.RunsFilter(statuses=UNFINISHED, created_after=since, tags=location_tags())):
-        return "a run is queued or in progress"
-    return None
+    since, tags = datetime.now(UTC) - FORGOTTEN_AFTER, asset_keys.location_tags(settings)
+    unfinished = dg.RunsFilter(statuses=dead_runs.UNFINISHED, created_after=since, tags=tags)
+    return "a run is queued or in progress" if instance.get_runs(unfinished, limit=1) else None
+
+
+def _failed_night(settings: Settings) -> RunRecord | None:
+    """Return the newest sync, if it is of a schedule and failed with an error that waiting may mend."""
+    with RunRecords(settings.database_url) as records:
+        newest = next((record for record in records.newest(RECORDS) if record.group == SYNC), None)
+    is_passing = newest is not None and newest.outcome == "failed" and mends_by_waiting(newest.error_kind)
+    return newest if is_passing else None

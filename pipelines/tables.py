@@ -1,44 +1,49 @@
-"""The unpartitioned assets: one per table and mart, all made by one step.
+"""One asset a table and mart, without partitions, all made by one step.
 
-A table holds the present state of all days, not the rows of one, so it has no partitions. The step loads every window
-that is landed and not yet merged, by whichever run, then checks and publishes the tables. If a blocking check fails,
-the published file stays as it was and the run fails.
+A table holds the present state of all days, not the rows of one. The step loads every window that is landed and not yet
+merged, by whichever run, then checks and publishes the tables. If a blocking check fails, the published file stays as
+it was and the run fails. The step follows by an automation condition when days were read again, or changes without
+tables.
 
 A table is materialised when a load brought something, and observed when it did not: so 'materialised 2 hours ago', and
 Dagster's freshness policy with it, speak of data and not of a click.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
-from pipelines import metadata
-from pipelines.asset_keys import asset_key, pages
-from pipelines.event_batch import log_shown
+from pipelines import asset_keys, metadata
 from pipelines.operation import Operation
 from wms_sync.analytics.asking import CheckResult
 from wms_sync.analytics.checks import Check, checks
 from wms_sync.catalogue import Mart, Relation, Table, relations
 from wms_sync.cron import late_after_at_most
 from wms_sync.load.refresh import RefreshReport
-from wms_sync.runs import operation as library
 from wms_sync.settings import Settings
 
-LOADS = "Loads every landed window, checks the tables and publishes analytics.duckdb."
 LOADS_WHAT_IS_LANDED = (
-    "Materialising it loads what is landed, for all tables, and reads nothing: the job sync_now and the schedule "
-    "nightly read what is new, the job backfill reads days again. `data_as_of` says how far the data reaches."
+    "Materialising it loads what was read and is not in the tables, for all tables; the job nightly_sync reads first. "
+    "`data_as_of` says how far the data reaches."
 )
-STEP = "analytics_tables"
+FOLLOWS = "main", "shipments"
+"""The table with the automation condition; the step makes all others with it."""
 _SOURCE = re.compile(r"\b(?:from|join)\s+(?:(?P<schema>\w+)\.)?(?P<name>\w+)", re.IGNORECASE)
 
 
-def key(relation: Relation) -> dg.AssetKey:
-    """Return the asset key: the name in schema `main` (`shipments`), else schema and name."""
-    return asset_key(*([relation.name] if relation.schema == "main" else [relation.schema, relation.name]))
+class LoadConfig(dg.Config):
+    """With `rebuild`, every table is made again from raw pages, as after an upgrade or a new key."""
+
+    rebuild: bool = False
+
+
+def key(settings: Settings, relation: Relation) -> dg.AssetKey:
+    """Return the asset key: schema and name."""
+    return asset_keys.asset_key(settings, relation.schema, relation.name)
 
 
 @cache
@@ -51,78 +56,75 @@ def _named() -> dict[str, Relation]:
 def spec(settings: Settings, relation: Relation) -> dg.AssetSpec:
     """Return the asset of a table or mart, with its comment, columns and sources."""
     return dg.AssetSpec(
-        key(relation),
-        deps=_sources(relation) if isinstance(relation, Mart) else [pages()],
+        key(settings, relation),
+        deps=_sources(settings, relation),
         description=f"{relation.comment} {LOADS_WHAT_IS_LANDED}",
         owners=settings.owners,
         tags=_tags(relation),
         skippable=True,
         freshness_policy=_freshness(settings),
         metadata=metadata.of_relation(relation),
-        group_name="tables" if relation.schema == "main" else relation.schema,
+        group_name=relation.schema,
         kinds={"duckdb"},
+        automation_condition=_follows() if (relation.schema, relation.name) == FOLLOWS else None,
     )
 
 
-def check_spec(check: Check) -> dg.AssetCheckSpec:
-    """Return a check of the library as an asset check of its table."""
+def check_spec(settings: Settings, check: Check) -> dg.AssetCheckSpec:
+    """Return a check of the library as an asset check of the table or mart that it speaks of."""
     return dg.AssetCheckSpec(
-        check.name, asset=key(_named()[check.table]), description=check.description, blocking=check.blocking
+        check.name,
+        asset=key(settings, _named()[check.table]),
+        description=check.description,
+        blocking=check.blocking,
     )
 
 
 def analytics_tables(settings: Settings) -> dg.AssetsDefinition:
-    """Return all tables and marts as one step, for runs that read no pages."""
+    """Return all tables and marts as one step."""
 
     @dg.multi_asset(
-        name=STEP,
+        name="analytics_tables",
         specs=[spec(settings, relation) for relation in relations()],
-        check_specs=[check_spec(check) for check in checks()],
-        backfill_policy=dg.BackfillPolicy.single_run(),
-        description=LOADS,
+        check_specs=[check_spec(settings, check) for check in checks()],
+        description="Loads what was read and is not in the tables, checks them and publishes them.",
     )
     def analytics_tables(
-        context: dg.AssetExecutionContext, operation: dg.ResourceParam[Operation]
+        context: dg.AssetExecutionContext, config: LoadConfig, operation: dg.ResourceParam[Operation]
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetObservation | dg.AssetCheckResult]:
-        with operation.step(context, "load") as run:
-            run.load()
-        if (report := run.refreshed) is None:
-            return
+        with operation.step(context) as run:
+            report = run.rebuild() if config.rebuild else run.load()
         for result in report.checks:
-            yield dg.AssetCheckResult(**_found(result))
+            yield dg.AssetCheckResult(**_found(settings, result))
         if not report.published:
-            raise refusal(report)
+            raise dg.Failure(report.refusal, allow_retries=False)
         for relation in relations():
             facts = metadata.of_table(relation.slug, report, run.page)
             if report.is_news:
-                yield dg.MaterializeResult(asset_key=key(relation), metadata=facts)
+                yield dg.MaterializeResult(asset_key=key(settings, relation), metadata=facts)
             else:
-                yield dg.AssetObservation(asset_key=key(relation), metadata=facts)
+                yield dg.AssetObservation(asset_key=key(settings, relation), metadata=facts)
 
     return analytics_tables
 
 
-def show(context: dg.OpExecutionContext, run: library.Operation, more: Sequence[dg.AssetCheckEvaluation] = ()) -> None:
-    """Log what an op shows of a load: every check, the tables if they were published, and then ``more``.
-
-    A mere read has nothing to show. Raise ``Failure`` if nothing was published.
-    """
-    if (report := run.refreshed) is None:
-        return
-    checked = [dg.AssetCheckEvaluation(**_found(one), blocking=one.check.blocking) for one in report.checks]
-    if not report.published:
-        log_shown(context, checked)
-        raise refusal(report)
-    event = dg.AssetMaterialization if report.is_news else dg.AssetObservation
-    made = (event(key(one), metadata=metadata.of_table(one.slug, report, run.page)) for one in relations())
-    log_shown(context, [*checked, *made, *more])
+def events(
+    settings: Settings, report: RefreshReport, page: Path | None
+) -> Iterator[dg.AssetCheckEvaluation | dg.AssetMaterialization | dg.AssetObservation]:
+    """Yield the same of a load that was no run of Dagster."""
+    for result in report.checks:
+        yield dg.AssetCheckEvaluation(**_found(settings, result), blocking=result.check.blocking)
+    if report.published:
+        event = dg.AssetMaterialization if report.is_news else dg.AssetObservation
+        for relation in relations():
+            yield event(key(settings, relation), metadata=metadata.of_table(relation.slug, report, page))
 
 
-def _found(result: CheckResult) -> dict[str, Any]:
+def _found(settings: Settings, result: CheckResult) -> dict[str, Any]:
     severe = result.check.severity == "error"
     return {
         "check_name": result.check.name,
-        "asset_key": key(_named()[result.check.table]),
+        "asset_key": key(settings, _named()[result.check.table]),
         "passed": result.passed,
         "severity": dg.AssetCheckSeverity.ERROR if severe else dg.AssetCheckSeverity.WARN,
         "description": None if result.finding is None else metadata.markdown(result.finding),
@@ -130,9 +132,12 @@ def _found(result: CheckResult) -> dict[str, Any]:
     }
 
 
-def refusal(report: RefreshReport) -> dg.Failure:
-    """Return the failure of a step whose blocking checks prevented publishing."""
-    return dg.Failure(report.refusal, allow_retries=False)
+def _follows() -> dg.AutomationCondition[Any]:
+    """Return the condition that something was read by a run that does not load, and that no load is under way."""
+    condition = dg.AutomationCondition
+    handled = condition.newly_requested() | condition.newly_updated()
+    waits = condition.in_progress() | condition.any_deps_in_progress()
+    return (condition.any_deps_updated().since(handled) & ~waits).with_label("something was read and is not loaded")
 
 
 @cache
@@ -150,7 +155,9 @@ def _tags(relation: Relation) -> dict[str, str]:
     return {"wms/layer": layer, **of, **({"wms/personal": "yes"} if relation.schema == "pii" else {})}
 
 
-def _sources(mart: Mart) -> list[dg.AssetKey]:
-    """Return the tables and marts that a mart selects from, without its own stages."""
-    names = {f"{found['schema'] or 'main'}.{found['name']}" for found in _SOURCE.finditer(mart.create)}
-    return [key(_named()[name]) for name in sorted(names) if name in _named()]
+def _sources(settings: Settings, relation: Relation) -> list[dg.AssetKey]:
+    """Return what a table is made from: what was read; or the tables and marts that a mart selects from."""
+    if not isinstance(relation, Mart):
+        return [asset_keys.changes(settings), asset_keys.days(settings)]
+    names = {f"{found['schema'] or 'main'}.{found['name']}" for found in _SOURCE.finditer(relation.create)}
+    return [key(settings, _named()[name]) for name in sorted(names) if name in _named()]

@@ -31,7 +31,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from pipelines.logs import Lines, handling
 from tests.beginnings import BEGINNINGS, empty_state
 from tests.costs import Costs
 from tests.lakes import Lakes
@@ -45,6 +44,7 @@ from wms_sync.api.client import GlobalApi
 from wms_sync.api.retrying import RetryPolicy
 from wms_sync.extract.read import Reading, ReadReport
 from wms_sync.layout import Layout
+from wms_sync.logs import Lines, handling
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.findings import Finding
 from wms_sync.settings import Settings
@@ -63,7 +63,7 @@ QUICK = {"api", "flatten", "master_data", "sandbox", "sql", "state"}
 """Folders of thousands of small tests. They come last, so that no process ends with a long file while others wait."""
 LONG = {"sandbox/test_description.py", "state/test_lock.py"}
 """What is long in them."""
-PROOF_FOLDERS = {"benchmarks", "pipelines", "sandbox", "survival"}
+PROOF_FOLDERS = {"benchmarks", "cli", "pipelines", "sandbox", "survival"}
 PROOF_FIXTURES = {"instance", "postgres_url", "s3", "server"}
 """``make proof`` runs the tests that lie or use something here, ``make test`` all others: they need no server, no other
 process and no Dagster instance. A test that starts a process by itself has the mark ``proof``."""

@@ -24,12 +24,12 @@ PROCESSES.set_forkserver_preload(
         "pandas",
         "pyarrow.dataset",
         "upath",
-        "pipelines.cli.explain",
-        "pipelines.cli.forget",
-        "pipelines.cli.main",
-        "pipelines.cli.push_views",
-        "pipelines.cli.runs",
-        "pipelines.event_log",
+        "wms_sync.cli.explain",
+        "wms_sync.cli.forget",
+        "wms_sync.cli.main",
+        "wms_sync.cli.push_views",
+        "wms_sync.cli.runs",
+        "pipelines.reporting",
         "tests.survival.commands",
         "tests.survival.installation",
     ]
@@ -109,7 +109,7 @@ def _run(does: Callable[[], object], environment: Mapping[str, str], folder: Pat
 
 
 def _type(arguments: list[str]) -> None:
-    from pipelines.cli.main import main
+    from wms_sync.cli.main import main
 
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
     main(arguments)

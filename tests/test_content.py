@@ -15,22 +15,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import dagster as dg
 import duckdb
 import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pipelines.cli.runs import DONE_WITH_DOUBTS, report
-from pipelines.instance import without_history
-from pipelines.running import run_sync
 from tests.conftest import CONFIG, Bench, asks_for_page, opened_store, settings_in
 from tests.landed import landed_contents
+from tests.running import run_sync
 from tests.taught import REPLAYED, rebuilt_elsewhere
 from tests.test_sync import load
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sandbox.transport import InProcess
+from wms_sync.cli.runs import DONE_WITH_DOUBTS, report
 from wms_sync.load.refresh import RefreshReport
 
 DOCUMENT = (Path(__file__).parents[1] / "docs" / "guarantees-content.md").read_text(encoding="utf-8")
@@ -430,17 +428,17 @@ WARNS = {QUARANTINE: "nothing_was_quarantined_in_the_latest_load", DRIFT: "no_un
 
 @pytest.mark.proof
 @pytest.mark.parametrize("case", ONE_OF_EACH, ids=lambda case: case.outcome)
-def test_one_such_value_in_a_whole_sync_is_enough_for_exit_code_three_and_a_warning_in_dagster(case, tmp_path):
+def test_one_such_value_in_a_whole_sync_is_enough_for_exit_code_three_and_a_warning(case, tmp_path):
     service = Service([case])
-    with SandboxServer(service.sandbox) as server, without_history() as instance:
-        outcome = run_sync(settings_in(tmp_path / "data", server, page_size=1), instance=instance)
-        events = instance.all_logs(outcome.run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
-    checks = [event.dagster_event.asset_check_evaluation_data for event in events if event.dagster_event]
-    warned = {one.check_name for one in checks if not one.passed and one.severity == dg.AssetCheckSeverity.WARN}
+    with SandboxServer(service.sandbox) as server:
+        outcome = run_sync(settings_in(tmp_path / "data", server, page_size=1))
+    assert outcome.refreshed is not None
+    failed = [found.check for found in outcome.refreshed.checks if not found.passed]
+    warned = {check.name for check in failed if check.severity == "warn"}
     told = {check for where, check in WARNS.items() if where in case.outcome}
     assert warned & set(WARNS.values()) == told
     assert report(outcome) == (DONE_WITH_DOUBTS if told else 0)
-    assert not [one.check_name for one in checks if not one.passed and one.blocking]
+    assert not [check.name for check in failed if check.blocking]
 
 
 OWN = """    _window_id varchar, -- The window. Source: wms-sync

@@ -28,8 +28,6 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from pipelines.cli.runs import report
-from pipelines.cli.views import read_lines, refresh_lines
 from tests.conftest import CONFIG, Bench, opened_store, settings_in
 from tests.extract.test_widening import DATES, HOUR, MINUTES, Compares
 from tests.landed import assert_landed, landed_contents, landed_ids
@@ -40,6 +38,8 @@ from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sandbox.field_treatment import FieldTreatment
 from wms_sandbox.transport import InProcess
 from wms_sync.catalogue import tables
+from wms_sync.cli.runs import report
+from wms_sync.cli.views import read_lines, refresh_lines
 from wms_sync.reports.status import status
 from wms_sync.runs.operation import RunReport
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.proof
 
 LACKING = """
 import sys
-from pipelines.cli.main import main
+from wms_sync.cli.main import main
 from wms_sync.extras import MODULES
 
 sys.modules.update({name: None for names in MODULES.values() for name in names})

@@ -23,13 +23,13 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pipelines.cli.runs import DONE_WITH_DOUBTS, report
 from tests.conftest import CONFIG, Bench, asks_for_page, opened_store, settings_in
 from tests.taught import rebuilt_elsewhere
 from tests.test_content import DOCUMENT, WARNS
 from tests.test_sync import synced
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
+from wms_sync.cli.runs import DONE_WITH_DOUBTS, report
 from wms_sync.flatten.shape import SHIPMENT, ListNode, Node, ObjectNode, Shape, ValueNode, create_types, shape_of
 from wms_sync.load.refresh import RefreshReport
 from wms_sync.runs.operation import RunReport

@@ -77,12 +77,22 @@ class Folder:
 
     def home(self) -> Path:
         """Prepare a Dagster home, in another process: its import here would add to the memory that is measured."""
-        code = (
-            "import sys, pathlib; from pipelines.instance import prepare_home; prepare_home(pathlib.Path(sys.argv[1]))"
-        )
         home = self.path / "home"
-        subprocess.run([sys.executable, "-c", code, str(home)], check=True)
+        environment = {**os.environ, "DAGSTER_HOME": str(home)}
+        subprocess.run([sys.executable, "-m", "pipelines.home"], check=True, env=environment)
         return home
+
+    def dagster_job(self, job: str, home: Path, *, tags: Mapping[str, str] | None = None) -> Run:
+        """Run a job as Dagster's own command line does."""
+        dagster = Path(sys.executable).with_name("dagster")
+        command = [str(dagster), "job", "execute", "-m", "pipelines.definitions", "-j", job]
+        cost, _ = measure(
+            [*command, "--tags", json.dumps(tags or {})],
+            folder=self.path,
+            environment=self.environment({"DAGSTER_HOME": str(home)}),
+            service=self._service.process,
+        )
+        return Run(cost, {})
 
     def script(self, command: Sequence[str | Path]) -> Run:
         """Run a contender that writes `phases`, and perhaps `rows`, to the file that is its last argument."""

@@ -180,8 +180,9 @@ class Layout(Struct, frozen=True):
 
     @property
     def dagster_home(self) -> Path:
-        """Dagster's home where ``DAGSTER_HOME`` names none."""
-        return self.root / "dagster"
+        """Dagster's home where ``DAGSTER_HOME`` names none: beside the data folder, so that one can fill up alone."""
+        root = self.root.absolute()
+        return root.with_name(f"{root.name}-dagster")
 
 
 class BackupLayout(Struct, frozen=True):

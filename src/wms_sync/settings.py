@@ -87,7 +87,6 @@ class Settings(BaseModel):
     schedule_cron: str = "0 2 * * *"
     schedule_timezone: str = "UTC"
     asset_owners: str = ""
-    history_days: int | None = Field(default=90, ge=1, le=LONGEST_RETENTION_DAYS)
     night_retry_hours: float = Field(default=3.0, ge=0, le=LONGEST_NIGHT_HOURS)
     alert_webhook_url: SecretStr | None = None
     alert_webhook_url_file: Path | None = None

@@ -102,13 +102,21 @@ def test_nobody_waits_for_a_receiver(hooked, receiver):
     receiver.answers.set()
 
 
-def test_a_state_store_that_cannot_be_opened_ends_no_command(install, receiver):
+def test_a_state_store_that_takes_no_alert_ends_no_command_and_is_told_once_and_so_is_its_end(install, receiver):
     broken = install(alert_webhook_url=receiver.url)
     broken.settings.data_dir.mkdir()
     broken.settings.layout.state.write_text("no database")
     with logged() as messages:
-        tell(broken.settings, seconds=20)
+        for _ in range(2):
+            tell(broken.settings, seconds=20)
     assert "Alerts could not be looked for" in str(messages)
+    [told] = receiver.taken
+    assert (told["event"], told["is_bad"]) == ("store_refuses", True)
+    assert "Alerts cannot be stored: " in told["text"]
+    broken.settings.layout.state.unlink()
+    for _ in range(2):
+        tell(broken.settings, seconds=20)
+    assert receiver.events == ["store_refuses", "recovered"]
 
 
 @pytest.mark.parametrize("channel", [Webhook, Heartbeat, lambda url: AppriseUrl(url, 1)])

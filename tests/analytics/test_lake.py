@@ -18,7 +18,6 @@ import pytest
 from msgspec.structs import replace
 
 from pipelines import definitions
-from pipelines.cli.runs import run_maintain
 from tests.conftest import FEWER, NOW, Bench, opened_store
 from tests.lakes import in_the_database, in_the_files, name_of, tables_of
 from tests.postgres import end_sessions, plain
@@ -44,6 +43,7 @@ from wms_sync.analytics.lake_open import opened_for_writing
 from wms_sync.analytics.lake_upkeep import LARGE
 from wms_sync.analytics.target import target_of
 from wms_sync.catalogue import Mart, Table, marts, quote, stored_tables
+from wms_sync.cli.runs import run_maintain
 from wms_sync.errors import SettingsError
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.reports.checks import found_last

@@ -10,13 +10,13 @@ from functools import partial
 import pytest
 from starlette.responses import Response
 
-from pipelines.cli.views import refresh_lines
 from pipelines.metadata import of_refresh, of_table
 from tests.conftest import FEWER, NOW, logged
 from tests.test_sync import assert_equal, begun, first_synced, published, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.audit.compare import stored_shipments
 from wms_sync.audit.slice import SliceReader
+from wms_sync.cli.views import refresh_lines
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.reports.explain import explain
 from wms_sync.state.audits import Audit, Audits

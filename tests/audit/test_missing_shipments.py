@@ -12,12 +12,12 @@ from urllib.parse import unquote
 import pytest
 from starlette.responses import Response
 
-from pipelines.cli.views import status_lines
 from tests.audit.test_audit import COUNTS, DIFFERS, audits, hide, last, night, one_page, slice_read, store, warned
 from tests.conftest import CONFIG, FEWER, opened_store
 from tests.oracle import expected_tables
 from tests.test_sync import first_synced, published, synced
 from wms_sandbox.app import Sandbox
+from wms_sync.cli.views import status_lines
 from wms_sync.load.refresh import rebuild
 from wms_sync.reports.explain import explain, explanation_lines
 from wms_sync.reports.status import status

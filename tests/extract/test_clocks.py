@@ -56,7 +56,7 @@ def wrong_once(by: timedelta) -> Callable[[datetime], datetime]:
 def off(bench: Bench) -> list[str]:
     """What status, check and doctor say of clocks; all three or none."""
     told = [line for line in status(bench.settings, bench.store).needs_a_hand if "clock" in line or "Date" in line]
-    [check] = [one for one in results(bench.settings, bench.store) if one.check_name == CLOCKS]
+    [check] = [one for one in results(bench.settings) if one.check_name == CLOCKS]
     [finding] = [one for one in bench.examine() if one.subject == "clock"]
     assert check.passed == (not told) == (finding.verdict == "ok"), (check, told, finding)
     return told

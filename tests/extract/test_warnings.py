@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pipelines.cli.runs import DONE_WITH_DOUBTS, report
 from pipelines.metadata import of_read
 from tests.conftest import logged
+from wms_sync.cli.runs import DONE_WITH_DOUBTS, report
 from wms_sync.extract.read import Reading
 from wms_sync.extract.warnings import Warnings
 from wms_sync.reports.status import status

@@ -87,6 +87,6 @@ FAULTS = (
         "src/wms_sync/durable.py",
         "PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700",
         "PRIVATE_FILE, PRIVATE_FOLDER = 0o644, 0o755",
-        ("tests/pipelines/test_private.py::test_files_and_folders_are_their_owners_alone",),
+        ("tests/cli/test_private.py::test_files_and_folders_are_their_owners_alone",),
     ),
 )

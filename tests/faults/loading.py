@@ -169,7 +169,7 @@ FAULTS = (
         "src/wms_sync/load/refresh.py",
         "size = loading.publish() if checked.accepted else 0",
         "size = loading.publish()",
-        ("tests/pipelines/test_runs.py::test_a_blocking_check_that_fails_publishes_nothing_and_fails_the_run",),
+        ("tests/pipelines/test_shipments.py::test_a_blocking_check_that_fails_publishes_nothing_and_fails_the_run",),
     ),
     Fault(
         "an analyst may write into the published file",
@@ -190,11 +190,9 @@ FAULTS = (
     Fault(
         "a sync that could not take a value ends with exit code 0",
         (NO_LOSS, "`.venv/bin/python -m pytest tests/test_content.py tests/test_type_clashes.py`"),
-        "pipelines/cli/runs.py",
+        "src/wms_sync/cli/runs.py",
         "(refreshed.quarantined or refreshed.drift or refreshed.warnings)",
         "refreshed.warnings",
-        (
-            "tests/test_content.py::test_one_such_value_in_a_whole_sync_is_enough_for_exit_code_three_and_a_warning_in_dagster",
-        ),
+        ("tests/test_content.py::test_one_such_value_in_a_whole_sync_is_enough_for_exit_code_three_and_a_warning",),
     ),
 )

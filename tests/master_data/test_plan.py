@@ -13,11 +13,11 @@ from msgspec import structs
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from pipelines.cli.push_views import plan_lines
 from tests.conftest import CONFIG
 from tests.master_data.conftest import MERCHANT
 from wms_sandbox.app import Sandbox
 from wms_sandbox.identities import retailer_code, retailer_id
+from wms_sync.cli.push_views import plan_lines
 from wms_sync.master_data.check.records import Record, Reference
 from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
 from wms_sync.master_data.kinds.products import PRODUCTS

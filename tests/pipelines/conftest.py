@@ -1,101 +1,39 @@
-"""What the tests of Dagster share: settings of their own folder, a sandbox on a socket, an instance in memory."""
+"""What the tests of Dagster share: an instance in memory, a home, and what those of the command line share."""
 
-import os
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
-from pipelines.instance import without_history
-from tests.conftest import CONFIG, opened_store
-from wms_sandbox.app import Sandbox
-from wms_sandbox.config import SandboxConfig
-from wms_sandbox.server import SandboxServer
+from pipelines.home import HOME_VARIABLE, prepare_home
+from tests.cli.conftest import _no_environment as _no_environment
+from tests.cli.conftest import make_settings as make_settings
+from tests.cli.conftest import sandbox as sandbox
+from tests.cli.conftest import service as service
+from tests.cli.conftest import service_at_a_moment as service_at_a_moment
+from tests.cli.conftest import service_of_today as service_of_today
+from tests.cli.conftest import settings as settings
+from tests.cli.conftest import store as store
+from tests.conftest import opened_store
 from wms_sync.settings import Settings
-from wms_sync.state.store import StateStore, Window
+from wms_sync.state.store import Window
 
-NEWEST = datetime(2026, 3, 20, 12, tzinfo=UTC)
-DAYS = 20
-START = date(2026, 2, 20)
-LATE_START = datetime.now(UTC).date() - timedelta(days=DAYS + 8)
-"""Of what is synced from the service of today."""
-TOKEN = SandboxConfig.token
-
-MakeSettings = Callable[..., Settings]
 Land = Callable[..., Window]
-
-
-@pytest.fixture(autouse=True)
-def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in os.environ:
-        if name.startswith("WMS_") or name == "DAGSTER_HOME":
-            monkeypatch.delenv(name)
-
-
-@pytest.fixture(scope="module")
-def service_at_a_moment() -> SandboxConfig:
-    """Three hundred shipments of twenty days, at a moment that stands still."""
-    return SandboxConfig(shipments=300, days=DAYS, families=40, now=NEWEST)
-
-
-@pytest.fixture
-def sandbox(server: SandboxServer) -> SandboxServer:
-    """A sandbox of the test's own, on the socket that the commands read from."""
-    server.sandbox = Sandbox(CONFIG)
-    return server
-
-
-@pytest.fixture(scope="module")
-def service(service_at_a_moment: SandboxConfig) -> Iterator[SandboxServer]:
-    """One for all tests of a module."""
-    with SandboxServer(Sandbox(service_at_a_moment)) as server:
-        yield server
-
-
-@pytest.fixture
-def service_of_today(service: SandboxServer, service_at_a_moment: SandboxConfig) -> Iterator[SandboxServer]:
-    """The same at this moment, for runs with a history: Dagster keeps events for each day from the first until now."""
-    before = service.sandbox
-    service.sandbox = Sandbox(replace(service_at_a_moment, now=datetime.now(UTC)))
-    yield service
-    service.sandbox = before
-
-
-@pytest.fixture
-def make_settings(tmp_path: Path, service: SandboxServer) -> MakeSettings:
-    def make(**overrides: object) -> Settings:
-        values = {
-            "base_url": service.base_url,
-            "api_token": TOKEN,
-            "data_dir": tmp_path / "data",
-            "start_date": START,
-            "page_size": 100,
-            "_env_file": None,
-        }
-        return Settings.load(**(values | overrides))  # type: ignore[arg-type]
-
-    return make
-
-
-@pytest.fixture
-def settings(make_settings: MakeSettings) -> Settings:
-    return make_settings()
-
-
-@pytest.fixture
-def store(settings: Settings) -> Iterator[StateStore]:
-    opened = StateStore(settings.database_url)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
 def instance() -> Iterator[dg.DagsterInstance]:
-    with without_history() as made:
+    with dg.DagsterInstance.ephemeral(settings={"telemetry": {"enabled": False}}) as made:
         yield made
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    prepared = prepare_home(tmp_path / "home")
+    monkeypatch.setenv(HOME_VARIABLE, str(prepared))
+    return prepared
 
 
 @pytest.fixture

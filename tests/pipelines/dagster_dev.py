@@ -17,10 +17,10 @@ from typing import Any, Self, TypeVar
 
 import httpx
 
-from pipelines.days import RANGE_END, RANGE_START
-from pipelines.instance import prepare_home
+from pipelines.home import prepare_home
 
 POLL_SECONDS = 0.25
+RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
 T = TypeVar("T")
 Run = dict[str, Any]
 
@@ -83,7 +83,7 @@ class DagsterDev:
         }
 
     def __enter__(self) -> Self:
-        command = [sys.executable, "-m", "pipelines.ui", "--port", str(self.port)]
+        command = [sys.executable, "-m", "wms_sync.cli.ui", "--port", str(self.port)]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 command, cwd=self.home, env=self._environment, stdout=log, stderr=log, start_new_session=True
@@ -114,19 +114,10 @@ class DagsterDev:
                 time.sleep(POLL_SECONDS)
             raise AssertionError(f"processes are left:\n{self.log}")
 
-    def launch_assets(self, assets: Sequence[Sequence[str]], days: Sequence[str]) -> str:
-        """What the UI does when days are chosen for selected assets; returns the id of the backfill."""
-        return self._launch({"assetSelection": [{"path": list(path)} for path in assets], "partitionNames": list(days)})
-
-    def launch_range(self, asset: Sequence[str], checks: Sequence[str], days: Sequence[str]) -> str:
+    def launch_range(self, asset: Sequence[str], days: Sequence[str]) -> str:
         """What the UI does when days are passed to a single run; returns the id of the run."""
         tags = {RANGE_START: days[0], RANGE_END: days[-1]}
-        return self._execute(
-            tags,
-            pipelineName="__ASSET_JOB",
-            assetSelection=[{"path": list(asset)}],
-            assetCheckSelection=[{"assetKey": {"path": list(asset)}, "name": name} for name in checks],
-        )
+        return self._execute(tags, pipelineName="__ASSET_JOB", assetSelection=[{"path": list(asset)}])
 
     def launch_run(self, job: str) -> str:
         """What the UI does when a job without days is launched; returns the id of the run."""

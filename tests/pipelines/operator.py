@@ -48,6 +48,10 @@ class Operator:
         """Wait until a text is shown."""
         self._page.get_by_text(text).first.wait_for()
 
+    def misses(self, text: str) -> None:
+        """See that a text is not shown."""
+        assert self._page.get_by_text(text).count() == 0
+
     def clicks(self, name: str) -> None:
         """Click the last button of this name: a dialog lies over the page, and comes after it."""
         self._page.get_by_role("button", name=name).last.click()

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import threading
 from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,23 +14,18 @@ import duckdb
 import httpx
 import pytest
 
-from pipelines import coverage, tables, ui
-from pipelines.days import RANGE_END, RANGE_START
-from tests.pipelines.dagster_dev import DagsterDev, Run, free_port
+from tests.pipelines.dagster_dev import RANGE_END, RANGE_START, DagsterDev, Run, free_port
 from tests.pipelines.operator import at_the_ui
 from tests.pipelines.proxy import proxy_where_installed, websocket
 from tests.receiver import Receiver, receiving
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
-from wms_sync.api.client import GlobalApi
-from wms_sync.catalogue import relations
-from wms_sync.extract.read import Reading
+from wms_sync.cli.ui import PortTaken, serve
 from wms_sync.settings import Settings
 from wms_sync.state.lock import FileLock
 from wms_sync.state.store import StateStore
-from wms_sync.upkeep.recovery import begin
 
-PAGES = ["shipment_pages"]
+DAYS = ["raw", "shipment_days"]
 BACKFILL_TAG = "dagster/backfill"
 TOKEN = "sandbox-token"
 
@@ -98,7 +94,9 @@ class Days:
 
     def published(self, settings: Settings) -> int:
         """How many shipments of these days an analyst sees."""
-        with duckdb.connect(str(settings.data_dir / "analytics.duckdb"), read_only=True) as connection:
+        if not settings.layout.published.exists():
+            return 0
+        with duckdb.connect(settings.layout.published, read_only=True) as connection:
             query = "select count(*) from shipments where updated_at >= ? and updated_at < ?"
             row = connection.execute(query, [self.start, self.end]).fetchone()
         assert row is not None
@@ -114,62 +112,37 @@ class Days:
         return starts[0] == self.start and ends[-1] == self.end and starts[1:] == ends[:-1]
 
 
-def land_without_tables(settings: Settings, days: Days) -> None:
-    """As a run does that is killed between its two steps."""
-    with begin(settings, "elsewhere", "elsewhere") as run, GlobalApi.from_settings(settings) as api:
-        Reading(run, api).backfill(days.start, days.end)
-
-
 def range_of(run: Run) -> tuple[str, str]:
     return run["tags"][RANGE_START], run["tags"][RANGE_END]
 
 
-def test_every_choice_of_days_is_one_run_that_reads_exactly_them_and_ends_in_fresh_tables(
+def test_days_are_one_run_that_reads_exactly_them_and_the_tables_follow(
     dagster: DagsterDev, settings: Settings, service: SandboxServer
 ):
-    """One test, because Dagster looks for requested backfills every 30 seconds: two are launched side by side."""
-    alone, landed = Days("2026-03-11"), Days("2026-03-15")
-    of_job, of_all = Days("2026-03-03"), Days("2026-03-07")
+    """One test, because Dagster looks for requested backfills every 30 seconds."""
+    alone, of_job = Days("2026-03-11"), Days("2026-03-03")
+    of_run = dagster.launch_range(DAYS, alone.names)
+    dagster.wait(lambda: alone.published(settings) == alone.served(settings) or None, "the tables to follow")
+    assert alone.windows_cover_them_exactly(settings, of_run)
 
-    # shipment_pages alone: its run loads the tables
-    run_id = dagster.launch_range(
-        PAGES, (coverage.NO_GAP, coverage.FRESH, coverage.CLOCKS, coverage.LAST_SYNC), alone.names
-    )
-    [run] = dagster.finished_runs(1)
-    assert (run["runId"], run["status"]) == (run_id, "SUCCESS")
-    assert alone.windows_cover_them_exactly(settings, run_id)
-    assert alone.published(settings) == alone.served(settings)
-
-    # pages that another process landed and left: the sensor brings the tables
-    land_without_tables(settings, landed)
-    [followed] = dagster.finished_runs(1, job="tables")
-    assert followed["tags"]["dagster/sensor_name"] == "tables_follow_pages"
-    assert landed.published(settings) == landed.served(settings)
-
-    # the job, and the assets with their tables; from now on with another page size, and nobody reloads definitions
+    # from now on with another page size, and nobody reloads definitions
     (dagster.home / ".env").write_text("WMS_PAGE_SIZE=60\n")
-    everything = [PAGES, *(list(tables.key(relation).path) for relation in relations())]
-    job_backfill = dagster.launch_job("backfill", of_job.names)
-    asset_backfill = dagster.launch_assets(everything, of_all.names)
-    [run] = dagster.finished_runs(1, (BACKFILL_TAG, job_backfill))
+    backfill = dagster.launch_job("backfill_days", of_job.names)
+    [run] = dagster.finished_runs(1, (BACKFILL_TAG, backfill))
     assert range_of(run) == of_job.range
     assert of_job.windows_cover_them_exactly(settings, run["runId"])
-    assert of_job.published(settings) == of_job.served(settings)
-
-    [run] = dagster.finished_runs(1, (BACKFILL_TAG, asset_backfill))
-    assert range_of(run) == of_all.range
-    assert of_all.windows_cover_them_exactly(settings, run["runId"])
-    assert of_all.published(settings) == of_all.served(settings)
-    sizes = {size for one in service.sandbox.requests for size in re.findall(r"limit=(\d+)&", one.query)}
+    dagster.wait(lambda: of_job.published(settings) == of_job.served(settings) or None, "the tables to follow")
+    sizes = {size for request in service.sandbox.requests for size in re.findall(r"limit=(\d+)&", request.query)}
     assert sizes == {"1", "60", "100"}
 
-    # nothing that was not asked for: no other run, also not for the tables of the second backfill, and no other day
-    assert dagster.ended_backfill(asset_backfill) == "COMPLETED_SUCCESS", dagster.log
-    assert len(dagster.runs()) == 4
-    assert {run["status"] for run in dagster.runs()} == {"SUCCESS"}
+    # nothing that was not asked for: two loads beside the two reads, and no other day
+    assert dagster.ended_backfill(backfill) == "COMPLETED_SUCCESS", dagster.log
+    runs = dagster.finished_runs(4)
+    assert len([run for run in runs if "dagster/from_automation_condition" in run["tags"]]) == 2
+    assert {run["status"] for run in runs} == {"SUCCESS"}
     store = StateStore(settings.database_url)
-    assert [(one.start, one.end) for one in store.covered()] == [
-        (days.start, days.end) for days in (of_job, of_all, alone, landed)
+    assert [(window.start, window.end) for window in store.covered()] == [
+        (days.start, days.end) for days in (of_job, alone)
     ]
     store.close()
 
@@ -179,7 +152,7 @@ def test_an_operator_starts_a_backfill_by_clicks_and_reads_why_a_run_failed(
 ):
     days, before = Days("2026-03-18"), len(dagster.runs())
     with at_the_ui(dagster.url, pytestconfig.getoption("--pictures")) as operator:
-        operator.opens("/assets/shipment_pages")
+        operator.opens("/assets/raw/shipment_days")
         operator.clicks("Materialize")
         operator.sees("Partition selection")
         operator.chooses_days(*days.range)
@@ -193,23 +166,33 @@ def test_an_operator_starts_a_backfill_by_clicks_and_reads_why_a_run_failed(
         operator.sees("marts")
         operator.keeps_picture("dagster-lineage")
 
-        run = dagster.finished_runs(before + 1)[-1]
-        operator.opens(f"/runs/{run['runId']}")
-        operator.sees("Success")
-        operator.opens("/assets/shipments")
+        dagster.wait(lambda: days.published(settings) == days.served(settings) or None, "the tables to follow")
+        operator.opens("/assets/main/shipments")
         operator.sees("target_ship_date")
         operator.sees("data_as_of")
+        operator.sees("At 02:00 AM UTC")
         operator.keeps_picture("dagster-table")
-        assert days.published(settings) == days.served(settings)
+
+        # a log is live: the page is open while the run waits for the service, and shows the rest by itself
+        goes_on = threading.Event()
+
+        def waits(_: object) -> None:
+            goes_on.wait(60)
+
+        service.sandbox.intercept = waits
+        run_id = dagster.launch_run("nightly_sync")
+        operator.opens(f"/runs/{run_id}")
+        operator.sees("Started")
+        operator.misses("sync succeeded")
+        goes_on.set()
+        operator.sees("sync succeeded")
+        operator.keeps_picture("dagster-log")
 
         service.sandbox = Sandbox(replace(service.sandbox.config, token="a token that was replaced"))
-        operator.opens("/assets/shipment_pages")
-        operator.clicks("Materialize")
-        operator.sees("Partition selection")
-        operator.clicks("Latest")
-        operator.clicks("Launch")
-        run = dagster.finished_runs(before + 2)[-1]
-        operator.opens(f"/runs/{run['runId']}")
+        dagster.finished_runs(before + 3)
+        run_id = dagster.launch_run("nightly_sync")
+        dagster.finished_runs(before + 4)
+        operator.opens(f"/runs/{run_id}")
         operator.sees("look at WMS_API_TOKEN")
         operator.keeps_picture("dagster-failed-run")
 
@@ -235,14 +218,14 @@ def test_behind_the_proxy_of_deploy_nobody_comes_in_without_a_login_and_the_webs
 
 def test_a_port_that_is_taken_is_named_and_no_other_one_is_chosen(dagster, capfd, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ui.PortTaken, match=rf"127.0.0.1:{dagster.port} .*--port {dagster.port + 1}"):
-        ui.serve(Settings.load(_env_file=None, base_url=None), dagster.port)
+    with pytest.raises(PortTaken, match=rf"127.0.0.1:{dagster.port} .*--port {dagster.port + 1}"):
+        serve(Settings.load(_env_file=None, base_url=None), dagster.port)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_that_is_killed_is_told_with_what_ended_it(dagster: DagsterDev, settings: Settings, webhook: Receiver):
     with FileLock(settings.layout).hold("what it waits for"):
-        run_id = dagster.launch_run("rebuild")
+        run_id = dagster.launch_run("rebuild_tables")
 
         def waiting() -> int | None:
             log = "\n".join(dagster.messages(run_id))

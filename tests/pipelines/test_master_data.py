@@ -9,22 +9,18 @@ import pytest
 from markdown_it import MarkdownIt
 from starlette.responses import JSONResponse
 
-from pipelines import definitions, master_data, metadata, push_metadata
+from pipelines import definitions, jobs, master_data, metadata
 from pipelines.master_data import CHANGED, DOUBTFUL, REJECTED, GivenFile
-from pipelines.running import run_push, run_sync
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.faults import AnswerLost
 from wms_sandbox.server import SandboxServer
-from wms_sync.errors import SettingsError
-from wms_sync.master_data.errors import TooManyCreates, UnreadableFile
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.retailers import RETAILERS
-from wms_sync.master_data.kinds.table import IN_SHIPMENTS
-from wms_sync.state.ledger import PushLedger, State
 
-RETAILERS_KEY = master_data.key(RETAILERS)
+RETAILERS_KEY = dg.AssetKey(["master_data", "retailers"])
+PRODUCTS_KEY = dg.AssetKey(["master_data", "products"])
 
 
 @pytest.fixture
@@ -56,11 +52,15 @@ def run(make_settings, folder, instance):
         approve: Sequence[str] = (),
         **overrides: object,
     ):
-        built = definitions.build(make_settings(master_data_dir=folder, **overrides))
-        return built.resolve_job_def(master_data.push_name(kind)).execute_in_process(
-            instance=instance,
-            run_config=master_data.run_config(kind, files, resend=resend, approve=approve),
-            raise_on_error=False,
+        settings = make_settings(master_data_dir=folder, **overrides)
+        return (
+            definitions.build(settings)
+            .resolve_job_def(jobs.push_name(kind))
+            .execute_in_process(
+                instance=instance,
+                run_config=master_data.run_config(settings, kind, files, resend=resend, approve=approve),
+                raise_on_error=False,
+            )
         )
 
     return start
@@ -126,12 +126,11 @@ def approval(result) -> Sequence[str]:
     return approved
 
 
-def test_the_plan_that_was_shown_and_approved_is_what_is_sent(run, folder, service, instance):
+def test_the_plan_that_was_shown_and_approved_is_what_is_sent(run, folder, service):
     write(folder, "retailers-1.csv", "code,name", "a,A")
     write(folder, "retailers-2.csv", "code,name", "b,B")
     first, second = approval(run())
     done = materialised(run(approve=[second]))
-    assert [one.tags["wms/mode"] for one in instance.get_runs()] == ["push", "plan"]
     assert (done["pushed"], done["rows_created"]) == (True, 1)
     assert [one["code"] for one in service.sandbox.retailers()] == ["b"]
 
@@ -198,21 +197,21 @@ def test_materialising_assets_plans_and_each_shows_its_own_rows_and_checks(make_
     write(folder, "retailers.csv", "code,name", "a,A")
     built = definitions.build(make_settings(master_data_dir=folder, push_enabled=True))
     result = built.resolve_implicit_global_asset_job_def().execute_in_process(
-        instance=instance, asset_selection=[RETAILERS_KEY, master_data.key(PRODUCTS)]
+        instance=instance, asset_selection=[RETAILERS_KEY, PRODUCTS_KEY]
     )
     assert (service.sandbox.retailers(), service.sandbox.products()) == ([], [])
     seen = [one.materialization for one in result.get_asset_materialization_events()]
     assert {one.metadata["pushed"].value for one in seen} == {False}
     assert {one.asset_key: one.metadata["rows"].value for one in seen} == {
         RETAILERS_KEY: 1,
-        master_data.key(PRODUCTS): 1,
+        PRODUCTS_KEY: 1,
     }
     refused = [one for one in result.get_asset_check_evaluations() if not one.passed]
     assert [(one.asset_key.path[-1], one.check_name) for one in refused] == [("products", REJECTED)]
 
 
 def test_tables_in_the_history_are_bounded_and_counts_are_complete(run, folder):
-    many = push_metadata.SHOWN_ROWS + 7
+    many = metadata.SHOWN_ROWS + 7
     notes = "n" * 5000
     write(folder, "retailers.csv", "code,name,routing_guide_notes", *(f"r{at},R,{notes}" for at in range(many)))
     run(push_enabled=True)
@@ -221,7 +220,7 @@ def test_tables_in_the_history_are_bounded_and_counts_are_complete(run, folder):
     assert materialised(result)["planned_changed"] == many
     [event] = [one.materialization for one in result.get_asset_materialization_events()]
     shown_rows = event.metadata["plan"].records
-    assert len(shown_rows) == push_metadata.SHOWN_ROWS + 1
+    assert len(shown_rows) == metadata.SHOWN_ROWS + 1
     assert shown_rows[-1].data["what"] == "and 7 rows more"
     assert max(len(str(row.data["why"])) for row in shown_rows) <= metadata.SHOWN_CHARACTERS + 3
 
@@ -264,33 +263,6 @@ def test_a_folder_without_files_of_a_kind_is_no_failure(run):
     result = run(push_enabled=True)
     assert result.success
     assert materialised(result)["rows"] == 0
-
-
-def test_the_command_line_gets_the_report_or_the_error_of_the_library(make_settings, folder, instance):
-    settings = make_settings(push_limit=1)
-    with pytest.raises(UnreadableFile):
-        run_push(settings, RETAILERS, folder / "nothing.csv", instance=instance)
-    with pytest.raises(TooManyCreates):
-        run_push(settings, RETAILERS, write(folder, "two.csv", "code,name", "a,A", "b,B"), instance=instance)
-    with pytest.raises(SettingsError):
-        run_push(make_settings(base_url=None), RETAILERS, folder / "two.csv", instance=instance)
-    report = run_push(settings, RETAILERS, write(folder, "one.csv", "code,name", "a,A"), instance=instance)
-    assert report.exit_code == 0
-    statuses = [run.status for run in instance.get_runs()]
-    assert statuses == [dg.DagsterRunStatus.SUCCESS, *[dg.DagsterRunStatus.FAILURE] * 3]
-
-
-def test_a_sync_tells_the_ledger_what_came_back(make_settings, folder, instance, service):
-    settings = make_settings()
-    run_push(settings, RETAILERS, write(folder, "r.csv", "code,name", "a,A"), instance=instance)
-    service.sandbox.advance(seconds=3600, new=5)
-    service.sandbox.advance(seconds=10)
-    with PushLedger(settings.database_url) as ledger:
-        assert ledger.unseen(IN_SHIPMENTS) == 1
-        run_sync(settings, instance=instance)
-        [entry] = ledger.all()
-        assert ledger.unseen(IN_SHIPMENTS) == 0
-    assert (entry.state, entry.seen_at is not None) == (State.CREATED, True)
 
 
 HOSTILE = "![p](http://evil.example/p.png) [here](javascript:alert(1)) <img src=x onerror=alert(1)> **b** `c` | d"

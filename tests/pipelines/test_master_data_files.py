@@ -82,9 +82,9 @@ class Watching:
         )
         self._record(replace(whole, **left))
 
-    def loaded(self, land) -> None:
+    def loaded(self, land, day: int = 1) -> None:
         """A sync has loaded what it read."""
-        window = land(datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC))
+        window = land(datetime(2026, 3, day, tzinfo=UTC), datetime(2026, 3, day + 1, tzinfo=UTC))
         with opened_store(self._settings) as store:
             store.mark_loaded([window.id])
 
@@ -117,8 +117,23 @@ def again(request: dg.RunRequest) -> bool:
 
 
 @pytest.fixture
-def watching(make_settings, instance, folder) -> Watching:
-    return Watching(make_settings, instance, folder)
+def watching(make_settings, instance, folder, land) -> Watching:
+    """After the first sync."""
+    made = Watching(make_settings, instance, folder)
+    made.loaded(land)
+    with opened_store(make_settings()) as store, store._engine.begin() as connection:
+        connection.exec_driver_sql("update windows set loaded_at = '2026-03-02 00:00:00'")
+    return made
+
+
+def test_before_the_first_sync_nothing_is_asked_for(make_settings, instance, folder, land, write):
+    """Files name merchants and warehouses that only tables know."""
+    watching = Watching(make_settings, instance, folder)
+    write("retailers.csv", "code,name\n")
+    assert watching.asked() == {}
+    assert watching.skipped == "waits for the first sync: files name what its tables know"
+    watching.loaded(land)
+    assert watching.asked() == {"push_retailers": ["retailers.csv"]}
 
 
 def test_it_is_on_by_default(settings):
@@ -260,7 +275,7 @@ def test_rows_that_wait_are_tried_after_each_sync(watching, write, land):
     watching.pushed(path, waits=2)
     watching.later(10 * PAUSES[-1])
     assert watching.asked(**SENT) == {}
-    watching.loaded(land)
+    watching.loaded(land, 2)
     assert watching.asked(**SENT) == {"push_retailers": ["retailers.csv"]}
     assert watching.asked(**SENT) == {}, "once a sync"
     watching.pushed(path, waits=2)
@@ -276,17 +291,6 @@ def test_nothing_is_asked_for_again_while_a_push_of_the_kind_is_under_way(watchi
     assert watching.asked(**SENT) == {}
     other = write("retailers-2.csv", "code,name\n")
     assert watching.asked(**SENT) == {"push_retailers": [other.name]}, "what is new is handled behind it"
-
-
-def test_the_cursor_of_an_earlier_release_is_understood(watching, write):
-    path = write("retailers.csv", "code,name\n")
-    watching.cursor = json.dumps({path.name: f"{digest_of(path)} sent"})
-    assert watching.asked(**SENT) == {"push_retailers": ["retailers.csv"]}, "nobody knows what its push left"
-    watching.pushed(path)
-    watching.later(10 * PAUSES[-1])
-    assert watching.asked(**SENT) == {}
-    watching.cursor = json.dumps({path.name: digest_of(path)})
-    assert watching.asked() == {}
 
 
 def test_what_cannot_be_read_has_a_mark_too_so_that_one_run_says_so(tmp_path):

@@ -11,11 +11,11 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from pipelines.cli.main import main
 from tests.dbt import dbt_where_installed
 from tests.test_sync import first_synced
 from wms_sync import sql_files
 from wms_sync.catalogue import history_tables, marts, ops_tables, tables
+from wms_sync.cli.main import main
 
 RELATIONS = (*tables(), *ops_tables(), *history_tables(), *marts())
 PROFILE = """

@@ -9,11 +9,11 @@ from itertools import chain
 import duckdb
 import pytest
 
-from pipelines.cli.views import status_lines
 from tests.conftest import FEWER, NOW
 from tests.test_sync import first_synced, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.analytics.errors import UnknownOrderError, UnknownShipmentError
+from wms_sync.cli.views import status_lines
 from wms_sync.extract.read import Reading
 from wms_sync.flatten.page import RawPage
 from wms_sync.flatten.workers import Flattening

@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 import duckdb
 import pytest
 
-from pipelines.cli.views import export_lines
 from tests.conftest import no_file_larger_than
+from wms_sync.cli.views import export_lines
 from wms_sync.layout import Layout
 from wms_sync.reports import export as exporting
 from wms_sync.reports.export import MOST_CHARACTERS, ExportError, export

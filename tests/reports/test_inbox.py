@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 import duckdb
 import pytest
 
-from pipelines.cli.views import check_line, refresh_lines
 from tests.conftest import FEWER
 from tests.survival.installation import rows
 from tests.test_sync import begun, first_synced, synced
 from wms_sandbox.app import Sandbox
+from wms_sync.cli.views import check_line, refresh_lines
 from wms_sync.extract.raw import drop_pages
 from wms_sync.layout import parquet_name
 from wms_sync.load.replay import replay

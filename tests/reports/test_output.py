@@ -10,10 +10,10 @@ import duckdb
 import pytest
 from click.testing import CliRunner, Result
 
-from pipelines.cli.main import main
 from tests.conftest import FEWER, Bench
 from tests.test_sync import first_synced
 from wms_sandbox.app import Sandbox
+from wms_sync.cli.main import main
 from wms_sync.reports.report import make_report
 
 COMMANDS: dict[str, Callable[[Path], tuple[str, ...]]] = {

@@ -148,7 +148,7 @@ def test_a_read_only_state_store_can_be_read_and_is_named_with_what_to_do_for_a_
 CLOSED = """
 import os, sys, tempfile
 from pathlib import Path
-from pipelines.cli.main import main
+from wms_sync.cli.main import main
 from wms_sync.errors import WmsSyncError
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore

@@ -20,7 +20,7 @@ cp -r "$3" "$1/data"
 export WMS_DATA_DIR="$1/data"
 set +e
 run() {
-    "$python" -c "import sys; from pipelines.cli.main import main; main(sys.argv[1:])" "$@"
+    "$python" -c "import sys; from wms_sync.cli.main import main; main(sys.argv[1:])" "$@"
     echo "$1 ended with $?"
 }
 free_space() { mount -o remount,size=1g "$1"; }

@@ -223,7 +223,7 @@ def _command(
     listing: Path | None,
 ) -> None:
     enter(environment, log.parent, log, log)
-    from pipelines.cli.main import main
+    from wms_sync.cli.main import main
 
     moments = Moments(kill or (tell.moment if tell else None), partial(_do, kill, tell))
     if kill is not None or tell is not None or listing is not None:

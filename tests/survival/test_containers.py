@@ -1,9 +1,10 @@
-"""What ``deploy/pods`` starts, as processes: code location, webserver, daemon, and a run each in a pod."""
+"""What ``deploy/pods`` starts, as processes: code location, webserver and daemon; each run finds an empty disk."""
 
 from __future__ import annotations
 
-import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +14,6 @@ from typing import Self
 
 import pytest
 import yaml
-from dagster._grpc.client import DagsterGrpcClient
 
 from tests.files.conftest import KEYS, s3_server
 from tests.oracle import differences, expected_tables
@@ -22,8 +22,12 @@ from wms_sandbox.server import SandboxServer
 from wms_sync.analytics.target import target_of
 from wms_sync.settings import Settings
 
+LOGS = """
+query Logs($run: ID!) { logsForRun(runId: $run) { ... on EventConnection { events {
+  ... on MessageEvent { message }
+} } } }
+"""
 PODS = Path(__file__).parents[2] / "deploy" / "pods"
-LAUNCHER = "tests.survival.pod_launcher"
 SECONDS = 400
 
 
@@ -35,16 +39,13 @@ class Containers(DagsterDev):
         home.mkdir()
         configuration = yaml.safe_load((PODS / "dagster.yaml").read_text(encoding="utf-8"))
         configuration["storage"]["postgres"] = {"postgres_url": history}
-        configuration["run_launcher"] = {"module": LAUNCHER, "class": "PodLauncher", "config": {"folder": str(folder)}}
-        configuration["run_monitoring"]["poll_interval_seconds"] = 2
         (home / "dagster.yaml").write_text(yaml.safe_dump(configuration))
-        super().__init__(home, {"PYTHONPATH": str(Path(__file__).parents[2])})
+        super().__init__(home, {})
         self._code = free_port()
         location = {"host": "127.0.0.1", "port": self._code, "location_name": "wms-sync"}
         workspace = folder / "workspace.yaml"
         workspace.write_text(yaml.safe_dump({"load_from": [{"grpc_server": location}]}))
-        given = {**self._environment, **settings}
-        (folder / "environment.json").write_text(json.dumps(given))
+        given = {**self._environment, **settings, "WMS_DATA_DIR": str(folder / "disk")}
         module = ["-m", "pipelines.definitions", "--location-name", "wms-sync"]
         web = ["-h", "127.0.0.1", "-p", str(self.port), "-w", str(workspace)]
         self._commands = {
@@ -87,7 +88,14 @@ class Containers(DagsterDev):
         self._processes.append(self._process)
 
     def _serves(self) -> bool | None:
-        return DagsterGrpcClient(port=self._code).health_check_query() == "SERVING" or None
+        command = [str(Path(sys.executable).parent / "dagster"), "api", "grpc-health-check", "-p", str(self._code)]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0 or None
+
+    def pid_of(self, run_id: str) -> int | None:
+        """The process of a run that has begun."""
+        events = self.query(LOGS, run=run_id)["logsForRun"]["events"]
+        found = re.search(r"\(pid: (\d+)\)", " ".join(event.get("message") or "" for event in events))
+        return int(found[1]) if found else None
 
     def ended(self, run_id: str) -> str:
         """How the run ended."""
@@ -119,22 +127,19 @@ def test_runs_in_pods_fill_the_lake_and_one_that_is_killed_is_marked_and_followe
         }
         history = postgres_url.replace("postgresql+psycopg", "postgresql+psycopg2")
         with Containers(tmp_path, history, {**KEYS, **settings}) as dagster:
-            first = dagster.launch_run("sync_now")
+            first = dagster.launch_run("nightly_sync")
             assert dagster.ended(first) == "SUCCESS", dagster.log
             assert_equal(sandbox, settings)
-            assert not (tmp_path / first / "data" / "raw").exists()
+            assert not (tmp_path / "disk" / "raw").exists()
 
-            killed = dagster.launch_run("rebuild")
-            pid = dagster.wait(lambda: pid_of(tmp_path / killed), "the pod", SECONDS)
+            shutil.rmtree(tmp_path / "disk")
+            killed = dagster.launch_run("rebuild_tables")
             dagster.wait(lambda: begun(dagster, killed), "the run to begin", SECONDS)
-            os.kill(pid, signal.SIGKILL)
+            os.kill(dagster.wait(lambda: dagster.pid_of(killed), "its process", SECONDS), signal.SIGKILL)
             assert dagster.ended(killed) == "FAILURE"
-            assert dagster.ended(dagster.launch_run("sync_now")) == "SUCCESS", dagster.log
+            shutil.rmtree(tmp_path / "disk", ignore_errors=True)
+            assert dagster.ended(dagster.launch_run("nightly_sync")) == "SUCCESS", dagster.log
             assert_equal(sandbox, settings)
-
-
-def pid_of(disk: Path) -> int | None:
-    return int((disk / "pid").read_text()) if (disk / "pid").exists() else None
 
 
 def begun(dagster: Containers, run_id: str) -> bool | None:

@@ -7,6 +7,7 @@ import shutil
 import duckdb
 import pytest
 
+from tests.receiver import receiving
 from tests.survival.counts import FULL_DISKS
 from tests.survival.full_disks import needs_a_disk, on_full_disk, room_of
 from tests.survival.installation import Installation
@@ -47,6 +48,29 @@ def test_the_status_answers_on_a_full_disk_and_a_run_says_that_it_is_full(instal
     assert "240  shipments" in said
     assert "sync ended with 1" in said
     assert IS_FULL in said
+
+
+@needs_a_disk
+@pytest.mark.parametrize("home", ["$1/home", "$result/home"], ids=["inside", "outside"])
+def test_a_full_disk_is_told_also_where_no_alert_can_be_stored(install, tmp_path, home):
+    """With Dagster's home on the same disk, and on another one."""
+    with receiving() as receiver:
+        said = on_full_disk(
+            install("read"),
+            tmp_path,
+            0,
+            f"""
+            export WMS_ALERT_WEBHOOK_URL={receiver.url} DAGSTER_HOME={home}
+            run sync
+            free_space
+            run sync
+            """,
+        )
+    assert "sync ended with 1" in said, said
+    assert "sync ended with 0" in said, said
+    [told] = [body for body in receiver.taken if body["event"] != "stale_data"]  # the service is of another time
+    assert told["event"] == "run_failed"
+    assert "Its disk is full: free space on it, then run again." in told["text"]
 
 
 @needs_a_disk

@@ -287,7 +287,7 @@ def test_a_command_is_killed(house, table):
     house.server.sandbox.intercept = lambda _: time.sleep(1)
     before = house.known()
     environment = {**os.environ, **house.environment, "DAGSTER_HOME": str(house.home)}
-    command = [sys.executable, "-c", "from pipelines.cli.main import main; main(['sync'])"]
+    command = [sys.executable, "-c", "from wms_sync.cli.main import main; main(['sync'])"]
     with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
         run = house.waits(lambda: house.new_run(before, "wms/source"), "the command's run")
         time.sleep(2)

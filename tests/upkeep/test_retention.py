@@ -7,10 +7,10 @@ import sqlite3
 import duckdb
 import pytest
 
-from pipelines.cli.views import status_lines
 from tests.conftest import Bench, logged
 from tests.test_sync import begun, first_synced, load
 from wms_sync.analytics.errors import RawPagesDamagedError
+from wms_sync.cli.views import status_lines
 from wms_sync.grammar import count_of
 from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.reports.status import status

@@ -9,10 +9,12 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from wms_sync.alerts.channels import HEARTBEAT, Channel, NotDelivered, all_channels, channels_of
+from wms_sync.alerts.fact import Event, Fact
 from wms_sync.alerts.message import body_of
 from wms_sync.alerts.observe import BEAT_FOR, observe
 from wms_sync.alerts.runs import fact_of
 from wms_sync.errors import WmsSyncError
+from wms_sync.extract.nights import mends_by_waiting
 from wms_sync.settings import Settings
 from wms_sync.state.outbox import Body, Outbox, Waiting
 from wms_sync.state.runs import RunRecord
@@ -22,6 +24,9 @@ KEPT_FOR = timedelta(days=30)
 """An alert that no receiver took for so long is given up."""
 CHANNEL_SECONDS = 5.0
 """The longest that the end of a run waits for a channel."""
+
+_refusing: set[str] = set()
+"""The state stores of which this process has sent that they refuse what is to be stored."""
 
 
 def tell(settings: Settings, *, seconds: float) -> None:
@@ -36,11 +41,17 @@ def tell(settings: Settings, *, seconds: float) -> None:
 
 
 def tell_unrecorded(settings: Settings, failed: RunRecord) -> None:
-    """Send that this run failed, which the state store could not keep: now, once, and without the outbox.
+    """Send that this run failed, which the state store could not keep; its process need not say that again."""
+    _refusing.add(settings.database_url)
+    _send_now(settings, fact_of(failed))
+
+
+def _send_now(settings: Settings, fact: Fact) -> None:
+    """Send what cannot be stored: now, once, and without the outbox.
 
     Wait ``CHANNEL_SECONDS`` for each channel at most, and raise nothing.
     """
-    body = body_of(settings, fact_of(failed), datetime.now(UTC), None)
+    body = body_of(settings, fact, datetime.now(UTC), None)
     for channel in channels_of(settings):
         _within(CHANNEL_SECONDS, partial(_send_once, channel, body))
 
@@ -99,5 +110,26 @@ def _tell(settings: Settings) -> None:
         deliver(settings)
     except WmsSyncError as error:
         logger.warning("Alerts could not be looked for: %(why)s", {"why": error})
+        _tell_refusal(settings, error)
     except Exception as error:  # noqa: BLE001 - no defect of alerts may end a command
         logger.warning("Alerts could not be looked for (%(kind)s).", {"kind": type(error).__name__})
+    else:
+        _tell_end_of_refusal(settings)
+
+
+def _tell_refusal(settings: Settings, error: WmsSyncError) -> None:
+    """Send that no alert can be stored, as on a full disk: once a process, until it has seen the end of it.
+
+    What waiting mends, such as a PostgreSQL that starts again, is left to the next look.
+    """
+    if settings.database_url not in _refusing and not mends_by_waiting(type(error).__name__):
+        _refusing.add(settings.database_url)
+        what_to_do = "Until then no alert can be stored, and none but this may come."
+        fact = Fact(Event.STORE_REFUSES, Event.STORE_REFUSES, "", f"Alerts cannot be stored: {error}", what_to_do)
+        _send_now(settings, fact)
+
+
+def _tell_end_of_refusal(settings: Settings) -> None:
+    if settings.database_url in _refusing:
+        _refusing.remove(settings.database_url)
+        _send_now(settings, Fact(Event.RECOVERED, Event.STORE_REFUSES, "", "Alerts can be stored again."))

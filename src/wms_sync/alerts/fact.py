@@ -22,6 +22,7 @@ class Event(StrEnum):
     DOUBTS = "doubts"
     PUSH_NOT_SETTLED = "push_not_settled"
     AUDIT_FINDINGS = "audit_findings"
+    STORE_REFUSES = "store_refuses"
     HEARTBEAT = "heartbeat"
     TEST = "test"
 

@@ -48,12 +48,8 @@ class RunReport(Struct, frozen=True):
     maintained: Maintained | None = None
 
 
-OnRead = Callable[[Run, ReadReport], object]
-"""Called when the read has ended, before anything is loaded, with the turn still held."""
-
-
-def _nothing(_: Run, __: ReadReport) -> None:
-    """Default for ``on_read``: do nothing."""
+def _purpose_of(days: Interval) -> str:
+    return f"backfill {days.start:%Y-%m-%d} to {days.end:%Y-%m-%d}"
 
 
 class Operation:
@@ -95,39 +91,54 @@ class Operation:
             raise NotPublished(self.refreshed.refusal)
         return RunReport(self.run_id, self.read, self.refreshed, self.maintained)
 
-    def sync(self, on_read: OnRead = _nothing) -> None:
+    def sync(self) -> None:
         """Read what is not covered yet and a slice of old shipments, and load the tables."""
         with self._turn(SYNC, phase="read") as run:
-            with self._reading(run) as (reading, audit):
-                self.read = report = reading.sync()
-                audit.read(report.horizon)
-            on_read(run, report)
+            self._read_changes(run)
             self._then_load(run)
 
-    def backfill(self, days: Interval, on_read: OnRead = _nothing, *, loads: bool = True) -> None:
-        """Read whole days again; load the tables unless another step of the run ``loads`` them."""
-        purpose = f"backfill {days.start:%Y-%m-%d} to {days.end:%Y-%m-%d}"
-        with self._turn(purpose, phase="read") as run:
-            with self._reading(run) as (reading, _):
-                self.read = report = reading.backfill(days.start, days.end)
-            on_read(run, report)
-            if loads:
-                self._then_load(run)
+    def backfill(self, days: Interval) -> None:
+        """Read whole days again, and load the tables."""
+        with self._turn(_purpose_of(days), phase="read") as run:
+            self._read_days(run, days)
+            self._then_load(run)
 
-    def load(self) -> None:
+    def read_changes(self) -> ReadReport:
+        """Read what ``sync`` reads; whoever calls ``load`` loads it."""
+        with self._turn(SYNC, phase="read") as run:
+            return self._read_changes(run)
+
+    def read_days(self, days: Interval) -> ReadReport:
+        """Read what ``backfill`` reads; whoever calls ``load`` loads it."""
+        with self._turn(_purpose_of(days), phase="read") as run:
+            return self._read_days(run, days)
+
+    def load(self) -> RefreshReport:
         """Load every window that is landed and not in the tables, by whichever run."""
         with self._turn(LOADING, phase="load") as run:
-            self._load(run, refresh)
+            return self._load(run, refresh)
 
-    def rebuild(self) -> None:
+    def rebuild(self) -> RefreshReport:
         """Make every table again from raw pages, without one call to the service."""
         with self._turn("rebuild", phase="rebuild", anew=True) as run:
-            self._load(run, rebuild)
+            return self._load(run, rebuild)
 
-    def maintain(self) -> None:
+    def maintain(self) -> Maintained | None:
         """Put the files of a lake together, without one call to the service."""
         with self._turn(MAINTENANCE, phase="maintain") as run:
-            self.maintained = maintain(run)
+            self.maintained = done = maintain(run)
+            return done
+
+    def _read_changes(self, run: Run) -> ReadReport:
+        with self._reading(run) as (reading, audit):
+            self.read = report = reading.sync()
+            audit.read(report.horizon)
+        return report
+
+    def _read_days(self, run: Run, days: Interval) -> ReadReport:
+        with self._reading(run) as (reading, _):
+            self.read = report = reading.backfill(days.start, days.end)
+        return report
 
     @contextmanager
     def _turn(self, purpose: str, *, phase: str, anew: bool = False) -> Iterator[Run]:
@@ -163,9 +174,10 @@ class Operation:
         self._recording.next_phase("load")
         self._load(run, refresh)
 
-    def _load(self, run: Run, loads: Callable[[Run], RefreshReport]) -> None:
+    def _load(self, run: Run, loads: Callable[[Run], RefreshReport]) -> RefreshReport:
         self.refreshed = report = loads(run)
         self.page = report_load(run, report)
+        return report
 
     def _counts(self) -> Counts:
         read = {} if self.read is None else self.read.counts

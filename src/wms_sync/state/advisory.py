@@ -23,7 +23,7 @@ from psycopg.sql import SQL, Composed, Literal
 from sqlalchemy.engine import make_url
 
 from wms_sync import sql_files
-from wms_sync.state.engine import usable_url
+from wms_sync.state.engine import refuse_torn_password, usable_url
 from wms_sync.state.errors import SessionLost, StateError, StateUrlError, silence
 from wms_sync.state.lock import UNKNOWN, WRITER, Held, Holder, repeated, signed_by
 
@@ -79,6 +79,7 @@ class HeldBySession(Held):
 def _connected(url: str) -> Iterator[psycopg.Connection[Any]]:
     """Open a session of its own. Raise ``StateError``, which shows no password."""
     with usable_url():
+        refuse_torn_password(make_url(url))
         dialect = make_url(url).set(drivername="postgresql+psycopg").get_dialect()()
         given, named = dialect.create_connect_args(make_url(url))
     alive = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}

@@ -203,7 +203,7 @@ def insert_of(engine: Engine, table: Table) -> Any:  # noqa: ANN401 - an insert 
 def _engine(url: str, durable: Durable) -> Engine:
     with usable_url():
         parsed = make_url(url)
-        _refuse_torn_password(parsed)
+        refuse_torn_password(parsed)
         engine = create_engine(parsed)
     if parsed.get_backend_name() != "sqlite":
         _ping_after_a_pause(engine)
@@ -235,7 +235,7 @@ def usable_url() -> Iterator[None]:
         ) from None
 
 
-def _refuse_torn_password(url: URL) -> None:
+def refuse_torn_password(url: URL) -> None:
     """Raise ``ValueError`` for an unescaped @ in the password: drivers would show the rest of it as the host."""
     if "@" in (url.host or ""):
         raise ValueError

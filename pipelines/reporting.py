@@ -1,0 +1,56 @@
+"""Report to Dagster what a command made: runless events for the catalogue of `DAGSTER_HOME`.
+
+The command line calls the library and not Dagster. So such runs have no log in the UI; `wms-sync status`, alerts and
+the catalogue show them. The library imports no orchestrator: its command line calls these functions by name, if there
+is a home.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import dagster as dg
+
+from pipelines import asset_keys, coverage, home, master_data, metadata, shipments, tables
+from wms_sync.extract.read import ReadReport
+from wms_sync.load.refresh import RefreshReport
+from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.reports.days import days_of
+from wms_sync.runs.pushing import Handled
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+
+Event = dg.AssetMaterialization | dg.AssetObservation | dg.AssetCheckEvaluation
+
+
+def report_shipments(
+    settings: Settings, read: ReadReport | None, refreshed: RefreshReport | None, page: Path | None
+) -> None:
+    """Report what a run read, its days and tables, and the checks of coverage; also of a run that failed."""
+    _report([*_events(settings, read, refreshed, page), *coverage.evaluations(settings)])
+
+
+def report_push(settings: Settings, kind: Kind, handled: Sequence[Handled]) -> None:
+    """Report what a push made of its file, with the checks of its rows."""
+    _report(master_data.events(settings, kind, handled))
+
+
+def _events(
+    settings: Settings, read: ReadReport | None, refreshed: RefreshReport | None, page: Path | None
+) -> Iterator[Event]:
+    if read is not None:
+        with StateStore(settings.database_url) as store:
+            yield from shipments.days_shown(settings, store, days_of(read.intervals))
+    if refreshed is not None and refreshed.published:
+        if read is not None:
+            yield dg.AssetMaterialization(asset_keys.changes(settings), metadata=metadata.of_read(read))
+        yield from tables.events(settings, refreshed, page)
+
+
+def _report(events: Iterable[Event]) -> None:
+    os.environ[home.HOME_VARIABLE] = str(home.prepare_home(Path(os.environ[home.HOME_VARIABLE])))
+    with dg.DagsterInstance.get() as instance:
+        for event in events:
+            instance.report_runless_asset_event(event)

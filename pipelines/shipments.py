@@ -1,0 +1,123 @@
+"""The source assets: raw pages of list shipments, as the service sent them.
+
+`changed_shipments` is what changed since the sync cursor. It has no partitions, because coverage decides what is read.
+`shipment_days` is days read again: a partition is a day of the service's `updated_at` (UTC), today included, and a
+range of days is one run (`BackfillPolicy.single_run`). Every day that is covered is shown as materialised with its own
+numbers, whoever read it, by one function: `days_shown`.
+
+Dagster 1.13 stores a planned event for each asset of a run and each day of its range, so a backfill selects the days
+alone; the tables follow by an automation condition (`tables`).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+
+import dagster as dg
+
+from pipelines import asset_keys, metadata
+from pipelines.operation import Operation
+from wms_sync.intervals import Interval
+from wms_sync.reports.days import covered_days, days_of, read_of_days, windows_of
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+
+
+def changed_shipments(settings: Settings) -> dg.AssetsDefinition:
+    """Return the asset that reads what is not covered yet."""
+
+    @dg.asset(
+        key=asset_keys.changes(settings),
+        group_name=asset_keys.RAW,
+        kinds={"json"},
+        owners=list(settings.owners),
+        tags={"wms/layer": asset_keys.RAW},
+        description=(
+            "Pages of list shipments: everything that changed since the sync cursor, and a slice of old shipments for "
+            "the audit. Materialising it reads what coverage lacks; nothing new is a success. The tables follow."
+        ),
+    )
+    def changed_shipments(
+        context: dg.AssetExecutionContext, operation: dg.ResourceParam[Operation]
+    ) -> dg.MaterializeResult[None]:
+        with operation.step(context) as run:
+            report = run.read_changes()
+        with StateStore(settings.database_url) as store:
+            for day in days_shown(settings, store, days_of(report.intervals)):
+                context.log_event(day)
+        return dg.MaterializeResult(metadata=metadata.of_read(report))
+
+    return changed_shipments
+
+
+def shipment_days(settings: Settings) -> dg.AssetsDefinition:
+    """Return the asset with a partition for each day that can be read."""
+
+    @dg.asset(
+        key=asset_keys.days(settings),
+        partitions_def=daily(settings),
+        backfill_policy=dg.BackfillPolicy.single_run(),
+        group_name=asset_keys.RAW,
+        kinds={"json"},
+        owners=list(settings.owners),
+        tags={"wms/layer": asset_keys.RAW},
+        description=(
+            "Pages of list shipments by day of updated_at (UTC). Materialising days reads exactly these days again, "
+            "whole and in one run; the tables follow. Days that a sync covered are shown too, each with its records, "
+            "pages and bytes."
+        ),
+    )
+    def shipment_days(
+        context: dg.AssetExecutionContext, operation: dg.ResourceParam[Operation]
+    ) -> dg.MaterializeResult[None]:
+        days = _chosen(context, settings)
+        with operation.step(context) as run:
+            report = run.read_days(days)
+        with StateStore(settings.database_url) as store:
+            for day in days_shown(settings, store, days_of([days])):
+                context.add_asset_metadata(day.metadata, context.asset_key, partition_key=day.partition)
+        return dg.MaterializeResult(metadata={"records_of_run": report.progress.records, "requests": report.requests})
+
+    return shipment_days
+
+
+def daily(settings: Settings) -> dg.DailyPartitionsDefinition:
+    """Return daily partitions from the start date up to and including today, which is read up to the horizon."""
+    return dg.DailyPartitionsDefinition(start_date=settings.start_date.isoformat(), end_offset=1)
+
+
+def days_shown(settings: Settings, store: StateStore, days: Iterable[date]) -> Iterator[dg.AssetMaterialization]:
+    """Yield a materialisation of each of these days with what all windows have brought of it, whoever read them."""
+    ordered = sorted(days)
+    read = read_of_days(settings, store, ordered, windows_of(store, ordered)) if ordered else {}
+    for day, found in read.items():
+        yield dg.AssetMaterialization(
+            asset_keys.days(settings), partition=day.isoformat(), metadata=metadata.of_day(found)
+        )
+
+
+def days_missing(
+    settings: Settings, store: StateStore, instance: dg.DagsterInstance
+) -> Sequence[dg.AssetMaterialization]:
+    """Return materialisations of the days that are covered and that the catalogue lacks."""
+    covered = {day.isoformat(): day for day in covered_days(settings, store)}
+    known = instance.get_status_by_partition(asset_keys.days(settings), list(covered), daily(settings)) or {}
+    return list(days_shown(settings, store, (day for name, day in covered.items() if known.get(name) is None)))
+
+
+def _chosen(context: dg.AssetExecutionContext, settings: Settings) -> Interval:
+    """Return the chosen days. Raise `Failure` if they are none that can be read: Dagster launches such runs too."""
+    if not (context.has_partition_key or context.has_partition_key_range):
+        raise _nothing_to_read("This run has no days to read again: choose days (partitions).")
+    start, end = context.partition_time_window
+    if end <= start:
+        raise _nothing_to_read("The days of this run end before they begin: choose others.")
+    if start < settings.start:  # a run of old that is executed again, after WMS_START_DATE was set later
+        raise _nothing_to_read(
+            f"{start:%Y-%m-%d} is before WMS_START_DATE ({settings.start_date}): choose later days, or set that "
+            "earlier and reload definitions."
+        )
+    return Interval(start, end)
+
+
+def _nothing_to_read(why: str) -> dg.Failure:
+    return dg.Failure(f"{why} Nothing was read. The job nightly_sync reads what is not covered.", allow_retries=False)

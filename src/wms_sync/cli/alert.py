@@ -1,0 +1,34 @@
+"""Send a test to the channels of alerts, and print which of them took it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from wms_sync.alerts.channels import NotDelivered, all_channels
+from wms_sync.alerts.fact import Event, Fact
+from wms_sync.alerts.message import body_of
+from wms_sync.cli.printing import say
+from wms_sync.errors import SettingsError
+from wms_sync.settings import Settings
+
+
+def send_test(settings: Settings) -> int:
+    """Send it now, past the outbox; return the exit code."""
+    channels = all_channels(settings)
+    if not channels:
+        raise SettingsError(
+            "No channel is set, so nobody hears of failures. Set WMS_ALERT_WEBHOOK_URL, WMS_ALERT_URLS or "
+            "WMS_HEARTBEAT_URL (in the environment or in .env)."
+        )
+    fact = Fact(Event.TEST, Event.TEST, "", "This is a test: alerts arrive here.")
+    body = body_of(settings, fact, datetime.now(UTC), None)
+    failed = False
+    for channel in channels:
+        try:
+            channel.send(body)
+        except NotDelivered as error:
+            say(f"fail  {channel.setting}: {error}")
+            failed = True
+        else:
+            say(f"ok    {channel.setting} took the test")
+    return 1 if failed else 0

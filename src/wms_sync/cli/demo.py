@@ -1,0 +1,149 @@
+"""``wms-sync demo``: run the main jobs on a sandbox, from the first sync to pushed CSV files.
+
+Its runs are not recorded: runs with made-up shipments do not belong in the history of a ``DAGSTER_HOME``.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import duckdb
+import httpx
+from rich.console import Console
+from rich.table import Table
+
+from wms_sync import sql_files
+from wms_sync.cli.local_sandbox import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, local_sandbox
+from wms_sync.cli.printing import command, say, say_lines, shown
+from wms_sync.cli.push_views import plan_lines
+from wms_sync.cli.runs import run_push, run_sync
+from wms_sync.durable import make_private
+from wms_sync.errors import SettingsError
+from wms_sync.extras import lacks
+from wms_sync.master_data.kinds.table import KINDS, SAMPLES, files_of
+from wms_sync.master_data.plan.steps import SHOWN
+from wms_sync.master_data.push.file import plan_file
+from wms_sync.settings import Settings
+
+SHIPMENTS, SEED, DAYS = 2000, 7, 30
+CHANGES = {"seconds": 3600, "changed": 120, "new": 40, "orders": 30, "retailers": 3}
+USES = {"seconds": 3600, "new": 20}
+"""The sandbox makes shipments with the pushed retailers and products."""
+TOLERANCE_SECONDS = 86_400
+"""The sandbox's clock is ahead of this machine's once the demo has let time pass."""
+MARK = ".wms-sync-demo"
+QUERIES = (
+    "queries/demo_shipped_per_day.sql",
+    "queries/demo_retailers.sql",
+    "queries/demo_tables.sql",
+    "queries/demo_pushed.sql",
+)
+
+
+def run_demo(data_dir: Path) -> int:
+    """Run sandbox, first sync, changes, second sync, push, third sync, some queries. Return the exit code."""
+    _empty(data_dir)
+    with local_sandbox(shipments=SHIPMENTS, seed=SEED, days=DAYS) as base_url:
+        settings = _settings(data_dir, base_url)
+        _title(f"1. First sync: {SHIPMENTS:,} shipments from the sandbox at {base_url}")
+        codes = [run_sync(settings, is_shown=False)]
+        _title("2. Time passes: shipments change, packages come and go, orders change")
+        _let_time_pass(base_url, CHANGES)
+        _title("3. Second sync: only what changed, and ten minutes of overlap")
+        codes.append(run_sync(settings, is_shown=False))
+        _title("4. The other way: retailers, products and location tags from CSV files, each planned and then pushed")
+        codes += _push_samples(settings)
+        _title("5. Shipments of what was pushed, and a third sync that brings it back")
+        _let_time_pass(base_url, USES)
+        codes.append(run_sync(settings, is_shown=False))
+    published = settings.layout.published
+    _title("6. What an analyst sees")
+    _show(published)
+    _title("What to look at next")
+    say(_next_steps(settings, published))
+    return max(codes)
+
+
+def _settings(data_dir: Path, base_url: str) -> Settings:
+    return Settings.load(
+        _env_file=None,
+        base_url=base_url,
+        api_token=TOKEN,
+        merchant_username=MERCHANT_USERNAME,
+        merchant_api_key=MERCHANT_API_KEY,
+        data_dir=data_dir,
+        report=lacks("report") is None,
+        start_date=(datetime.now(UTC) - timedelta(days=DAYS + 1)).date(),
+        clock_tolerance_seconds=TOLERANCE_SECONDS,
+        state_url=None,
+        analytics="file",
+    )
+
+
+def _push_samples(settings: Settings) -> Iterator[int]:
+    for kind in KINDS:
+        for path in files_of(SAMPLES, kind):
+            say_lines(plan_lines(plan_file(settings, kind, path), limit=settings.push_limit))
+            yield run_push(settings, kind, path, resend=False, most=SHOWN, is_shown=False)
+
+
+def _title(text: str) -> None:
+    say(f"\n== {text}")
+
+
+def _empty(data_dir: Path) -> None:
+    """Empty the folder if an earlier demo made it. Raise ``SettingsError`` if it holds anything else."""
+    if data_dir.exists() and any(data_dir.iterdir()):
+        if not (data_dir / MARK).exists():
+            raise SettingsError(f"{data_dir} is not empty and no earlier demo made it: choose another --data-dir.")
+        shutil.rmtree(data_dir)
+    (make_private(data_dir) / MARK).touch()
+
+
+def _let_time_pass(base_url: str, changes: Mapping[str, int]) -> None:
+    answer = httpx.post(
+        f"{base_url}/sandbox/advance", json=changes, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60
+    )
+    answer.raise_for_status()
+    say(", ".join(f"{name} {value}" for name, value in changes.items()))
+
+
+def _show(published: Path) -> None:
+    console = Console(width=110)
+    with duckdb.connect(published, read_only=True) as connection:
+        connection.execute("set timezone = 'UTC'")
+        for path in QUERIES:
+            query = sql_files.read(path)
+            result = connection.execute(query)
+            table = Table(title=sql_files.headers(query)["grain"], title_justify="left")
+            for column in result.description or []:
+                table.add_column(column[0])
+            for row in result.fetchall():
+                table.add_row(*(str(value) for value in row))
+            console.print(table)
+
+
+def _next_steps(settings: Settings, published: Path) -> str:
+    file = shown(published)
+    mine = (
+        f"WMS_DATA_DIR={file.parent} WMS_START_DATE={settings.start_date} "
+        f"WMS_CLOCK_TOLERANCE_SECONDS={TOLERANCE_SECONDS}"
+    )
+    return f"""\
+  tables     in Python: import duckdb; duckdb.connect("{file}", read_only=True).sql("show all tables")
+  writing    the file is read-only: make a copy with install -m 600 {file} mine.duckdb, and write to that
+  report     {_report(settings)}
+  columns    select table_name, column_name, comment from duckdb_columns() where schema_name = 'main'
+  status     {mine} {command()} status
+  files      {shown(SAMPLES)}: what can be pushed; {command()} push retailers --columns
+  Dagster    {command()} ui: the same jobs, a backfill of days, checks and the catalogue in the browser
+  your own   set WMS_BASE_URL and WMS_API_TOKEN (or write .env), then {command()} doctor and sync"""
+
+
+def _report(settings: Settings) -> str:
+    if not settings.report:
+        return f"it {lacks('report')}"
+    return f"{shown(settings.layout.report)}: open it in a browser; it is made anew by each load"

@@ -1,0 +1,136 @@
+"""``wms-sync forget``: remove the personal data of some orders from every file, after showing what that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from uuid import uuid4
+
+import click
+
+from wms_sync.cli.printing import say, say_lines
+from wms_sync.cli.runs import COMMAND_LINE
+from wms_sync.cli.views import moment
+from wms_sync.errors import SettingsError
+from wms_sync.grammar import count_of
+from wms_sync.runs.recording import SUCCEEDED, Counts, Recording
+from wms_sync.runs.report_page import remake_report
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore
+from wms_sync.upkeep.forget import Forgotten, forget
+from wms_sync.upkeep.forget_plan import ForgetPlan, NamedOrder, orders_named, plan_forget, refuse_unseen
+from wms_sync.upkeep.forgotten_orders import take_off_list
+from wms_sync.upkeep.recovery import begin
+
+FORGET = "forget"
+
+
+class NotAnswered(SettingsError):
+    """Nobody answered the question, or the answer was no: nothing was changed."""
+
+
+def forget_orders(settings: Settings, names: Sequence[str], *, yes: bool, dry_run: bool, unseen: bool) -> None:
+    """Forget the named orders and print what was removed. Without names, finish an interrupted one.
+
+    Unless ``yes``, show what would be removed and ask; with ``dry_run`` only show it.
+    """
+    if not names and not _unfinished(settings):
+        raise SettingsError("Name the orders to forget, by id, unique_id or order_ref.")
+    orders = _named(settings, names)
+    with StateStore(settings.database_url) as store:
+        if not unseen:
+            refuse_unseen(settings.layout, store, orders)
+        if orders and (dry_run or not yes):
+            say_lines(chain.from_iterable(map(_order_lines, orders)))
+            say_lines(_plan_lines(plan_forget(settings, store, [one.id for one in orders])))
+    if dry_run:
+        say("nothing was changed")
+        return
+    if orders and not yes:
+        _ask(f"Remove the personal data of {count_of(len(orders), 'order')} for good?")
+    _forget(settings, [one.id for one in orders])
+
+
+def list_forgotten(settings: Settings) -> None:
+    """Print the list of forgotten orders."""
+    with StateStore(settings.database_url) as store:
+        listed = store.forgotten_list()
+    for one in listed:
+        done = f"done {moment(one.done_at)}" if one.done_at else "not done yet: run wms-sync forget"
+        say(f"{one.order_id}  asked {moment(one.asked_at)}, {done}")
+    if not listed:
+        say("no order is forgotten")
+
+
+def take_off(settings: Settings, names: Sequence[str], *, yes: bool) -> None:
+    """Take orders off the list, so that what comes of them from now on is stored."""
+    if not names:
+        raise SettingsError("Name the orders to take off the list: wms-sync forget --list shows it.")
+    orders = _named(settings, names)
+    say_lines(chain.from_iterable(map(_order_lines, orders)))
+    say(
+        "Off the list, an order is as any other again: what is read from now on keeps where it went, and with "
+        "WMS_INCLUDE_ADDRESSES its persons. What was removed stays removed until a backfill reads the days again in "
+        "which its shipments changed."
+    )
+    if not yes:
+        _ask(f"Take {count_of(len(orders), 'order')} off the list?")
+    with begin(settings, FORGET) as run:
+        take_off_list(run.layout, run.store, [one.id for one in orders])
+    say(f"off the list  {', '.join(str(one.id) for one in orders)}")
+
+
+def _forget(settings: Settings, order_ids: Sequence[int]) -> None:
+    recording = Recording(settings, str(uuid4()), FORGET, COMMAND_LINE)
+    done: list[Forgotten] = []
+    with (
+        recording.phase(FORGET, counts=lambda: _counts(done), end=lambda: SUCCEEDED) as held,
+        begin(settings, FORGET, recording.run_id, held=held) as run,
+    ):
+        if order_ids:
+            done.append(forget(run, order_ids))
+        say_lines(chain.from_iterable(map(_lines, done)))
+        remake_report(run)
+
+
+def _named(settings: Settings, names: Sequence[str]) -> tuple[NamedOrder, ...]:
+    with StateStore(settings.database_url) as store:
+        return orders_named(settings, store, names)
+
+
+def _ask(question: str) -> None:
+    try:
+        agreed = click.confirm(question, err=True)
+    except click.Abort:
+        raise NotAnswered("Nobody answered, so nothing was changed. In a script, add --yes.") from None
+    if not agreed:
+        raise NotAnswered("Nothing was changed.")
+
+
+def _counts(done: Sequence[Forgotten]) -> Counts:
+    return {"orders": sum(len(one.orders) for one in done), "rows": sum(one.rows for one in done)}
+
+
+def _unfinished(settings: Settings) -> bool:
+    with StateStore(settings.database_url) as store:
+        return bool(store.forgotten(unfinished=True))
+
+
+def _order_lines(order: NamedOrder) -> Iterator[str]:
+    where = f"unique_id {order.unique_id}, order_ref {order.order_ref}" if order.is_in_tables else "in no table"
+    yield f"order     {order.id} ({where}{', on the list already' if order.is_forgotten else ''})"
+
+
+def _plan_lines(plan: ForgetPlan) -> Iterator[str]:
+    rows = ", ".join(f"{count:,} of {table}" for table, count in plan.rows.items()) or "none"
+    files, pages = count_of(plan.parquet_files, "Parquet file"), count_of(plan.pages, "raw page")
+    yield f"personal  rows: {rows}; in {files} and {pages}"
+
+
+def _lines(done: Forgotten) -> Iterator[str]:
+    yield f"forgot    {count_of(len(done.orders), 'order')}: {', '.join(map(str, done.orders))}"
+    yield (
+        f"cleaned   {count_of(done.rows, 'row')} in {count_of(done.databases, 'database')}; rewrote "
+        f"{count_of(done.pages, 'raw page')} and {count_of(done.parquet_files, 'Parquet file')}"
+    )
+    yield "          later reads and rebuilds do not bring it back; copies elsewhere and open connections still have it"

@@ -1,0 +1,134 @@
+"""``wms-sync inbox`` and ``wms-sync acknowledge``: what did not fit, and what somebody has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from wms_sync.cli.printing import say, say_lines
+from wms_sync.cli.runs import COMMAND_LINE
+from wms_sync.cli.views import moment, refresh_lines
+from wms_sync.errors import SettingsError
+from wms_sync.grammar import count_of
+from wms_sync.layout import Layout
+from wms_sync.reports.inbox import Finding, InboxEntry, chosen, findings, known_keys
+from wms_sync.reports.status import Status, status
+from wms_sync.settings import Settings
+from wms_sync.state.acknowledgements import Acknowledgements
+from wms_sync.state.store import StateStore
+
+if TYPE_CHECKING:
+    from wms_sync.load.replay import Replayed
+
+SHOWN = 20
+REPLAY = "replay"
+
+
+class NothingToAcknowledge(SettingsError):
+    """No open item has this name, or nobody can acknowledge it."""
+
+
+def acknowledge(settings: Settings, names: Sequence[str]) -> None:
+    """Record that these items were seen. Raise ``NothingToAcknowledge``, and record none, if one cannot be."""
+    found = _status(settings)
+    facts = dict(found.facts)
+    for name in names:
+        if name not in facts:
+            known = ", ".join(sorted(facts)) or "nothing"
+            raise NothingToAcknowledge(f"Nothing that is shown is called {name}. What there is: {known}.")
+        if any(one.name == name and not one.can_be_acknowledged for one in found.items):
+            raise NothingToAcknowledge(f"{name} goes on until it is mended: it cannot be acknowledged.")
+    with Acknowledgements(settings.database_url) as acknowledgements:
+        acknowledgements.add({name: facts[name] for name in names})
+    for name in names:
+        say(f"acknowledged  {name}, until its facts change")
+
+
+def list_entries(settings: Settings) -> None:
+    """Print the open entries."""
+    entries = _status(settings).inbox
+    known = known_keys(entries) if any(not one.is_value for one in entries) else frozenset()
+    for one in entries:
+        say_lines(_entry_lines(one, is_known=one.name in known))
+    if not entries:
+        say("nothing is open: what is left in ops.quarantine has healed")
+
+
+def show_entry(settings: Settings, name: str) -> None:
+    """Print an entry with its newest rows and the text of each as it came."""
+    [entry] = chosen(_status(settings).inbox, [name])
+    say_lines(_entry_lines(entry, is_known=False))
+    for finding in findings(settings, entry, SHOWN):
+        say_lines(_finding_lines(settings.layout, finding))
+
+
+def replay_entries(settings: Settings, names: Sequence[str]) -> int:
+    """Load the windows of these entries, or of all, again from their raw pages; print what is still open.
+
+    Return the exit code: 1 if nothing was published.
+    """
+    from wms_sync.load.replay import replay
+    from wms_sync.runs.recording import Ended, Recording
+    from wms_sync.runs.report_page import report_load
+    from wms_sync.upkeep.recovery import begin
+
+    entries = chosen(_status(settings).inbox, names)
+    windows = {window for entry in entries for window in entry.windows}
+    if not windows:
+        say("nothing is open: there is nothing to replay")
+        return 0
+    recording = Recording(settings, str(uuid4()), REPLAY, COMMAND_LINE)
+    done: list[Replayed] = []
+    with (
+        recording.phase(
+            REPLAY,
+            counts=lambda: done[0].refreshed.counts if done else {},
+            end=lambda: Ended.of(done[0].refreshed),
+        ) as held,
+        begin(settings, REPLAY, recording.run_id, held=held) as run,
+    ):
+        done.append(replay(run, windows))
+        report_load(run, done[0].refreshed)
+    say_lines(_replay_lines(done[0]))
+    left = {one.name for one in _status(settings).inbox}
+    say_lines(f"{entry.name}  {'still open' if entry.name in left else 'healed'}: {entry.what}" for entry in entries)
+    return 0 if done[0].refreshed.published else 1
+
+
+def _replay_lines(done: Replayed) -> Iterator[str]:
+    yield f"replayed  {count_of(len(done.windows), 'window')} from raw pages"
+    if done.dropped:
+        yield (
+            f"kept      {count_of(len(done.dropped), 'window')} without raw pages, which were dropped "
+            "(WMS_RAW_RETENTION_DAYS); a backfill of the days reads them again"
+        )
+    yield from refresh_lines(done.refreshed)
+
+
+def _status(settings: Settings) -> Status:
+    with StateStore(settings.database_url) as store:
+        return status(settings, store)
+
+
+def _entry_lines(one: InboxEntry, *, is_known: bool) -> Iterator[str]:
+    times = count_of(one.rows, "value" if one.is_value else "time")
+    seen = f", acknowledged {moment(one.acknowledged_at)}" if one.acknowledged_at else ""
+    yield f"{one.name}  {one.what}: {one.why} ({times}, last {moment(one.last_at)}{seen})"
+    yield f"    such as {one.example}"
+    if is_known:
+        yield f"    sql/types knows it now: `wms-sync inbox replay {one.name}` loads its values"
+
+
+def _finding_lines(layout: Layout, finding: Finding) -> Iterator[str]:
+    page = layout.page(finding.window_id, finding.page)
+    gone = f"page {finding.page} of {finding.window_id}, which is not kept any more"
+    where = gone if page is None else layout.files.where(page)
+    of = (
+        f"{finding.object} {finding.object_id if finding.object_id is not None else '(no id)'}, "
+        if finding.object
+        else ""
+    )
+    times = f", {count_of(finding.rows, 'time')}" if finding.rows > 1 else ""
+    yield f"  {of}{finding.path} in {where}{times}"
+    yield f"    {finding.text}"

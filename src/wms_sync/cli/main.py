@@ -1,0 +1,519 @@
+"""The commands of ``wms-sync``.
+
+Each command reads the settings, makes one call, and prints the result. Exit 0: done. 1: failed. 2: wrong usage or
+settings. 3: done, but rows were rejected or are doubtful, or the read was narrowed. Heavy imports happen inside the
+commands, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from functools import wraps
+from itertools import chain
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from wms_sync.cli.printing import say, say_json, say_lines
+from wms_sync.durable import keep_private, unusable
+from wms_sync.errors import SettingsError, WmsSyncError
+from wms_sync.interrupts import interruptible
+from wms_sync.logs import Lines, handling, stamped
+from wms_sync.master_data.kinds.table import NAMES
+from wms_sync.settings import Settings
+
+INTERRUPTED = 130
+TELL_SECONDS = 5.0
+"""The longest that a command waits for receivers of alerts; what is not sent by then is sent later."""
+FILE = click.Path(path_type=Path)
+DAY = click.DateTime(formats=["%Y-%m-%d"])
+FORCE = click.option("--force", is_flag=True, help="Replace a file that this command has not written.")
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
+
+
+def exits_with_code(command: Callable[..., int | None]) -> Callable[..., NoReturn]:
+    """Turn known errors, and files that cannot be used, into their message and exit code.
+
+    Anything else is a defect and keeps its traceback. Then send the alerts that are due, also those of other
+    runs.
+    """
+
+    @wraps(command)
+    def run(*args: Any, **kwargs: Any) -> NoReturn:  # noqa: ANN401 - whatever click passes
+        try:
+            with interruptible():
+                code = command(*args, **kwargs) or 0
+        except WmsSyncError as error:
+            say(f"wms-sync: {error}", err=True)
+            code = error.exit_code
+        except KeyboardInterrupt:
+            say("wms-sync: interrupted; run it again to continue from there.", err=True)
+            sys.exit(INTERRUPTED)
+        except Exception as error:
+            told = unusable(error) or _silent(error)
+            if told is None:
+                _tell()
+                raise
+            say(f"wms-sync: {told}", err=True)
+            code = told.exit_code
+        _tell()
+        sys.exit(code)
+
+    return run
+
+
+def _silent(error: Exception) -> WmsSyncError | None:
+    from wms_sync.state.engine import silent  # imports SQLAlchemy
+
+    return silent(error)
+
+
+def _tell() -> None:
+    """Send the alerts that are due, in a bounded time: the command is over, and its result is printed."""
+    try:
+        settings = Settings.load()
+    except WmsSyncError:  # the command has said so, if it needs them
+        return
+    if not settings.tells_somebody or (settings.state_url is None and not _is_there(settings.layout.state)):
+        return
+    sys.stdout.flush()
+    from wms_sync.alerts.deliver import tell
+
+    tell(settings, seconds=TELL_SECONDS)
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # in a folder of another user, of which the command has said so
+        return False
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="wms-sync")
+def main() -> None:
+    """Sync shipments of a warehouse fulfillment service into Parquet and DuckDB, and push master data to it.
+
+    Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 done but something needs attention, 130 interrupted.
+    """
+    keep_private()
+    console = Lines(lambda _, text: say(text if sys.stderr.isatty() else stamped(text), err=True))
+    click.get_current_context().with_resource(handling(console))
+
+
+@main.command()
+@exits_with_code
+def sync() -> int:
+    """Run the nightly job now: read everything changed since the sync cursor. Nothing new is a success."""
+    settings = _for_service()
+    from wms_sync.cli.runs import run_sync
+
+    return run_sync(settings)
+
+
+@main.command()
+@click.option("--from", "start", type=DAY, required=True, help="First day to read again, UTC.")
+@click.option("--to", "end", type=DAY, required=True, help="The day after the last one, UTC.")
+@exits_with_code
+def backfill(start: datetime, end: datetime) -> int:
+    """Read whole days again: [from, to), by when shipments were last changed."""
+    settings = _for_service()
+    first, after = start.date(), end.date()
+    _refuse_bad_range(settings, first, after)
+    from wms_sync.cli.runs import run_backfill
+
+    return run_backfill(settings, first, after)
+
+
+@main.command()
+@click.argument("kind", type=click.Choice(NAMES))
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
+@click.option("--dry-run", is_flag=True, help="Print the plan; nothing is sent.")
+@click.option("--resend", is_flag=True, help="Send doubtful rows again: the service may then have them twice.")
+@click.option("--all", "every", is_flag=True, help="Print every row, even of a long file.")
+@click.option("--columns", is_flag=True, help="Print the columns that a file of this kind may have, and stop.")
+@exits_with_code
+def push(kind: str, file: Path | None, dry_run: bool, resend: bool, every: bool, columns: bool) -> int:
+    """Create in the service what a CSV file lists and the service is not known to have."""
+    from wms_sync.cli import push_views as views
+    from wms_sync.master_data.kinds.table import kind_named
+    from wms_sync.master_data.plan.steps import SHOWN
+
+    if columns:
+        say_lines(views.column_lines(kind_named(kind)))
+        return 0
+    if file is None:
+        raise click.UsageError("Name the CSV file, or use --columns to see which columns it may have.")
+    settings = _for_service()
+    most = None if every else SHOWN
+    if dry_run:
+        from wms_sync.master_data.push.file import plan_file
+
+        plan = plan_file(settings, kind_named(kind), file, resend=resend)
+        say_lines(views.plan_lines(plan, limit=settings.push_limit, most=most))
+        return plan.exit_code
+    from wms_sync.cli.runs import run_push
+
+    return run_push(settings, kind_named(kind), file, resend=resend, most=most)
+
+
+@main.group()
+def merchant() -> None:
+    """The Merchant API (JSON-RPC)."""
+
+
+@merchant.command()
+@click.argument("method")
+@click.argument("arguments", default="[]", metavar="[JSON-ARGS]")
+@exits_with_code
+def call(method: str, arguments: str) -> None:
+    """Call METHOD, such as retailer.list, with a JSON array of arguments, and print its result as JSON."""
+    from wms_sync.api.merchant import MerchantApi
+
+    given = _json_array(arguments)
+    with MerchantApi.from_settings(Settings.load()) as api:
+        result = api.call(method, given)
+    say(json.dumps(result, indent=2, ensure_ascii=False))
+
+
+@main.command()
+@exits_with_code
+def rebuild() -> int:
+    """Make every table again from the raw pages on disk, without one call to the service."""
+    settings = Settings.load()
+    from wms_sync.cli.runs import run_rebuild
+
+    return run_rebuild(settings)
+
+
+@main.command()
+@exits_with_code
+def maintain() -> int:
+    """Put the files that loads have left in a lake together, and delete what no reader needs any more."""
+    settings = Settings.load()
+    from wms_sync.cli.runs import run_maintain
+
+    return run_maintain(settings)
+
+
+@main.command()
+@AS_JSON
+@click.option("--check", "is_check", is_flag=True, help="Print one line. Exit 0: well. 1: failed or stale. 3: look.")
+@exits_with_code
+def status(as_json: bool, is_check: bool) -> int:
+    """Show coverage, lag, last runs and loads, row counts, pushes, and what needs attention."""
+    from wms_sync.cli.views import check_line, status_lines
+    from wms_sync.reports.status import status as current
+    from wms_sync.state.store import StateStore
+
+    settings = Settings.load()
+    with StateStore(settings.database_url) as store:
+        found = current(settings, store)
+    if is_check:
+        line, code = check_line(found)
+        say(line)
+        return code
+    if as_json:
+        say_json(found)
+    else:
+        say_lines(status_lines(found))
+    return 0
+
+
+@main.command()
+@click.argument("items", metavar="ITEM...", nargs=-1, required=True)
+@exits_with_code
+def acknowledge(items: tuple[str, ...]) -> None:
+    """Mark items of `status` or entries of `inbox list` as seen, until their facts change."""
+    from wms_sync.cli.inbox import acknowledge as mark_seen
+
+    mark_seen(Settings.load(), items)
+
+
+@main.group()
+def inbox() -> None:
+    """What did not fit its type, and what no type knows, by kind."""
+
+
+@inbox.command("list")
+@exits_with_code
+def list_inbox() -> None:
+    """List what is open, each kind with an example. What has healed is left out."""
+    from wms_sync.cli.inbox import list_entries
+
+    list_entries(Settings.load())
+
+
+@inbox.command("show")
+@click.argument("entry")
+@exits_with_code
+def show_inbox(entry: str) -> None:
+    """Show the newest findings of an entry: object, path, raw page, and the text as it came."""
+    from wms_sync.cli.inbox import show_entry
+
+    show_entry(Settings.load(), entry)
+
+
+@inbox.command("replay")
+@click.argument("entries", metavar="[ENTRY]...", nargs=-1)
+@exits_with_code
+def replay_inbox(entries: tuple[str, ...]) -> int:
+    """Load the windows of these entries, or of all, again from their raw pages, after a fix."""
+    from wms_sync.cli.inbox import replay_entries
+
+    return replay_entries(Settings.load(), entries)
+
+
+@main.command()
+@click.option("--full", is_flag=True, help="Ask every check of the whole published tables now.")
+@exits_with_code
+def check(full: bool) -> int:
+    """Show what the checks found at the last load. Exit 1: errors. 3: only warnings."""
+    from wms_sync.cli.check import show_checks
+
+    return show_checks(Settings.load(), full=full)
+
+
+@main.group()
+def explain() -> None:
+    """Explain where rows came from: versions, windows, pages, runs."""
+
+
+@explain.command()
+@click.argument("name", metavar="ID")
+@AS_JSON
+@exits_with_code
+def shipment(name: str, as_json: bool) -> None:
+    """Show each version of the shipment with this id or unique_id, and where its parts came from."""
+    from wms_sync.cli.explain import explain_shipment
+
+    explain_shipment(Settings.load(), name, as_json=as_json)
+
+
+@explain.command()
+@click.argument("name", metavar="ID")
+@AS_JSON
+@exits_with_code
+def order(name: str, as_json: bool) -> None:
+    """Show the same of each shipment of the order with this id, unique_id or order_ref."""
+    from wms_sync.cli.explain import explain_order
+
+    explain_order(Settings.load(), name, as_json=as_json)
+
+
+@explain.command()
+@click.argument("number")
+@AS_JSON
+@exits_with_code
+def tracking(number: str, as_json: bool) -> None:
+    """Show the same of each shipment that has a package with this tracking number."""
+    from wms_sync.cli.explain import explain_package
+
+    explain_package(Settings.load(), number, as_json=as_json)
+
+
+@main.command()
+@exits_with_code
+def reader() -> None:
+    """Show how an analyst opens the tables in DuckDB's shell, Python and DBeaver."""
+    from wms_sync.reports.reader import reader_lines
+
+    say_lines(reader_lines(Settings.load()))
+
+
+@main.command()
+@click.option("--to", type=FILE, help="The file to write; default: report.html in the data folder.")
+@FORCE
+@exits_with_code
+def report(to: Path | None, force: bool) -> None:
+    """Write the report on how shipping goes: one HTML page. WMS_REPORT makes it after each load."""
+    from wms_sync.reports.report import make_report
+
+    path, _ = make_report(Settings.load(), to, force=force)
+    say(f"wrote {path}")
+
+
+@main.command()
+@click.argument("relation", metavar="MART")
+@click.option("--to", type=FILE, required=True, help="The file to write: .xlsx, .csv or .parquet.")
+@click.option("--timezone", help="Zone of the times in .xlsx and .csv; default: the one for all other warehouses.")
+@FORCE
+@exits_with_code
+def export(relation: str, to: Path, timezone: str | None, force: bool) -> None:
+    """Write a mart or table to a file for a spreadsheet or another program."""
+    from wms_sync.cli.views import export_lines
+    from wms_sync.reports.export import export as written
+
+    say_lines(export_lines(written(Settings.load(), relation, to, timezone=timezone, force=force)))
+
+
+@main.command()
+@click.option("--to", type=click.Path(file_okay=False, path_type=Path), required=True, help="The folder to write to.")
+@FORCE
+@exits_with_code
+def dictionary(to: Path, force: bool) -> None:
+    """Write the data dictionary: dictionary.html, and sources.yml for a dbt project."""
+    from wms_sync.reports.dictionary import write_dictionary
+
+    say_lines(f"wrote {path}" for path in write_dictionary(Settings.load(), to, force=force))
+
+
+@main.command()
+@click.argument("orders", metavar="ORDER...", nargs=-1)
+@click.option("--yes", is_flag=True, help="Do not ask: for scripts.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed; nothing is changed.")
+@click.option("--unseen", is_flag=True, help="Accept ids that nothing here knows: forgotten when they come.")
+@click.option("--list", "is_list", is_flag=True, help="Print the orders that are forgotten, and stop.")
+@click.option("--take-off", is_flag=True, help="Take them off the list instead: what comes from now on is kept.")
+@exits_with_code
+def forget(orders: tuple[str, ...], yes: bool, dry_run: bool, unseen: bool, is_list: bool, take_off: bool) -> None:
+    """Remove the personal data of these orders (id, unique_id or order_ref) from every file, for good."""
+    from wms_sync.cli import forget as forgetting
+
+    settings = Settings.load()
+    if is_list:
+        forgetting.list_forgotten(settings)
+    elif take_off:
+        forgetting.take_off(settings, orders, yes=yes)
+    else:
+        forgetting.forget_orders(settings, orders, yes=yes, dry_run=dry_run, unseen=unseen)
+
+
+@main.command()
+@click.argument("folder", metavar="DIR", type=FILE)
+@click.option("--keep", type=click.IntRange(min=1), default=7, show_default=True, help="Backups to keep in DIR.")
+@exits_with_code
+def backup(folder: Path, keep: int) -> int:
+    """Keep the data folder and the state store in DIR, also while a run writes. Costs what is new since the last."""
+    from wms_sync.cli.backup import make_backup
+
+    return make_backup(Settings.load(), folder, keep=keep)
+
+
+@main.command()
+@click.argument("source", metavar="[DIR]", type=FILE, required=False)
+@click.option("--over", type=FILE, help="The data folder, to say that the data in it may be replaced.")
+@click.option("--creates-are-known", is_flag=True, help="Nothing was created since that the ledger lacks: ask no more.")
+@exits_with_code
+def restore(source: Path | None, over: Path | None, creates_are_known: bool) -> int:
+    """Put the newest backup of DIR (or one backup-*.json there) back into an empty or lost data folder."""
+    from wms_sync.cli.backup import put_back
+
+    return put_back(Settings.load(), source, over=over, creates_are_known=creates_are_known)
+
+
+@main.command()
+@click.argument("folder", metavar="[DIR]", type=FILE, required=False)
+@exits_with_code
+def verify(folder: Path | None) -> int:
+    """Look at every file of the data folder, or of the backups in DIR, and say what is damaged. Exit 1: something."""
+    from wms_sync.cli.backup import show_verified
+
+    return show_verified(Settings.load(), folder)
+
+
+@main.command()
+@AS_JSON
+@exits_with_code
+def doctor(as_json: bool) -> int:
+    """Examine settings, connection, tokens, clock, disk, locks, schema and master data, and say what to do."""
+    from wms_sync.alerts.doctor import look_at_alerts
+    from wms_sync.reports.doctor import examine
+
+    settings = Settings.load()
+    found = []
+    for finding in chain(examine(settings), look_at_alerts(settings)):
+        found.append(finding)
+        if not as_json:
+            say(f"{finding.verdict:<4}  {finding.subject:<11}  {finding.message}")
+    if as_json:
+        say_json(found)
+    return 1 if any(finding.verdict == "fail" for finding in found) else 0
+
+
+@main.group()
+def alert() -> None:
+    """Alerts: to a webhook, to the URLs of apprise, and the heartbeat."""
+
+
+@alert.command(name="test")
+@exits_with_code
+def send_test() -> int:
+    """Send a test to every channel that is set. Exit 1: one of them did not take it."""
+    from wms_sync.cli.alert import send_test as sent
+
+    return sent(Settings.load())
+
+
+@main.command()
+@click.option("--port", type=int, default=3000, show_default=True, help="Port of the UI on 127.0.0.1.")
+@exits_with_code
+def ui(port: int) -> int:
+    """Open Dagster's UI on your instance, or on a sandbox if WMS_BASE_URL is not set, until Ctrl-C."""
+    from wms_sync.cli.ui import serve
+
+    return serve(Settings.load(), port)
+
+
+@main.command()
+@click.option("--port", type=int, default=8808, show_default=True, help="Port on 127.0.0.1; 0 picks a free one.")
+@click.option("--shipments", type=int, default=2000, show_default=True, help="How many it holds; a million is fine.")
+@click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same data.")
+def sandbox(port: int, shipments: int, seed: int) -> NoReturn:
+    """Serve the stand-in of the service on this machine, until Ctrl-C."""
+    arguments = ["--port", str(port), "--shipments", str(shipments), "--seed", str(seed)]
+    arguments += ["--called", "wms-sync sandbox"]
+    os.execv(sys.executable, [sys.executable, "-m", "wms_sandbox", *arguments])  # noqa: S606 - our own module
+
+
+@main.command()
+@click.option(
+    "--data-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("data/demo"),
+    show_default=True,
+    help="Folder for the demo's files; an earlier demo there is replaced.",
+)
+@exits_with_code
+def demo(data_dir: Path) -> int:
+    """Run a sandbox, a first sync, changes, a second sync and a push, and show the result. Needs no service."""
+    from wms_sync.cli.demo import run_demo
+
+    return run_demo(data_dir)
+
+
+def _for_service() -> Settings:
+    """Return settings that name a service; a missing one is reported before anything heavy is imported."""
+    settings = Settings.load()
+    settings.require_service()
+    return settings
+
+
+def _json_array(text: str) -> list[Any]:
+    """Return the arguments of a call. Raise ``UsageError`` for anything but a JSON array."""
+    from wms_sync.master_data.fields.rules import json_value
+
+    try:
+        given = json_value(text)
+    except ValueError as error:
+        why = str(error)
+        raise click.UsageError(
+            f"JSON-ARGS {why[:1].lower()}{why[1:]} Give an array, such as '[{{\"limit\": 5}}]'."
+        ) from None
+    if not isinstance(given, list):
+        raise click.UsageError(f"JSON-ARGS must be an array: the method's arguments in order, such as '[{text}]'.")
+    return given
+
+
+def _refuse_bad_range(settings: Settings, first: date, after: date) -> None:
+    if after <= first:
+        raise SettingsError(f"--to must be after --from: the range is [from, to), got {first} to {after}.")
+    if first > (today := datetime.now(UTC).date()):
+        raise SettingsError(f"--from {first} is in the future (today is {today} UTC): there is nothing to read again.")
+    if first < settings.start_date:
+        raise SettingsError(f"--from {first} is before WMS_START_DATE ({settings.start_date}): set that earlier first.")

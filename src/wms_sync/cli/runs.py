@@ -1,0 +1,141 @@
+"""Run what a command is for, show progress, print the result, and return the exit code."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wms_sync.cli.printing import say, say_lines
+from wms_sync.cli.progress import progress, push_progress
+from wms_sync.cli.views import maintained_lines, read_lines, refresh_lines, took_lines
+from wms_sync.interrupts import Stopping, sigterm_interrupts
+
+if TYPE_CHECKING:
+    from wms_sync.master_data.kinds.kind import Kind
+    from wms_sync.runs.operation import Operation, RunReport
+    from wms_sync.settings import Settings
+
+DONE_WITH_DOUBTS = 3
+INTERRUPTED = 130
+COMMAND_LINE = "command line"
+"""Who started a run, in its record."""
+DAGSTER_HOME = "DAGSTER_HOME"
+
+
+def run_sync(settings: Settings, *, is_shown: bool = True) -> int:
+    """Run the nightly job now, and maintenance where it is due; return the exit code.
+
+    With ``DAGSTER_HOME`` the run is shown in Dagster's catalogue, unless it is a demo's.
+    """
+    code = report(_run(settings, lambda run: run.sync(), is_shown=is_shown))
+    if settings.analytics == "ducklake" and _is_due(settings):
+        run_maintain(settings)
+    return code
+
+
+def run_backfill(settings: Settings, start: date, end: date) -> int:
+    """Read whole days again; return the exit code."""
+    from wms_sync.intervals import Interval, midnight
+
+    return report(_run(settings, lambda run: run.backfill(Interval(midnight(start), midnight(end)))))
+
+
+def run_rebuild(settings: Settings) -> int:
+    """Make every table again from raw pages; return the exit code."""
+    return report(_run(settings, lambda run: run.rebuild()))
+
+
+def run_maintain(settings: Settings) -> int:
+    """Maintain the tables; return the exit code."""
+    outcome = _run(settings, lambda run: run.maintain(), is_shown=False)
+    if outcome.maintained is None:
+        say("maintained  nothing: a load keeps the file compact by itself")
+    return report(outcome)
+
+
+def run_push(
+    settings: Settings, kind: Kind, path: Path, *, resend: bool, most: int | None = None, is_shown: bool = True
+) -> int:
+    """Push one file; return the exit code. ``most`` rows of each outcome are printed, or all.
+
+    Once it sends, SIGINT and SIGTERM end it with a report, which says what stopped it.
+    """
+    from wms_sync.runs.pushing import push
+
+    with sigterm_interrupts(), push_progress() as watcher, Stopping() as stopping:
+        done = push(
+            settings,
+            kind,
+            path.absolute(),
+            source=COMMAND_LINE,
+            resend=resend,
+            planned=lambda _: stopping.listen(),
+            stop=stopping.asked,
+            watcher=watcher,
+        )
+    say_lines(done.lines(most=most))
+    if is_shown and os.environ.get(DAGSTER_HOME):
+        from pipelines import reporting
+
+        _show(lambda: reporting.report_push(settings, kind, [done]))
+    return INTERRUPTED if done.applied.interrupted else done.exit_code
+
+
+def _run(settings: Settings, does: Callable[[Operation], object], *, is_shown: bool = True) -> RunReport:
+    """Run it, and show what it did in Dagster's catalogue if there is a home, also if it failed.
+
+    SIGINT and SIGTERM end it between two pages and raise ``KeyboardInterrupt``.
+    """
+    from wms_sync.runs.operation import Operation
+
+    with progress() as watcher, sigterm_interrupts():
+        run = Operation(settings, source=COMMAND_LINE, watcher=watcher)
+        try:
+            does(run)
+        finally:
+            if is_shown and os.environ.get(DAGSTER_HOME):
+                from pipelines import reporting
+
+                _show(lambda: reporting.report_shipments(settings, run.read, run.refreshed, run.page))
+    return run.report
+
+
+def _show(reports: Callable[[], None]) -> None:
+    """Report to Dagster, which the library does not import. The run is done and recorded, whatever comes of it."""
+    try:
+        reports()
+    except Exception as error:  # noqa: BLE001 - no defect of a catalogue may fail a command
+        say(f"wms-sync: what this command did is not in the catalogue of {DAGSTER_HOME}: {error}", err=True)
+
+
+def report(outcome: RunReport) -> int:
+    """Print what a run did; return its exit code."""
+    say_lines(_lines(outcome))
+    return DONE_WITH_DOUBTS if _is_doubtful(outcome) else 0
+
+
+def _is_doubtful(outcome: RunReport) -> bool:
+    read, refreshed = outcome.read, outcome.refreshed
+    return bool(
+        (read is not None and read.warnings)
+        or (refreshed is not None and (refreshed.quarantined or refreshed.drift or refreshed.warnings))
+    )
+
+
+def _lines(outcome: RunReport) -> Iterator[str]:
+    if outcome.read is not None:
+        yield from read_lines(outcome.read)
+    if outcome.refreshed is not None:
+        yield from refresh_lines(outcome.refreshed)
+    if outcome.maintained is not None:
+        yield from maintained_lines(outcome.maintained)
+    yield from took_lines(outcome.read, outcome.refreshed)
+
+
+def _is_due(settings: Settings) -> bool:
+    from wms_sync.upkeep.maintenance import is_due  # a file needs none, and its night should import none of it
+
+    return is_due(settings)

@@ -1,0 +1,132 @@
+"""``wms-sync ui``: start Dagster's UI with your settings, or with a sandbox if no service is configured.
+
+``make ui`` and ``python -m wms_sync.cli.ui`` do the same. Dagster's home is ``DAGSTER_HOME`` when set, else a folder
+beside the data folder. The sandbox has everything in a folder of its own, its home too, and of your settings takes
+``WMS_PUSH_ENABLED`` alone. Dagster runs as a process of its own: nothing here imports it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import click
+
+from wms_sync.cli.local_sandbox import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, local_sandbox
+from wms_sync.cli.printing import command, say
+from wms_sync.cli.runs import DAGSTER_HOME
+from wms_sync.durable import keep_private
+from wms_sync.errors import SettingsError, WmsSyncError
+from wms_sync.extras import lacks
+from wms_sync.layout import Layout
+from wms_sync.master_data.kinds.table import SAMPLES
+from wms_sync.settings import PREFIX, Settings
+
+SHIPMENTS, SEED, DAYS = 5000, 7, 30
+SANDBOX_FOLDER = Path("data/ui-sandbox")
+HOST = "127.0.0.1"
+
+
+class PortTaken(SettingsError):
+    """Something listens on the port already."""
+
+    def __init__(self, port: int, reason: str | None) -> None:
+        super().__init__(
+            f"The UI cannot listen on {HOST}:{port} ({reason}), most likely because one runs there already. Nothing "
+            f"was started. Open http://{HOST}:{port}, or choose another port: {command()} ui --port {port + 1}"
+        )
+
+
+@click.command()
+@click.option("--port", type=int, default=3000, show_default=True, help="Port of the UI on 127.0.0.1.")
+def main(port: int) -> None:
+    """Open Dagster's UI on this pipeline."""
+    keep_private()
+    try:
+        sys.exit(serve(Settings.load(), port))
+    except WmsSyncError as error:
+        say(f"wms-sync: {error}", err=True)
+        sys.exit(error.exit_code)
+
+
+def serve(settings: Settings, port: int) -> int:
+    """Serve the UI until Ctrl-C; return Dagster's exit code. Raise ``PortTaken`` before anything is started."""
+    _refuse_taken(port)
+    if settings.base_url is not None:
+        home = os.environ.get(DAGSTER_HOME) or str(settings.layout.dagster_home)
+        return _serve({**os.environ, DAGSTER_HOME: str(Path(home).absolute())}, Path.cwd(), port)
+    with sandbox() as (environment, folder):
+        return _serve(environment, folder, port)
+
+
+def _refuse_taken(port: int) -> None:
+    """Dagster itself would take another port, and not the one that people have a link to."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port that was just given up is free
+        try:
+            probe.bind((HOST, port))
+        except OSError as error:
+            raise PortTaken(port, error.strerror) from None
+
+
+@contextmanager
+def sandbox() -> Iterator[tuple[Mapping[str, str], Path]]:
+    """Run a sandbox with sample files; yield the UI's environment and the folder to start it in, which has no .env."""
+    say("WMS_BASE_URL is not set: the UI opens on a sandbox with made-up shipments.")
+    folder = SANDBOX_FOLDER.absolute()
+    shutil.rmtree(folder, ignore_errors=True)
+    files, data = Path(shutil.copytree(SAMPLES, folder / "master-data")), folder / "data"
+    say(
+        f"Sample files of master data are in {files}. They are planned after the first sync (the job nightly_sync), "
+        f"and sent when you approve a plan; WMS_PUSH_ENABLED=true {command()} ui sends them at once."
+    )
+    start = (datetime.now(UTC) - timedelta(days=DAYS)).date()
+    with local_sandbox(shipments=SHIPMENTS, seed=SEED, days=DAYS) as base_url:
+        environment = {
+            **{name: value for name, value in os.environ.items() if _is_no_setting(name)},
+            "WMS_BASE_URL": base_url,
+            "WMS_API_TOKEN": TOKEN,
+            "WMS_MERCHANT_USERNAME": MERCHANT_USERNAME,
+            "WMS_MERCHANT_API_KEY": MERCHANT_API_KEY,
+            "WMS_MASTER_DATA_DIR": str(files),
+            "WMS_DATA_DIR": str(data),
+            "WMS_START_DATE": str(start),
+            "WMS_REPORT": str(lacks("report") is None),
+            DAGSTER_HOME: str(Layout(data).dagster_home),
+        }
+        yield environment, folder
+
+
+def _is_no_setting(name: str) -> bool:
+    return not name.upper().startswith(PREFIX) or name.upper() == "WMS_PUSH_ENABLED"
+
+
+def _serve(environment: Mapping[str, str], folder: Path, port: int) -> int:
+    prepared = subprocess.run([sys.executable, "-m", "pipelines.home"], env=environment, cwd=folder, check=False)
+    if prepared.returncode:
+        return prepared.returncode
+    say(f"Dagster at http://{HOST}:{port} (home {environment[DAGSTER_HOME]}); Ctrl-C ends it.")
+    command = [str(Path(sys.executable).with_name("dagster")), "dev", "-m", "pipelines.definitions"]
+    command += ["-h", HOST, "-p", str(port)]
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a script ignores it in its background, and so would Dagster
+    with subprocess.Popen(command, env=environment, cwd=folder) as dagster:  # noqa: S603
+        # Ctrl-C also reaches Dagster; SIGTERM reaches only this process
+        signal.signal(signal.SIGTERM, lambda *_: dagster.send_signal(signal.SIGINT))
+        try:
+            return dagster.wait()
+        except KeyboardInterrupt:
+            return dagster.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,267 @@
+"""The command line as processes: what it prints, how it ends, what it leaves behind.
+
+The first sync is the installed program; the other commands are forked (``tests/processes.py``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import copytree
+
+import duckdb
+import pytest
+
+from tests import processes
+from tests.conftest import CONFIG
+from tests.processes import Command, Ended
+from wms_sandbox.app import Sandbox
+from wms_sync.cli.main import main
+
+Run = Callable[..., Ended]
+COMMANDS = "gift\x1b]0;wrap\x07\x9b31m\u202e\nnothing is open"
+"""A key that would rename a terminal, color it, turn the line around and add a line of its own."""
+
+
+@pytest.fixture(scope="module")
+def environment(server) -> dict[str, str]:
+    return {
+        "WMS_BASE_URL": server.base_url,
+        "WMS_API_TOKEN": CONFIG.token,
+        "WMS_DATA_DIR": "data",
+        "WMS_START_DATE": "2026-03-01",
+        "WMS_PAGE_SIZE": "100",
+    }
+
+
+@dataclass(frozen=True)
+class FirstSync:
+    """What the installed program did from nothing, and the data folder that it left."""
+
+    ended: subprocess.CompletedProcess[str]
+    data: Path
+
+
+@pytest.fixture(scope="module")
+def first(server, environment, tmp_path_factory) -> FirstSync:
+    """By the program that is installed, of the service that each test finds; its errors name what it imported."""
+    server.sandbox = Sandbox(CONFIG)
+    folder = tmp_path_factory.mktemp("first")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))}
+    command = [str(Path(sys.executable).with_name("wms-sync")), "sync"]
+    ended = subprocess.run(
+        command,
+        env=inherited | environment | {"PYTHONPROFILEIMPORTTIME": "1"},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return FirstSync(ended, folder / "data")
+
+
+@pytest.fixture
+def run(environment, sandbox, tmp_path) -> Run:
+    """A command at a service of the test's own."""
+
+    def start(*arguments: str, **changes: str) -> Ended:
+        return processes.run(arguments, environment | changes, tmp_path)
+
+    return start
+
+
+def shipments(tmp_path: Path) -> int:
+    with duckdb.connect(tmp_path / "data" / "analytics.duckdb", read_only=True) as connection:
+        return int(connection.execute("select count(*) from shipments").fetchall()[0][0])
+
+
+def test_sync_status_backfill_and_rebuild(first, run, sandbox, tmp_path):
+    assert first.ended.returncode == 0, first.ended.stderr
+    assert "600 shipments in" in first.ended.stdout
+    assert "published" in first.ended.stdout
+    copytree(first.data, tmp_path / "data")
+    assert shipments(tmp_path) == 600
+
+    sandbox.sandbox.advance(seconds=3600, new=25)
+    sandbox.sandbox.advance(seconds=10)
+    assert run("sync").returncode == 0
+    assert shipments(tmp_path) == 625
+    with duckdb.connect(tmp_path / "data" / "analytics.duckdb", read_only=True) as connection:
+        audited = connection.execute("select compared, changed, missed, absent from ops.audits").fetchall()
+    assert audited == [(100, 0, 0, 0)]
+
+    again = run("backfill", "--from", "2026-03-20", "--to", "2026-03-22")
+    assert again.returncode == 0, again.stderr
+    assert "2026-03-20 00:00:00 UTC to 2026-03-22 00:00:00 UTC" in again.stdout
+    assert shipments(tmp_path) == 625
+
+    served = len(sandbox.sandbox.requests)
+    assert run("rebuild").returncode == 0
+    assert len(sandbox.sandbox.requests) == served
+    assert shipments(tmp_path) == 625
+
+    status = json.loads(run("status", "--json").stdout)
+    assert status["rows"]["shipments"] == 625
+    assert status["gaps"] == []
+    assert set(status["windows"]) == {"loaded"}
+    # the sandbox's clock is frozen
+    assert [one for one in status["needs_a_hand"] if "hours behind" not in one and "clock" not in one] == []
+
+
+def test_without_a_home_a_sync_imports_only_what_it_needs(first):
+    """Dagster takes longer to import than a night to run."""
+    imported = {line.rpartition("|")[2].strip() for line in first.ended.stderr.splitlines()}
+    assert {"duckdb", "sqlalchemy", "wms_sync"} <= imported
+    assert imported & {"dagster", "psycopg"} == set()
+
+
+def test_doctor_finds_nothing_wrong_and_names_what_is(run):
+    well = run("doctor")
+    assert well.returncode == 0, well.stdout
+    assert not [line for line in well.stdout.splitlines() if line.startswith("fail")]
+    ill = run("doctor", WMS_API_TOKEN="wr0ng-t0ken")
+    assert ill.returncode == 1
+    assert "WMS_API_TOKEN" in ill.stdout
+    assert "wr0ng-t0ken" not in ill.stdout
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "named"),
+    [
+        ({"WMS_API_TOKEN": "wr0ng-t0ken"}, 2, "WMS_API_TOKEN"),
+        ({"WMS_API_TOKEN": ""}, 2, "WMS_API_TOKEN"),
+        ({"WMS_BASE_URL": ""}, 2, "WMS_BASE_URL"),
+        ({"WMS_BASE_URL": "http://example.com"}, 2, "WMS_BASE_URL"),
+        ({"WMS_PAGE_SIZE": "5000"}, 2, "WMS_PAGE_SIZE"),
+        ({"WMS_STATE_URL": "nonsense"}, 2, "WMS_STATE_URL"),
+    ],
+)
+def test_what_is_wrong_is_one_clear_message(run, tmp_path, changes, code, named):
+    ended = run("sync", **changes)
+    assert ended.returncode == code
+    assert named in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert len([line for line in ended.stderr.splitlines() if line.startswith("wms-sync:")]) == 1
+    assert "wr0ng-t0ken" not in ended.stderr + ended.stdout
+    assert not (tmp_path / "data" / "analytics.duckdb").exists()
+
+
+def test_a_file_that_the_system_refuses_is_one_clear_message(run, tmp_path):
+    in_the_way = tmp_path / "data" / "clocks.json"
+    in_the_way.mkdir(parents=True, mode=0o700)
+    ended = run("sync")
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1].startswith(f"wms-sync: {in_the_way} cannot be used (Is a directory).")
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("backfill", "--from", "2026-03-05", "--to", "2026-03-05"),
+        ("backfill", "--from", "2025-01-01", "--to", "2026-03-05"),
+        ("backfill", "--from", "yesterday", "--to", "2026-03-05"),
+        ("backfill", "--from", "2999-03-04", "--to", "2999-03-05"),
+        ("nonsense",),
+    ],
+)
+def test_wrong_usage_ends_with_two(run, arguments):
+    assert run(*arguments).returncode == 2
+
+
+def test_an_unreachable_service_says_so_while_it_tries_again(environment, tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        nobody = f"http://127.0.0.1:{free.getsockname()[1]}"
+    with Command(["sync"], environment | {"WMS_BASE_URL": nobody}, tmp_path) as command:
+        while "\n" not in command.stderr:
+            assert command.is_running, command.stderr
+            time.sleep(0.05)
+        told, _, _ = command.stderr.partition("\n")
+        assert "No answer from" in told
+        assert "Trying again" in told
+        command.send_signal(signal.SIGINT)
+        ended = command.ended()
+    rest = ended.stderr.removeprefix(told)
+    assert "interrupted" in rest
+    assert "Traceback" not in rest
+    assert ended.returncode == 130
+
+
+def test_a_sync_that_is_interrupted_goes_on_where_it_stopped(run, environment, sandbox, tmp_path):
+    def slowly(_):
+        time.sleep(0.3)
+
+    sandbox.sandbox.intercept = slowly
+    with Command(["sync"], environment, tmp_path) as command:
+        while not list((tmp_path / "data").glob("raw/shipments/*/page-*")):
+            assert command.is_running, command.stderr
+            time.sleep(0.05)
+        command.send_signal(signal.SIGTERM)
+        assert command.ended().returncode == 130
+    sandbox.sandbox.intercept = None
+    ended = run("sync")
+    assert ended.returncode == 0, ended.stderr
+    assert shipments(tmp_path) == 600
+
+
+def test_values_that_do_not_fit_are_said_and_end_with_three(run, sandbox, tmp_path):
+    def spoil(page):
+        if page["collection"]:
+            page["collection"][0]["is_international"] = {"perhaps": "not"}
+            page["collection"][0][COMMANDS] = "blue"
+        return page
+
+    sandbox.sandbox.rewrite = spoil
+    ended = run("sync")
+    assert ended.returncode == 3, ended.stderr
+    assert "ops.quarantine" in ended.stdout
+    assert "ops.schema_drift" in ended.stdout
+    with duckdb.connect(tmp_path / "data" / "analytics.duckdb", read_only=True) as connection:
+        spoiled = connection.execute("select distinct object, path, text from ops.quarantine").fetchall()
+        unknown = connection.execute("select distinct path, example from ops.schema_drift").fetchall()
+    assert shipments(tmp_path) == 600
+    assert {kind for kind, _, _ in spoiled} == {"Shipment"}
+    assert [json.loads(text) for _, _, text in spoiled] == [{"perhaps": "not"}] * len(spoiled)
+    assert unknown == [(f"Shipment.{COMMANDS}", '"blue"')]
+    shown = run("inbox", "list").stdout
+    assert "Shipment.gift\\u001b]0;wrap\\u0007\\u009b31m\\u202e nothing is open" in shown
+    assert not set("\x1b\x07\x9b\u202e") & set(shown)
+    assert "nothing is open" not in shown.splitlines()
+
+
+def test_explain_traces_a_shipment_to_its_page(first, run, tmp_path):
+    assert "sync" in run("explain", "shipment", "5").stderr
+    copytree(first.data, tmp_path / "data", dirs_exist_ok=True)
+    with duckdb.connect(tmp_path / "data" / "analytics.duckdb", read_only=True) as connection:
+        shipment, order = connection.execute("select id, order_id from shipments order by id limit 1").fetchall()[0]
+    told = run("explain", "shipment", str(shipment))
+    assert told.returncode == 0, told.stderr
+    assert f"order {order}" in told.stdout
+    found = json.loads(run("explain", "shipment", str(shipment), "--json").stdout)
+    assert (tmp_path / "data" / found["versions"][0]["origin"]["file"]).is_file()
+    unknown = run("explain", "shipment", "nowhere")
+    assert unknown.returncode == 1
+    assert "Covered" in unknown.stderr
+
+
+def unheard_sync() -> None:
+    full = os.open("/dev/full", os.O_WRONLY)
+    os.dup2(full, 1)
+    os.dup2(full, 2)
+    main(["sync"])
+
+
+def test_a_log_on_a_full_disk_stops_no_sync(environment, sandbox, tmp_path):
+    with processes.Command(unheard_sync, environment, tmp_path) as command:
+        assert command.ended().returncode == 1
+    assert shipments(tmp_path) == CONFIG.shipments

@@ -1,0 +1,402 @@
+"""Master data from the command line: real processes against the sandbox on a socket."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from pydantic import SecretStr
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tests import processes
+from tests.processes import Command, Ended
+from tests.running import run_push
+from wms_sandbox.app import Sandbox
+from wms_sandbox.config import SandboxConfig
+from wms_sandbox.faults import AnswerLost
+from wms_sandbox.server import SandboxServer
+from wms_sync.cli.main import main
+from wms_sync.cli.push_views import plan_lines
+from wms_sync.cli.views import status_lines
+from wms_sync.logs import Lines, handling, push_line
+from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
+from wms_sync.master_data.kinds.products import PRODUCTS
+from wms_sync.master_data.kinds.retailers import RETAILERS
+from wms_sync.master_data.kinds.table import NAMES, kind_named
+from wms_sync.master_data.push.file import PushReport, plan_file
+from wms_sync.master_data.push.outcomes import Applied, Outcome, PushProgress, Result
+from wms_sync.reports.doctor import examine
+from wms_sync.reports.findings import Finding
+from wms_sync.reports.status import status
+from wms_sync.settings import Settings
+from wms_sync.state.ledger import PushLedger, State
+from wms_sync.state.schema import MIGRATIONS
+from wms_sync.state.store import StateStore
+
+TOKEN, KEY, WRONG = "t0ken-that-nobody-may-see", "k3y-that-nobody-may-see", "wr0ng-s3cret"
+Run = Callable[..., Ended]
+
+
+@pytest.fixture
+def service() -> Iterator[SandboxServer]:
+    with SandboxServer(Sandbox(SandboxConfig(shipments=40, families=20, token=TOKEN, merchant_api_key=KEY))) as server:
+        yield server
+
+
+@pytest.fixture
+def settings(service, tmp_path) -> Settings:
+    return Settings.load(
+        _env_file=None, base_url=service.base_url, api_token=TOKEN, data_dir=tmp_path / "data", start_date="2020-01-01"
+    )
+
+
+@pytest.fixture
+def environment(settings, tmp_path) -> dict[str, str]:
+    return {
+        "WMS_BASE_URL": str(settings.base_url),
+        "WMS_API_TOKEN": TOKEN,
+        "WMS_DATA_DIR": str(settings.data_dir),
+        "WMS_START_DATE": "2020-01-01",
+    }
+
+
+@pytest.fixture
+def run(environment, tmp_path) -> Run:
+    def start(*arguments: object, **changes: str) -> Ended:
+        ended = processes.run([*map(str, arguments)], environment | changes, tmp_path)
+        assert not [secret for secret in (TOKEN, KEY, WRONG) if secret in ended.stdout + ended.stderr]
+        assert "Traceback" not in ended.stderr
+        return ended
+
+    return start
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    def write(name: str, *lines: str) -> Path:
+        path = tmp_path / name
+        path.write_text("".join(f"{line}\n" for line in lines))
+        return path
+
+    return write
+
+
+MERCHANT = {"WMS_MERCHANT_USERNAME": "sandbox-merchant", "WMS_MERCHANT_API_KEY": KEY}
+
+
+def entries(settings: Settings) -> dict[str, State]:
+    with PushLedger(settings.database_url) as ledger:
+        return {entry.key: entry.state for entry in ledger.all()}
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines", "made"),
+    [
+        ("retailers", ("code,name,parent_retailer_code", "c,C,p", "p,P,"), "retailers"),
+        ("products", ("sku,name,weight", "s1,S,1.5", "s2,S,"), "products"),
+        ("location-tags", ("name,color", "n1,red1", "n2,blue5"), "location_tags"),
+    ],
+)
+def test_each_kind_is_pushed(run, write, service, settings, kind, lines, made):
+    ended = run("push", kind, write("given.csv", *lines))
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.splitlines()[-1] == f"{kind_named(kind).many} of given.csv: 2 created"
+    assert len(getattr(service.sandbox, made)()) == 2
+    assert set(entries(settings).values()) == {State.CREATED}
+
+
+def test_a_dry_run_prints_the_plan_and_sends_nothing(run, write, service, settings):
+    run_push(settings, RETAILERS, write("first.csv", "code,name", "old,Old", "same,Same"))
+    path = write("given.csv", "code,name,status", "new,New,", "same,Same,", "old,Newer,", "bad,,gone")
+    ended = run("push", "retailers", path, "--dry-run", "--all")
+    assert ended.returncode == 3, ended.stderr
+    assert [" ".join(line.split()) for line in ended.stdout.splitlines() if line.startswith("  ")] == [
+        "line 2 new",
+        *[line for line in (" ".join(one.split()) for one in ended.stdout.splitlines()) if line.startswith("line 3 ")],
+        'line 4 old name: "Old" -> "Newer"',
+        "line 5 name: Must be filled.",
+        "line 5 status = 'gone': Must be one of: active, archived.",
+    ]
+    assert "4 rows of given.csv as retailers: 1 create, 1 already there, 1 changed, 1 rejected" in ended.stdout
+    assert "A push would send 1." in ended.stdout
+    assert len(service.sandbox.retailers()) == 2
+    assert set(entries(settings)) == {"old", "same"}
+
+
+def test_of_a_long_file_the_first_rows_of_each_action_are_printed_and_how_to_see_all(write, settings):
+    rows = [f"n{at},{'red1' if at % 2 else 'pink'}" for at in range(240)]
+    plan = plan_file(settings, LOCATION_TAGS, write("long.csv", "name,color", *rows))
+    told = list(plan_lines(plan, limit=1000))
+    assert "create (120): the service is not known to have it: it is sent" in told
+    assert "  and 20 more create (--all prints every row)" in told
+    assert "  and 20 more rejected (--all prints every row, and a push writes them to data/rejects)" in told
+    assert len([line for line in told if line.startswith("  line")]) == 200
+    every = list(plan_lines(plan, limit=1000, most=None))
+    assert len([line for line in every if line.startswith("  line")]) == 240
+    assert not [line for line in every if "more" in line]
+
+    down = (
+        Result(7, "a", Outcome.UNSENT, message="It is down."),
+        Result(8, "b", Outcome.UNSENT, message="It is down."),
+    )
+    told = list(PushReport(plan, Applied(down, None, False, 0, 0.0), None).lines())
+    assert told[:2] == ["line 7: unsent a: It is down.", "line 8: unsent b: as line 7"]
+    applied = Applied(tuple(Result(at, f"n{at}", Outcome.REJECTED) for at in range(120)), None, False, 0, 0.0)
+    report = PushReport(plan, applied, Path("data/rejects/long.csv"))
+    assert list(report.lines())[99:] == [
+        "line 99: rejected n99:",
+        "and 20 more rejected (--all prints every row)",
+        "Correct the rejected rows in data/rejects/long.csv and push that file.",
+        report.summary,
+    ]
+    assert len(list(report.lines(most=None))) == 122
+
+
+def test_rejected_rows_push_cleanly_once_they_are_corrected(run, write, service, settings):
+    ended = run("push", "retailers", write("given.csv", "code,name,status", "a,A,", "b,,active", "c,C,gone"))
+    assert ended.returncode == 3, ended.stderr
+    assert "line 3: rejected" in ended.stdout
+    assert "name: Must be filled." in ended.stdout
+    [rejects] = Path(ended.stdout.split("rejected rows in ")[1].split(" and push")[0]).parent.iterdir()
+    rejects.write_text(rejects.read_text().replace(",b,,", ",b,B,").replace(",gone", ",archived"))
+    assert run_push(settings, RETAILERS, rejects).exit_code == 0
+    made = {one["code"]: one["status"] for one in service.sandbox.retailers()}
+    assert made == {"a": "active", "b": "active", "c": "archived"}
+
+
+def test_doubts_are_listed_until_somebody_settles_them(run, write, service, settings):
+    service.sandbox.intercept = lambda _: AnswerLost()
+    path = write("given.csv", "sku,name", "p1,P")
+    assert run_push(settings, PRODUCTS, path).exit_code == 3
+    service.sandbox.intercept = None
+    [line, _] = run_push(settings, PRODUCTS, path).lines()
+    assert line.startswith("line 2: in doubt p1")
+    assert "--resend" in line
+    assert len(service.sandbox.products()) == 1, "not sent again by itself"
+    told = json.loads(run("status", "--json").stdout)
+    assert told["pushes"] == {"products": {"doubt": 1}}
+    [doubt] = told["doubts"]
+    assert (doubt["kind"], doubt["key"]) == ("products", "p1")
+    assert "--resend" in doubt["what_to_do"]
+    assert any("1 product may or may not exist" in line for line in told["needs_a_hand"])
+    assert any(line.startswith("in doubt      products p1, sent ") for line in status_text(settings))
+    assert {one.verdict for one in examined(settings, "ledger")} == {"warn"}
+
+    resent = run("push", "products", path, "--resend")
+    assert resent.returncode == 0, resent.stdout + resent.stderr
+    assert len(service.sandbox.products()) == 2, "the risk that a person took"
+    assert entries(settings) == {"p1": State.CREATED}
+
+
+def test_a_polite_kill_finishes_what_is_under_way_and_reports_it(environment, write, service, settings, tmp_path):
+    rows = 60
+    path = write("given.csv", "sku,name", *(f"p{at},P" for at in range(rows)))
+    begun = threading.Event()
+
+    def slowly(_: object) -> None:
+        begun.set()
+        time.sleep(0.05)
+
+    service.sandbox.intercept = slowly
+    with Command(["push", "products", str(path)], environment, tmp_path) as command:
+        assert begun.wait(60)
+        command.send_signal(signal.SIGTERM)
+        ended = command.ended()
+    assert ended.returncode == 130, ended.stderr
+    assert "requests under way are finished" in ended.stderr
+    assert "interrupted: push the file again" in ended.stdout
+    assert "Traceback" not in ended.stderr
+    made = {one["sku"] for one in service.sandbox.products()}
+    assert 0 < len(made) < rows
+    known = entries(settings)
+    assert {key for key, state in known.items() if state is State.CREATED} == made
+    assert State.DOUBT not in known.values()
+    assert State.INTENDED not in known.values()
+
+    service.sandbox.intercept = None
+    assert run_push(settings, PRODUCTS, path).exit_code == 0
+    assert sorted(one["sku"] for one in service.sandbox.products()) == sorted(f"p{at}" for at in range(rows))
+
+
+def test_of_two_pushes_of_a_kind_the_second_waits_and_says_for_whom(environment, write, service, settings, tmp_path):
+    begun, waits = threading.Event(), threading.Event()
+    heard: list[str] = []
+
+    def hold(_: object) -> None:
+        begun.set()
+        waits.wait(60)
+
+    def hear(line: str) -> None:
+        heard.append(line)
+        if line.startswith("waiting"):
+            waits.set()
+
+    service.sandbox.intercept = hold
+    first = write("first.csv", "code,name", *(f"f{at},F" for at in range(10)))
+    with Command(["push", "retailers", str(first)], environment, tmp_path) as command:
+        assert begun.wait(60)
+        second = write("second.csv", "code,name", "s,S", "f0,F")
+        with handling(Lines(lambda _, line: hear(line))):
+            report = run_push(settings, RETAILERS, second)
+        assert command.ended().returncode == 0
+    assert any(line.startswith("waiting for push retailers (run ") for line in heard), heard
+    assert report.exit_code == 0
+    assert report.summary == "retailers of second.csv: 1 created, 1 already there"
+    assert service.sandbox.retailers()[-1]["code"] == "s"
+
+
+def test_wrong_credentials_of_the_merchant_api_keep_only_the_rows_that_need_it(run, write, service):
+    path = write("given.csv", "code,name,parent_retailer_code", "a,A,", "b,B,RET-0000")
+    ended = run("push", "retailers", path, **{**MERCHANT, "WMS_MERCHANT_API_KEY": WRONG})
+    assert ended.returncode == 3, ended.stdout + ended.stderr
+    assert (ended.stdout + ended.stderr).count("Warning: the Merchant API could not be asked") == 1
+    assert "WMS_MERCHANT_API_KEY" in ended.stdout + ended.stderr
+    assert [one["code"] for one in service.sandbox.retailers()] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "changes", "code", "shown"),
+    [
+        (("warehouse.list",), MERCHANT, 0, '"name": "Springfield DC 0"'),
+        (("product.info", '["no-such-sku"]'), MERCHANT, 1, "refused product.info"),
+        (("warehouse.list", '{"a": 1}'), MERCHANT, 2, "must be an array"),
+        (("warehouse.list", "[1"), MERCHANT, 2, "is not JSON"),
+        (("warehouse.list", '["\\ud800"]'), MERCHANT, 2, "has half a character"),
+        (("warehouse.list",), {}, 2, "WMS_MERCHANT_USERNAME"),
+        (("warehouse.list",), {**MERCHANT, "WMS_MERCHANT_API_KEY": WRONG}, 2, "WMS_MERCHANT_API_KEY"),
+    ],
+)
+def test_a_call_of_the_merchant_api(run, arguments, changes, code, shown):
+    ended = run("merchant", "call", *arguments, **changes)
+    assert ended.returncode == code, ended.stdout + ended.stderr
+    assert shown in ended.stdout + ended.stderr
+    if code == 0:
+        assert isinstance(json.loads(ended.stdout), list)
+
+
+def test_the_columns_of_a_kind_are_listed_without_a_service(run):
+    ended = run("push", "location-tags", "--columns", WMS_BASE_URL="")
+    assert ended.returncode == 0
+    assert [line.split()[0] for line in ended.stdout.splitlines()] == [
+        "name",
+        "description",
+        "color",
+        "sort_order",
+        "resource_json",
+    ]
+    assert run("push", "location-tags").returncode == 2
+
+
+@pytest.mark.parametrize("kind", NAMES)
+@pytest.mark.parametrize("name", ["nofile.csv", ""])
+def test_a_path_that_is_no_file_is_wrong_usage_and_no_failed_run(environment, tmp_path, kind, name):
+    path = str(tmp_path / name)
+    ended = CliRunner().invoke(main, ["push", kind, path], env=environment)
+    assert ended.exit_code == 2
+    assert path in ended.output
+    assert not (tmp_path / "data" / "state.db").exists()
+
+
+UNREADABLE = """
+import os, tempfile
+from pathlib import Path
+from wms_sync.cli.main import main
+
+with tempfile.TemporaryDirectory() as name:
+    Path(name).chmod(0o755)
+    file = Path(name) / "unreadable.csv"
+    file.touch(mode=0)
+    if os.geteuid() == 0:
+        os.setresuid(65534, 65534, 0)
+    try:
+        main(["push", "retailers", str(file)])
+    finally:
+        os.seteuid(os.getresuid()[2])
+"""
+
+
+def test_a_file_that_may_not_be_read_is_wrong_usage_too(environment, tmp_path):
+    command = [sys.executable, "-c", UNREADABLE]
+    ended = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2, ended.stderr
+    assert "unreadable.csv' is not readable" in ended.stderr
+    assert not (tmp_path / "data" / "state.db").exists()
+
+
+def test_no_secret_is_kept(settings, write, service, tmp_path):
+    """Nor printed: `run` looks at what each process of these tests prints."""
+    service.sandbox.intercept = lambda request: AnswerLost() if "products" in request.url.path else None
+    settings = settings.model_copy(update={"merchant_username": "sandbox-merchant", "merchant_api_key": SecretStr(KEY)})
+    wrong = settings.model_copy(update={"api_token": SecretStr(WRONG)})
+    retailers = write("r.csv", "code,name,parent_retailer_code", "a,A,nobody", "b,B,")
+    assert run_push(wrong, RETAILERS, retailers).exit_code == 2
+    assert run_push(settings, RETAILERS, retailers).exit_code == 3
+    assert run_push(settings, PRODUCTS, write("p.csv", "sku,name", "p1,P")).exit_code == 3
+    kept = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert kept
+    for secret in (TOKEN, KEY, WRONG):
+        assert not [path for path in kept if secret.encode() in path.read_bytes()]
+
+
+def status_text(settings: Settings) -> list[str]:
+    store = StateStore(settings.database_url)
+    lines = list(status_lines(status(settings, store)))
+    store.close()
+    return lines
+
+
+def test_progress_is_told_in_plain_lines_with_an_estimate():
+    counts = {Outcome.CREATED: 99, Outcome.REJECTED: 1}
+    now = PushProgress(total=1000, done=100, counts=counts, seconds=10.0)
+    assert push_line(now) == "100 of 1,000 sent (10 %), 99 created, 1 rejected, about 90 s left"
+
+
+def examined(settings: Settings, subject: str) -> list[Finding]:
+    return [finding for finding in examine(settings) if finding.subject == subject]
+
+
+def test_the_doctor_looks_at_what_a_push_needs(settings, service, tmp_path):
+    def verdicts(**changes: object) -> dict[str, str]:
+        found = examine(settings.model_copy(update=changes))
+        return {one.subject: f"{one.verdict}: {one.message}" for one in found}
+
+    plain = verdicts()
+    assert plain["merchant"].startswith("ok: the Merchant API is not set up")
+    assert plain["ledger"].startswith("ok: 0 creates recorded")
+    assert "WMS_MASTER_DATA_DIR is not set" in plain["master data"]
+    assert plain["state"].endswith(f"schema {MIGRATIONS[-1][0]}")
+
+    key, folder = SecretStr(KEY), tmp_path / "folder"
+    assert verdicts(merchant_username="sandbox-merchant")["merchant"].startswith(
+        "fail: WMS_MERCHANT_API_KEY is not set"
+    )
+    assert (
+        "accepts sandbox-merchant" in verdicts(merchant_username="sandbox-merchant", merchant_api_key=key)["merchant"]
+    )
+    assert verdicts(merchant_username="nobody", merchant_api_key=key)["merchant"].startswith("fail: The Merchant API")
+
+    async def no_basic(request: Request) -> Response | None:
+        basic = "authorization" in request.headers and request.url.path == "/api/jsonrpc"
+        return Response("", 401) if basic else None
+
+    service.sandbox.intercept = no_basic
+    merchant = {"merchant_username": "sandbox-merchant", "merchant_api_key": key}
+    assert verdicts(**merchant)["merchant"].endswith("It accepts them with WMS_MERCHANT_LOGIN=session: set that.")
+    assert verdicts(**merchant, merchant_login="session")["merchant"].endswith("WMS_MERCHANT_LOGIN is session")
+    service.sandbox.intercept = None
+    assert verdicts(master_data_dir=folder)["master data"].startswith("fail: WMS_MASTER_DATA_DIR")
+    folder.mkdir()
+    (folder / "retailers.csv").touch()
+    ready = verdicts(master_data_dir=folder, push_enabled=True)["master data"]
+    assert "1 file of retailers" in ready
+    assert "WMS_PUSH_ENABLED is on" in ready

@@ -1,0 +1,151 @@
+"""``wms-sync status --check``, ``acknowledge`` and ``inbox`` as they are typed, and the metrics of each run."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.cli.conftest import LATE_START, TOKEN
+from tests.running import run_sync
+from wms_sync.cli.main import main
+from wms_sync.reports.status import status
+from wms_sync.settings import Settings
+from wms_sync.state.runs import RunRecords
+
+
+@pytest.fixture
+def type_in(make_settings, service_of_today, tmp_path, monkeypatch):
+    """Types a command at a service of today."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str, token: str = TOKEN) -> Result:
+        given = make_settings(start_date=LATE_START, api_token=token)
+        for name in ("base_url", "data_dir", "start_date"):
+            monkeypatch.setenv(f"WMS_{name.upper()}", str(getattr(given, name)))
+        monkeypatch.setenv("WMS_API_TOKEN", token)
+        return CliRunner().invoke(main, arguments)
+
+    return run
+
+
+def metrics(settings: Settings) -> dict[tuple[str, ...], float]:
+    """Each value by name and labels, without the service."""
+    found = {}
+    described: list[str] = []
+    for line in settings.layout.metrics.read_text().splitlines():
+        if line.startswith("# HELP"):
+            described.append(line.split()[2])
+            assert line.endswith("."), line
+        elif line.startswith("# TYPE"):
+            assert line == f"# TYPE {described[-1]} gauge"
+        else:
+            matched = re.fullmatch(r'(\w+)\{service="127.0.0.1"((?:,\w+="[^"]*")*)\} (\S+)', line)
+            assert matched is not None, line
+            assert matched[1] == described[-1]
+            found[matched[1], *re.findall(r'"([^"]*)"', matched[2])] = float(matched[3])
+    assert len(described) == len(set(described))
+    return found
+
+
+def test_a_failed_night_is_told_until_it_is_acknowledged_or_made_good(type_in, make_settings):
+    settings = make_settings(start_date=LATE_START)
+    assert type_in("status", "--check").exit_code == 1
+    assert type_in("sync").exit_code == 0
+    well = type_in("status", "--check")
+    assert (well.exit_code, well.output.count("\n")) == (0, 1), well.output
+    assert re.match(r"well: data as of .* UTC; last run sync, .* UTC", well.output)
+    good = metrics(settings)
+    assert good["wms_sync_last_run_success", "sync"] == 1
+    assert good["wms_sync_table_rows", "shipments"] == 300
+    assert good["wms_sync_last_run_shipments", "sync"] == 300
+    assert good["wms_sync_last_run_duration_seconds", "sync", "load"] > 0
+    assert good["wms_sync_lag_at_run_end_seconds",] < 600
+    assert good["wms_sync_open_items", "failed"] == 0
+
+    assert type_in("sync", token="a-wrong-token").exit_code == 2
+    failed = type_in("status", "--check")
+    assert failed.exit_code == 1
+    assert "refused the token" in failed.output
+    assert "last run      " in type_in("status").output
+    bad = metrics(settings)
+    assert bad["wms_sync_last_run_success", "sync"] == 0
+    assert (
+        bad["wms_sync_last_success_timestamp_seconds", "sync"]
+        == good["wms_sync_last_success_timestamp_seconds", "sync"]
+    )
+    assert bad["wms_sync_last_run_timestamp_seconds", "sync"] > good["wms_sync_last_run_timestamp_seconds", "sync"]
+    assert bad["wms_sync_data_as_of_timestamp_seconds",] == good["wms_sync_data_as_of_timestamp_seconds",]
+
+    [name] = re.findall(r"\((run-\w+)\)", type_in("status").output)
+    assert type_in("acknowledge", "run-000000").exit_code == 2
+    assert type_in("acknowledge", name).exit_code == 0
+    assert type_in("status", "--check").exit_code == 0
+    assert "acknowledged  The last run for sync" in type_in("status").output
+    assert type_in("sync", token="a-wrong-token").exit_code == 2
+    assert type_in("status", "--check").exit_code == 1, "another night failed"
+    assert type_in("sync").exit_code == 0
+    assert type_in("status", "--check").exit_code == 0
+
+
+def test_a_published_file_that_is_gone_is_a_failure_until_it_is_back(type_in, make_settings):
+    settings = make_settings(start_date=LATE_START)
+    assert type_in("sync").exit_code == 0
+    settings.layout.published.unlink()
+    failed = type_in("status", "--check")
+    assert (failed.exit_code, failed.output.split(":")[0]) == (1, "failed")
+    assert "analytics.duckdb was published and is gone" in failed.output
+    examined = type_in("doctor")
+    assert examined.exit_code == 1
+    assert re.search(r"fail  published    analytics.duckdb was published and is gone.*`wms-sync sync`", examined.output)
+    assert type_in("sync").exit_code == 0
+    assert type_in("status", "--check").exit_code == 0
+    assert metrics(settings)["wms_sync_table_rows", "shipments"] == 300
+
+
+def test_stale_data_cannot_be_acknowledged_away(settings, monkeypatch):
+    run_sync(settings)
+    monkeypatch.setenv("WMS_DATA_DIR", str(settings.data_dir))
+    monkeypatch.setenv("WMS_START_DATE", str(settings.start_date))
+    told = CliRunner().invoke(main, ["acknowledge", "stale"])
+    assert told.exit_code == 2
+    assert "goes on until it is mended" in told.output
+
+
+@pytest.mark.parametrize(("kind", "severity"), [("ServiceFailed", "look"), ("Unauthorized", "failed")])
+def test_a_night_that_is_tried_again_has_not_failed_yet(settings, store, kind, severity):
+    with RunRecords(settings.database_url) as records:
+        records.started("a-night", "sync", "schedule")
+        records.ended("a-night", "failed", error="The service answered 503.", error_kind=kind)
+    [found] = [one for one in status(settings, store).items if one.name.startswith("run")]
+    assert found.severity == severity
+
+
+def test_the_inbox_as_it_is_typed(type_in, service_of_today, make_settings):
+    def spoil(page):
+        for shipment in page["collection"][:1]:
+            shipment["is_international"], shipment["gift_wrap"] = "perhaps", "blue"
+        return page
+
+    service_of_today.sandbox.rewrite = spoil
+    assert type_in("sync").exit_code == 3
+    assert type_in("status", "--check").exit_code == 3
+    listed = type_in("inbox", "list").output
+    [value] = re.findall(r"^(value-\w+)  Shipment \$\.collection\[\]\.is_international: ", listed, re.MULTILINE)
+    [key] = re.findall(r"^(key-\w+)  Shipment\.gift_wrap: no type knows the key", listed, re.MULTILINE)
+    shown = type_in("inbox", "show", value)
+    assert re.search(
+        r'  Shipment \d+, \$\.collection\[0\]\.is_international in /.*/page-\d+\.json.*\n    "perhaps"', shown.output
+    )
+    assert type_in("inbox", "show", "value-000000").exit_code == 2
+    assert type_in("acknowledge", value, key).exit_code == 0
+    assert type_in("status", "--check").exit_code == 0
+    replayed = type_in("inbox", "replay", value)
+    assert replayed.exit_code == 0, replayed.output
+    assert "replayed  1 window from raw pages" in replayed.output
+    assert f"{value}  still open: " in replayed.output
+    assert metrics(make_settings(start_date=LATE_START))["wms_sync_last_run_success", "replay"] == 1
+    service_of_today.sandbox.rewrite = None
+    assert type_in("sync").exit_code == 0
+    assert type_in("status", "--check").exit_code == 0, "what was acknowledged stays so when the next run is over"

@@ -1,0 +1,49 @@
+"""Dagster's home: what is written there, and what is not there before or beside it."""
+
+import stat
+
+import dagster as dg
+import pytest
+
+from pipelines.home import HOME_VARIABLE, main, prepare_home
+from wms_sync.durable import Inaccessible
+from wms_sync.errors import SettingsError
+from wms_sync.layout import Layout
+
+
+def test_a_home_is_its_owners_alone_sends_no_telemetry_and_holds_no_run_back(tmp_path, monkeypatch):
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "home"))
+    main()
+    main()  # again, harmless
+    with dg.DagsterInstance.get() as instance:
+        assert not instance.telemetry_enabled
+        assert not instance.run_retries_enabled
+        assert instance.run_monitoring_enabled
+        assert instance.get_settings("run_monitoring")["max_runtime_seconds"] == 24 * 60 * 60
+        assert instance.get_settings("concurrency")["runs"]["max_concurrent_runs"] == -1
+    assert stat.S_IMODE((tmp_path / "home").stat().st_mode) == 0o700
+
+
+def test_it_lies_beside_the_data_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for root in (tmp_path / "data", tmp_path.relative_to(tmp_path) / "data"):
+        assert Layout(root).dagster_home == tmp_path / "data-dagster"
+
+
+def test_a_configuration_of_the_operators_own_stays(tmp_path):
+    (tmp_path / "dagster.yaml").write_text("telemetry: {enabled: false}\n")
+    prepare_home(tmp_path)
+    assert (tmp_path / "dagster.yaml").read_text() == "telemetry: {enabled: false}\n"
+
+
+@pytest.mark.parametrize("name", ["100%", "what?"])
+def test_a_home_whose_name_dagster_would_take_for_another_is_refused(tmp_path, name):
+    with pytest.raises(SettingsError, match="with % or"):
+        prepare_home(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_home_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "home").write_text("no folder")
+    with pytest.raises(Inaccessible, match="home cannot be used"):
+        prepare_home(tmp_path / "home")

@@ -1,0 +1,166 @@
+"""A scheduled night that the service refuses: attempts, the last one, and what is not tried again."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import dagster as dg
+import pytest
+from starlette.responses import JSONResponse, Response
+
+from pipelines import definitions, jobs
+from pipelines.operation import ATTEMPT, NIGHT
+from pipelines.sensors import night_retries
+from tests.cli.conftest import LATE_START
+from tests.receiver import receiving
+from wms_sandbox.errors import failed
+from wms_sync.alerts.deliver import deliver
+from wms_sync.alerts.observe import observe
+from wms_sync.settings import Settings
+from wms_sync.state.lock import FileLock
+from wms_sync.state.runs import RunRecords
+
+HOUR = timedelta(hours=1)
+AT_ONCE = (timedelta(),)
+LATER = {"retry-after": "86400"}
+DOWN = failed(503, **LATER)
+"""The service says when it is back: too late for the client to wait within a run."""
+IN_ITS_PLACE = {
+    "a maintenance page": Response("<html>In maintenance</html>", headers=LATER),
+    "errors": JSONResponse({"errors": [{"message": "In maintenance"}]}, headers=LATER),
+    "a firewall": Response("<html>Blocked</html>", 403, headers=LATER),
+}
+
+
+class Nights:
+    """One installation with its schedule, its sensor and what they start."""
+
+    def __init__(self, settings: Settings, instance: dg.DagsterInstance) -> None:
+        self.settings = settings
+        self._instance = instance
+        self._built = definitions.build(settings)
+        self._job = self._built.resolve_job_def(jobs.NIGHTLY_SYNC)
+
+    def tick(self, at: datetime) -> dg.RunRequest:
+        """What the schedule requests."""
+        [request] = self.ticks(at)
+        return request
+
+    def ticks(self, at: datetime) -> list[dg.RunRequest]:
+        """The same; nothing if the tick was missed."""
+        context = dg.build_schedule_context(instance=self._instance, scheduled_execution_time=at)
+        return list(self._built.resolve_schedule_def("nightly").evaluate_tick(context).run_requests or ())
+
+    def look(self, pauses: tuple[timedelta, ...] = AT_ONCE) -> dg.RunRequest | str:
+        """What the sensor requests, or why it does not."""
+        sensor = night_retries(self.settings, pauses)
+        data = sensor.evaluate_tick(dg.build_sensor_context(instance=self._instance))
+        return data.run_requests[0] if data.run_requests else str(data.skip_message)
+
+    def run(self, request: dg.RunRequest) -> dg.ExecuteInProcessResult:
+        """As the daemon launches it."""
+        return self._job.execute_in_process(
+            instance=self._instance,
+            tags={**request.tags, "dagster/schedule_name": "nightly"} if request.run_key is None else request.tags,
+            raise_on_error=False,
+        )
+
+
+def told_in_ui(result: dg.ExecuteInProcessResult) -> str:
+    [failure] = [event for event in result.all_events if event.event_type == dg.DagsterEventType.STEP_FAILURE]
+    data = failure.step_failure_data.user_failure_data
+    assert data is not None
+    return str(data.description)
+
+
+@pytest.fixture
+def late(make_settings, service_of_today) -> Callable[..., Settings]:
+    """Settings of an installation that began lately, for a service that intercepts nothing after the test."""
+    return lambda **changes: make_settings(start_date=LATE_START, **changes)
+
+
+@pytest.fixture
+def nights(late, instance) -> Nights:
+    return Nights(late(), instance)
+
+
+def test_a_night_is_tried_again_until_the_service_is_back(nights, service):
+    settings = nights.settings
+    service.sandbox.intercept = lambda _: DOWN
+    tick = datetime.now(UTC) - HOUR
+    request = nights.tick(tick)
+    assert (request.tags[NIGHT], request.tags[ATTEMPT]) == (tick.isoformat(), "1")
+    assert "attempt 1 of this night; the next begins at" in told_in_ui(nights.run(request))
+    assert "attempt 2 begins at" in nights.look((HOUR,))
+    with FileLock(settings.layout).hold("a backfill by hand"):
+        assert "a backfill by hand" in nights.look()
+
+    second = nights.look()
+    assert second.run_key == nights.look().run_key, "a tick that is evaluated twice starts one run"
+    assert (second.tags[NIGHT], second.tags[ATTEMPT]) == (tick.isoformat(), "2")
+    assert "attempt 2 of this night" in told_in_ui(nights.run(second))
+    service.sandbox.intercept = None
+    third = nights.look()
+    assert third.tags[ATTEMPT] == "3"
+    assert nights.run(third).success
+    assert "no night has failed" in nights.look()
+    with RunRecords(settings.database_url) as records:
+        assert [(night.source, night.outcome) for night in records.newest(9)] == [
+            ("schedule", "succeeded"), ("schedule", "failed"), ("schedule", "failed")
+        ]  # fmt: skip
+
+
+def test_the_night_comes_from_the_settings_and_is_off_until_it_is_switched_on(make_settings):
+    settings = make_settings(schedule_cron="30 3 * * *", schedule_timezone="America/New_York")
+    schedule = definitions.build(settings).resolve_schedule_def("nightly")
+    assert (schedule.cron_schedule, schedule.execution_timezone) == ("30 3 * * *", "America/New_York")
+    assert schedule.default_status == dg.DefaultScheduleStatus.STOPPED
+    assert schedule.job_name == jobs.NIGHTLY_SYNC
+
+
+def test_of_nights_that_were_missed_only_the_last_is_made_good(nights):
+    newest = datetime.now(UTC).replace(hour=2, minute=0, second=0, microsecond=0)
+    newest -= timedelta(days=newest > datetime.now(UTC))
+    assert nights.ticks(newest - timedelta(days=1)) == []
+    assert len(nights.ticks(newest)) == 1
+
+
+@pytest.mark.parametrize("name", IN_ITS_PLACE)
+def test_a_night_that_something_else_than_the_service_answers_is_tried_again(nights, service, name):
+    """It ended at once: with a broken protocol, or with a token that was said to be wrong."""
+    service.sandbox.intercept = lambda _: IN_ITS_PLACE[name]
+    assert "attempt 1 of this night; the next begins at" in told_in_ui(nights.run(nights.tick(datetime.now(UTC))))
+    assert nights.look().tags[ATTEMPT] == "2"
+
+
+def test_a_night_that_is_given_up_is_told_once(service, late, instance):
+    with receiving() as webhook:
+        settings = late(alert_webhook_url=webhook.url)
+        nights = Nights(settings, instance)
+        service.sandbox.intercept = lambda _: DOWN
+        tick = datetime.now(UTC) - 4 * HOUR
+        assert "attempt 1 of this night, and the last" in told_in_ui(nights.run(nights.tick(tick)))
+        assert "attempt 1 was the last" in nights.look()
+        for later in (0 * HOUR, 2.9 * HOUR):
+            observe(settings, datetime.now(UTC) + later)
+        deliver(settings)
+        assert webhook.taken == []
+        for _ in range(2):
+            observe(settings, datetime.now(UTC) + 3 * HOUR)
+            deliver(settings, datetime.now(UTC) + 3 * HOUR)
+        assert webhook.events == ["run_failed"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "by_hand"), [({"api_token": "wrong-token"}, False), ({"night_retry_hours": 0}, False), ({}, True)]
+)
+def test_what_waiting_does_not_mend_and_what_a_person_started_is_not_tried_again(
+    service, late, instance, changes, by_hand
+):
+    nights = Nights(late(**changes), instance)
+    service.sandbox.intercept = None if "api_token" in changes else lambda _: DOWN
+    request = nights.tick(datetime.now(UTC))
+    if by_hand:
+        tags = {name: value for name, value in request.tags.items() if name not in {NIGHT, ATTEMPT}}
+        request = dg.RunRequest(run_key="by hand", tags=tags)
+    assert "the next begins" not in told_in_ui(nights.run(request))
+    assert isinstance(nights.look(), str)

@@ -1,0 +1,109 @@
+"""What a command leaves in the catalogue of `DAGSTER_HOME`: commands are no runs of Dagster."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from click.testing import CliRunner, Result
+
+from pipelines import asset_keys, coverage, definitions, tables
+from pipelines.home import HOME_VARIABLE
+from tests.cli.conftest import LATE_START, TOKEN
+from tests.running import run_sync
+from wms_sync.catalogue import relations
+from wms_sync.cli.main import main
+from wms_sync.settings import Settings
+
+SHIPMENTS = 300
+
+
+@pytest.fixture
+def type_in(make_settings, service_of_today, tmp_path, monkeypatch):
+    """Types a command at a service of today."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str, token: str = TOKEN) -> Result:
+        given = make_settings(start_date=LATE_START, api_token=token)
+        for name in ("base_url", "data_dir", "start_date"):
+            monkeypatch.setenv(f"WMS_{name.upper()}", str(getattr(given, name)))
+        monkeypatch.setenv("WMS_API_TOKEN", token)
+        return CliRunner().invoke(main, arguments)
+
+    return run
+
+
+@pytest.fixture
+def settings(make_settings) -> Settings:
+    made: Settings = make_settings(start_date=LATE_START)
+    return made
+
+
+def days_until_today() -> set[str]:
+    today = datetime.now(UTC).date()
+    return {f"{LATE_START + timedelta(days=number)}" for number in range((today - LATE_START).days + 1)}
+
+
+def latest_check(instance: dg.DagsterInstance, settings: Settings, name: str) -> dg.AssetCheckEvaluation:
+    key = dg.AssetCheckKey(asset_keys.changes(settings), name)
+    record = instance.event_log_storage.get_latest_asset_check_execution_by_key([key])[key]
+    assert record.event is not None
+    return record.event.get_dagster_event().asset_check_evaluation_data
+
+
+def test_a_command_shows_its_tables_days_and_checks_and_leaves_no_run(type_in, settings, home):
+    done = type_in("sync")
+    assert done.exit_code == 0, done.output
+    with dg.DagsterInstance.get() as instance:
+        for relation in relations():
+            assert instance.get_latest_materialization_event(tables.key(settings, relation)) is not None
+        days = instance.fetch_materializations(asset_keys.days(settings), limit=100).records
+        shown = [day.asset_materialization for day in days if day.asset_materialization]
+        assert {str(day.partition) for day in shown} == days_until_today()
+        assert sum(int(str(day.metadata["records"].value)) for day in shown) == SHIPMENTS
+        assert latest_check(instance, settings, coverage.NO_GAP).passed
+        assert instance.get_runs() == []
+
+    failed = type_in("sync", token="a-wrong-token")
+    assert failed.exit_code == 2
+    with dg.DagsterInstance.get() as instance:
+        last = latest_check(instance, settings, coverage.LAST_SYNC)
+        assert not last.passed
+        assert "refused the token" in str(last.metadata["last_sync"].value)
+        assert "a-wrong-token" not in str(last)
+
+
+def test_a_push_is_shown_too(type_in, home, tmp_path):
+    (tmp_path / "tags.csv").write_text("name,color\nfragile,red1\nwrong,no-colour\n")
+    assert type_in("push", "location-tags", "tags.csv").exit_code == 3
+    with dg.DagsterInstance.get() as instance:
+        event = instance.get_latest_materialization_event(dg.AssetKey(["master_data", "location_tags"]))
+    assert event is not None
+    assert event.asset_materialization is not None
+    facts = {name: value.value for name, value in event.asset_materialization.metadata.items()}
+    assert (facts["pushed"], facts["rows_created"], facts["rows_rejected"]) == (True, 1, 1)
+
+
+def test_a_home_that_cannot_be_used_ends_no_command(type_in, settings, home: Path):
+    history = home / "history"
+    history.write_text("no folder")
+    done = type_in("sync")
+    assert done.exit_code == 0, done.output
+    assert f"is not in the catalogue of {HOME_VARIABLE}" in done.output
+    assert settings.layout.published.exists()
+
+
+def test_days_that_a_command_without_a_home_read_are_shown_by_the_hourly_upkeep(settings, service_of_today, instance):
+    sensor = definitions.build(settings).resolve_sensor_def("upkeep")
+
+    def ticks() -> list[str | None]:
+        events = sensor.evaluate_tick(dg.build_sensor_context(instance=instance)).asset_events
+        for event in events:
+            instance.report_runless_asset_event(event)
+        assert len({event.check_name for event in events if isinstance(event, dg.AssetCheckEvaluation)}) in {0, 4}
+        return [event.partition for event in events if isinstance(event, dg.AssetMaterialization)]
+
+    assert ticks() == [], "nothing was read yet"
+    run_sync(settings)
+    assert set(ticks()) == days_until_today()
+    assert ticks() == []

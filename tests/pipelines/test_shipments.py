@@ -1,0 +1,227 @@
+"""Runs of Dagster, as the daemon and the UI launch them, against the sandbox on a socket."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import dagster as dg
+import duckdb
+import pytest
+
+from pipelines import asset_keys, coverage, definitions, jobs, tables
+from pipelines.shipments import daily
+from tests.changed_files import double_a_shipment
+from tests.running import run_backfill, run_load, run_sync
+from wms_sync.analytics.checks import checks
+from wms_sync.catalogue import relations, table
+from wms_sync.intervals import Interval
+from wms_sync.runs.operation import NotPublished
+from wms_sync.settings import Settings
+from wms_sync.state.runs import RunRecord, RunRecords
+
+SHIPMENTS = 300
+RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
+THREE_DAYS = Interval(datetime(2026, 3, 3, tzinfo=UTC), datetime(2026, 3, 6, tzinfo=UTC))
+NAMES = ["2026-03-03", "2026-03-04", "2026-03-05"]
+
+
+@pytest.fixture
+def launch(settings, instance):
+    """Launch a job of these settings, or of others."""
+
+    def launch(job: str, of: Settings = settings, days: tuple[str, str] | None = None) -> dg.ExecuteInProcessResult:
+        tags = {} if days is None else dict(zip((RANGE_START, RANGE_END), days, strict=True))
+        built = definitions.build(of).resolve_job_def(job)
+        return built.execute_in_process(instance=instance, tags=tags, raise_on_error=False)
+
+    return launch
+
+
+def published(settings: Settings, query: str = "select count(*) from shipments") -> int:
+    with duckdb.connect(str(settings.layout.published), read_only=True) as connection:
+        [(count,)] = connection.execute(query).fetchall()
+    return int(count)
+
+
+def recorded(settings: Settings) -> list[RunRecord]:
+    """The newest first."""
+    with RunRecords(settings.database_url) as records:
+        return list(records.newest(10))
+
+
+def days_shown(settings: Settings, instance: dg.DagsterInstance) -> dict[str, dict[str, Any]]:
+    """What the catalogue says of each day, by its newest materialisation."""
+    records = instance.fetch_materializations(asset_keys.days(settings), limit=1000).records
+    shown = [record.asset_materialization for record in reversed(records)]
+    return {str(day.partition): {name: held.value for name, held in day.metadata.items()} for day in shown if day}
+
+
+def log_of(instance: dg.DagsterInstance, result: dg.ExecuteInProcessResult) -> str:
+    return "\n".join(str(entry) for entry in instance.all_logs(result.run_id))
+
+
+def why(result: dg.ExecuteInProcessResult) -> str:
+    """Why a run failed, as its log says."""
+    [failed] = [event for event in result.all_events if event.is_step_failure]
+    data = failed.step_failure_data.user_failure_data
+    assert data is not None
+    return str(data.description)
+
+
+def result_of(result: dg.ExecuteInProcessResult, name: str) -> dg.AssetCheckEvaluation:
+    [found] = [check for check in result.get_asset_check_evaluations() if check.check_name == name]
+    return found
+
+
+def test_a_night_reads_what_changed_and_ends_in_fresh_tables_and_again_harmless(settings, instance, launch):
+    first = launch(jobs.NIGHTLY_SYNC)
+    assert first.success, log_of(instance, first)
+    assert published(settings) == SHIPMENTS
+    made = {event.asset_key for event in first.get_asset_materialization_events()}
+    assert made == {
+        asset_keys.changes(settings),
+        asset_keys.days(settings),
+        *(tables.key(settings, relation) for relation in relations()),
+    }
+    evaluated = {check.check_name for check in first.get_asset_check_evaluations()}
+    on_changes = {coverage.NO_GAP, coverage.FRESH, coverage.CLOCKS, coverage.LAST_SYNC}
+    assert evaluated == on_changes | {check.name for check in checks()}
+    assert result_of(first, coverage.LAST_SYNC).metadata["last_sync"].value == "it succeeded"
+
+    [record] = recorded(settings)
+    assert (record.run_id, record.purpose, record.source) == (first.run_id, "sync", "ui")
+    assert (record.outcome, record.error, record.counts["records"]) == ("succeeded", None, SHIPMENTS)
+    assert record.phases.keys() == {"read", "load"}
+    log = log_of(instance, first)
+    assert "0 of 300 shipments (0 %)" in log, "progress"
+    assert "merged 1 of" in log
+    assert re.search(r"sync succeeded: 300 shipments read, [\d,]+ rows merged, 0 quarantined.*; read \d+\.\d s", log)
+
+    before = days_shown(settings, instance)
+    again = launch(jobs.NIGHTLY_SYNC)
+    assert again.success
+    assert published(settings) == SHIPMENTS
+    after = days_shown(settings, instance)
+    assert {day: facts["records"] for day, facts in after.items()} == {
+        day: facts["records"] for day, facts in before.items()
+    }, "a later sync, which reads its overlap, leaves each day its own numbers"
+    assert sum(facts["records"] for facts in after.values()) == SHIPMENTS
+
+
+def test_a_backfill_reads_exactly_its_days_in_one_run_and_the_tables_follow(settings, instance, launch):
+    automatic = definitions.build(settings)
+
+    def asked(cursor: Any = None) -> Any:
+        return dg.evaluate_automation_conditions(automatic, instance, dg.AssetSelection.all(), cursor=cursor)
+
+    nothing = asked()
+    assert nothing.total_requested == 0
+    done = launch(jobs.BACKFILL_DAYS, days=(NAMES[0], NAMES[-1]))
+    assert done.success, log_of(instance, done)
+    by_day = days_shown(settings, instance)
+    assert list(by_day) == NAMES
+    [record] = recorded(settings)
+    assert (record.purpose, record.outcome) == ("backfill 2026-03-03 to 2026-03-06", "succeeded")
+    assert sum(facts["records"] for facts in by_day.values()) == record.counts["records"] > 0
+    assert len({facts["records"] for facts in by_day.values()}) > 1, "else the numbers may be those of the run"
+    assert all(facts["pages"] > 0 for facts in by_day.values())
+    assert not settings.layout.published.exists(), "a step of its own loads"
+
+    found = asked(nothing.cursor)
+    assert found.total_requested == 1, "of one table, which the others are made with"
+    loaded = automatic.resolve_implicit_global_asset_job_def().execute_in_process(
+        instance=instance, asset_selection=[tables.key(settings, relation) for relation in relations()]
+    )
+    assert loaded.success
+    assert published(settings) == record.counts["records"]
+    for day, facts in by_day.items():
+        on_day = f"select count(*) from shipments where cast(updated_at at time zone 'UTC' as date) = '{day}'"
+        assert facts["records"] == published(settings, on_day)
+    found = asked(found.cursor)
+    assert found.total_requested == 0, "once"
+
+    # a night loads what it reads
+    assert launch(jobs.NIGHTLY_SYNC).success
+    assert asked(found.cursor).total_requested == 0
+
+
+def test_a_day_without_records_has_none_and_partitions_include_today(settings):
+    keys = daily(settings).get_partition_keys(current_time=datetime(2026, 3, 3, 15, tzinfo=UTC))
+    assert (keys[0], keys[-1]) == ("2026-02-20", "2026-03-03")
+
+
+@pytest.mark.parametrize(
+    ("days", "told"),
+    [
+        (None, "choose days"),
+        (("2020-01-01", "2020-01-02"), r"2020-01-01 is before WMS_START_DATE \("),
+        (("2026-03-05", "2026-03-02"), "end before they begin"),
+    ],
+)
+def test_days_that_cannot_be_read_are_named_before_anything_is_read(launch, sandbox, days, told):
+    refused = launch(jobs.BACKFILL_DAYS, days=days)
+    assert re.search(told, why(refused))
+    assert not any("shipments" in request.path for request in sandbox.sandbox.requests)
+
+
+def test_a_blocking_check_that_fails_publishes_nothing_and_fails_the_run(make_settings, instance, launch):
+    settings = make_settings(audit_pages=0)
+    run_sync(settings)
+    double_a_shipment(settings.layout.published)
+    before = settings.layout.published.stat()
+    refused = launch(jobs.NIGHTLY_SYNC, of=settings)
+    assert "Nothing was published" in why(refused)
+    assert settings.layout.published.stat() == before
+    record = recorded(settings)[0]
+    assert (record.purpose, record.outcome, record.error_kind) == ("sync", "failed", "NotPublished")
+
+    found = result_of(refused, "shipments_have_unique_keys")
+    assert (found.passed, found.severity, found.asset_key) == (
+        False,
+        dg.AssetCheckSeverity.ERROR,
+        tables.key(settings, table("shipments")),
+    )
+    assert found.metadata["offending_rows"].value == 1
+    assert re.fullmatch(r"1 key of shipments is repeated or incomplete: \d+\.", str(found.description))
+    sample = found.metadata["sample"]
+    assert isinstance(sample, dg.TableMetadataValue)
+    [row] = sample.records
+    assert row.data["occurrences"] == "2"
+    made = {event.asset_key for event in refused.get_asset_materialization_events()}
+    assert made == {asset_keys.changes(settings)}, "what was read stays read"
+
+    # the command refuses in the same way, and a rebuild makes sound tables from the pages
+    with pytest.raises(NotPublished, match="Nothing was published"):
+        run_load(settings)
+    assert settings.layout.published.stat() == before
+    rebuilt = launch(jobs.REBUILD_TABLES)
+    assert rebuilt.success
+    assert published(settings) == SHIPMENTS
+    event = instance.get_latest_materialization_event(tables.key(settings, table("shipments")))
+    assert event.run_id == rebuilt.run_id
+    assert event.asset_materialization.metadata["dagster/row_count"].value == SHIPMENTS
+    assert recorded(settings)[0].purpose == "rebuild"
+
+
+def test_tables_are_observed_where_a_load_brought_nothing(settings, instance):
+    run_backfill(settings, THREE_DAYS)
+    built = definitions.build(settings)
+    shipments = tables.key(settings, table("shipments"))
+    selected = [tables.key(settings, relation) for relation in relations()]
+    done = built.resolve_implicit_global_asset_job_def().execute_in_process(instance=instance, asset_selection=selected)
+    assert done.success
+    assert instance.get_latest_materialization_event(shipments) is None
+    [seen] = instance.fetch_observations(shipments, limit=5).records
+    assert seen.run_id == done.run_id
+
+
+def test_a_wrong_token_ends_the_run_with_the_message_and_without_the_token(make_settings, instance, launch):
+    secret = "a-token-that-is-wrong"
+    failed = launch(jobs.NIGHTLY_SYNC, of=make_settings(api_token=secret))
+    assert "refused the token" in why(failed)
+    history = log_of(instance, failed)
+    assert "WMS_API_TOKEN" in history
+    assert "sync failed: read 0." in history
+    assert secret not in history
+    [record] = recorded(make_settings())
+    assert (record.outcome, record.error_kind, record.data_as_of) == ("failed", "Unauthorized", None)

@@ -1,0 +1,47 @@
+"""Runs as the commands run them, with their reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+
+import httpx
+
+from wms_sync.cli.runs import COMMAND_LINE
+from wms_sync.durable import keep_private
+from wms_sync.intervals import Interval
+from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.push.file import PushReport
+from wms_sync.runs.operation import Operation, RunReport
+from wms_sync.runs.pushing import push
+from wms_sync.settings import Settings
+
+
+def run_sync(settings: Settings, transport: httpx.BaseTransport | None = None) -> RunReport:
+    return _run(settings, lambda run: run.sync(), transport)
+
+
+def run_backfill(settings: Settings, days: Interval) -> RunReport:
+    return _run(settings, lambda run: run.backfill(days))
+
+
+def run_load(settings: Settings) -> RunReport:
+    return _run(settings, lambda run: run.load())
+
+
+def run_rebuild(settings: Settings) -> RunReport:
+    return _run(settings, lambda run: run.rebuild())
+
+
+def run_push(settings: Settings, kind: Kind, path: Path, *, resend: bool = False) -> PushReport:
+    return push(settings, kind, path, source=COMMAND_LINE, resend=resend, planned=lambda _: None, stop=Event())
+
+
+def _run(
+    settings: Settings, does: Callable[[Operation], object], transport: httpx.BaseTransport | None = None
+) -> RunReport:
+    keep_private()
+    run = Operation(settings, source=COMMAND_LINE, transport=transport)
+    does(run)
+    return run.report
