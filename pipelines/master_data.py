@@ -26,7 +26,7 @@ from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.table import files_of, folder_of
 from wms_sync.master_data.plan.steps import Plan
 from wms_sync.master_data.push.file import PushReport, plan_file, push_file
-from wms_sync.runs.pushing import Handled, counts_of, end_by, failures_of, purpose_of
+from wms_sync.runs import Handled, counts_of, end_by, failures_of, purpose_of
 from wms_sync.settings import Settings
 from wms_sync.state.lock import Held
 

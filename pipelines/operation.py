@@ -15,12 +15,12 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 import httpx
 
+from wms_sync import runs as library
 from wms_sync.durable import unusable
 from wms_sync.errors import WmsSyncError
 from wms_sync.extract.nights import mends_by_waiting, next_attempt
 from wms_sync.logs import PlainLines, line, logging_to
-from wms_sync.runs import operation as library
-from wms_sync.runs.recording import Recording
+from wms_sync.recording import Recording
 from wms_sync.settings import Settings
 
 Context = dg.OpExecutionContext | dg.AssetExecutionContext

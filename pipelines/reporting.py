@@ -18,7 +18,7 @@ from wms_sync.extract.read import ReadReport
 from wms_sync.load.refresh import RefreshReport
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.reports.days import days_of
-from wms_sync.runs.pushing import Handled
+from wms_sync.runs import Handled
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 

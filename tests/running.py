@@ -13,8 +13,7 @@ from wms_sync.durable import keep_private
 from wms_sync.intervals import Interval
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.push.file import PushReport
-from wms_sync.runs.operation import Operation, RunReport
-from wms_sync.runs.pushing import push
+from wms_sync.runs import Operation, RunReport, push
 from wms_sync.settings import Settings
 
 

@@ -25,7 +25,7 @@ DOCS = "\n".join(
 )
 STEPS = [
     "files", "privacy", "state", "api", "extract", "flatten", "analytics", "audit", "upkeep", "load", "master_data",
-    "reports", "alerts", "runs", "cli",
+    "reports", "alerts", "cli",
 ]  # fmt: skip
 """The packages of ``wms_sync``: each may import those before it and not those behind it."""
 PUSH_STEPS = ["fields", "kinds", "check", "plan", "push"]

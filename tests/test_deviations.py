@@ -41,7 +41,7 @@ from wms_sync.catalogue import tables
 from wms_sync.cli.runs import report
 from wms_sync.cli.views import read_lines, refresh_lines
 from wms_sync.reports.status import status
-from wms_sync.runs.operation import RunReport
+from wms_sync.runs import RunReport
 
 FEW = replace(CONFIG, shipments=60, families=20)
 FREE_FORM = {"custom_fields", *AS_JSON}

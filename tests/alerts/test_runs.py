@@ -9,7 +9,7 @@ import pytest
 from tests.alerts.conftest import REFUSED
 from tests.lakes import Lakes, name_of
 from wms_sync.extract.nights import PAUSES, mends_by_waiting, next_attempt
-from wms_sync.runs.recording import SUCCEEDED, Recording
+from wms_sync.recording import SUCCEEDED, Recording
 from wms_sync.state.errors import StateRefused
 from wms_sync.state.lock import FileLock
 from wms_sync.state.runs import RunRecords

@@ -13,7 +13,7 @@ from wms_sandbox.app import STATUS, Sandbox
 from wms_sync.api.client import GlobalApi
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status
-from wms_sync.runs.operation import Operation
+from wms_sync.runs import Operation
 from wms_sync.state.store import StateStore
 
 

@@ -8,7 +8,7 @@ from wms_sync.cli.runs import DONE_WITH_DOUBTS, report
 from wms_sync.extract.read import Reading
 from wms_sync.extract.warnings import Warnings
 from wms_sync.reports.status import status
-from wms_sync.runs.operation import RunReport
+from wms_sync.runs import RunReport
 
 
 def read_with(bench, warnings: Warnings):

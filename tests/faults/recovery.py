@@ -107,7 +107,7 @@ FAULTS = (
     Fault(
         "a run that cannot be recorded sends no alert",
         (POSTGRESQL,),
-        "src/wms_sync/runs/recording.py",
+        "src/wms_sync/recording.py",
         '        if ended.outcome == "failed" and record is None:\n',
         "        if False:\n",
         ("tests/alerts/test_runs.py::test_a_run_that_cannot_be_recorded_is_told_at_once",),

@@ -33,7 +33,7 @@ from wms_sync.errors import SettingsError
 from wms_sync.load.refresh import refresh
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.reader import python_lines, reader_lines
-from wms_sync.runs.operation import Operation
+from wms_sync.runs import Operation
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import LEDGER_LACKS
 from wms_sync.state.store import StateStore

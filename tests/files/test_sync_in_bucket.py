@@ -31,7 +31,7 @@ from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.push.file import plan_file
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status
-from wms_sync.runs.operation import Operation, RunReport
+from wms_sync.runs import Operation, RunReport
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import LEDGER_LACKS
 from wms_sync.state.store import StateStore

@@ -15,7 +15,7 @@ from tests.running import run_backfill, run_load, run_sync
 from wms_sync.analytics.checks import checks
 from wms_sync.catalogue import relations, table
 from wms_sync.intervals import Interval
-from wms_sync.runs.operation import NotPublished
+from wms_sync.runs import NotPublished
 from wms_sync.settings import Settings
 from wms_sync.state.runs import RunRecord, RunRecords
 

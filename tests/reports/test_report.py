@@ -21,8 +21,7 @@ from wms_sync import sql_files
 from wms_sync.analytics.asking import CheckResult
 from wms_sync.analytics.checks import Check
 from wms_sync.analytics.database import create_empty, records
-from wms_sync.reports.report import ReportError, make_report
-from wms_sync.runs.report_page import remake_report, report_load
+from wms_sync.reports.report import ReportError, make_report, remake_report, report_load
 
 LARGEST = 400_000
 SUNDAY_IN_THE_WEST = datetime(2024, 3, 18, 3, 0, tzinfo=UTC)

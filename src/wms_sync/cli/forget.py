@@ -13,8 +13,8 @@ from wms_sync.cli.runs import COMMAND_LINE
 from wms_sync.cli.views import moment
 from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
-from wms_sync.runs.recording import SUCCEEDED, Counts, Recording
-from wms_sync.runs.report_page import remake_report
+from wms_sync.recording import SUCCEEDED, Counts, Recording
+from wms_sync.reports.report import remake_report
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.forget import Forgotten, forget

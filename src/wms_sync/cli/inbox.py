@@ -69,8 +69,8 @@ def replay_entries(settings: Settings, names: Sequence[str]) -> int:
     Return the exit code: 1 if nothing was published.
     """
     from wms_sync.load.replay import replay
-    from wms_sync.runs.recording import Ended, Recording
-    from wms_sync.runs.report_page import report_load
+    from wms_sync.recording import Ended, Recording
+    from wms_sync.reports.report import report_load
     from wms_sync.upkeep.recovery import begin
 
     entries = chosen(_status(settings).inbox, names)

@@ -15,7 +15,7 @@ from wms_sync.interrupts import Stopping, sigterm_interrupts
 
 if TYPE_CHECKING:
     from wms_sync.master_data.kinds.kind import Kind
-    from wms_sync.runs.operation import Operation, RunReport
+    from wms_sync.runs import Operation, RunReport
     from wms_sync.settings import Settings
 
 DONE_WITH_DOUBTS = 3
@@ -63,7 +63,7 @@ def run_push(
 
     Once it sends, SIGINT and SIGTERM end it with a report, which says what stopped it.
     """
-    from wms_sync.runs.pushing import push
+    from wms_sync.runs import push
 
     with sigterm_interrupts(), push_progress() as watcher, Stopping() as stopping:
         done = push(
@@ -89,7 +89,7 @@ def _run(settings: Settings, does: Callable[[Operation], object], *, is_shown: b
 
     SIGINT and SIGTERM end it between two pages and raise ``KeyboardInterrupt``.
     """
-    from wms_sync.runs.operation import Operation
+    from wms_sync.runs import Operation
 
     with progress() as watcher, sigterm_interrupts():
         run = Operation(settings, source=COMMAND_LINE, watcher=watcher)

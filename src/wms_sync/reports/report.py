@@ -5,6 +5,7 @@ It needs no network and no JavaScript, fits into a mail, and holds nothing perso
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,13 +21,16 @@ from wms_sync.analytics.target import target_of
 from wms_sync.durable import share_with_group, write_whole
 from wms_sync.errors import WmsSyncError
 from wms_sync.extras import require_extra
+from wms_sync.load.refresh import RefreshReport
 from wms_sync.reports.attention import RUN
 from wms_sync.reports.output import is_marked, refuse_output
 from wms_sync.reports.pages import rendered
 from wms_sync.reports.status import Status, status
 from wms_sync.settings import Settings
+from wms_sync.state.run import Run
 from wms_sync.state.store import StateStore
 
+logger = logging.getLogger("wms_sync.reports")
 Light = Literal["well", "look", "act"]
 QUERIES = ("due_by_week", "open_age", "packed_by_hour", "cost_per_kg", "retailers", "void_by_box", "most_overdue")
 NEXT_STEPS = {
@@ -161,3 +165,22 @@ def _html(report: Report) -> str:
     from wms_sync.reports import charts  # needs the extra
 
     return rendered("report", report=report, rows=report.rows, charts=charts)
+
+
+def report_load(run: Run, refreshed: RefreshReport) -> Path | None:
+    """Make the report if `WMS_REPORT` is on and something was published; return its path."""
+    if not (run.settings.report and refreshed.published):
+        return None
+    try:
+        path, _ = make_report(run.settings, checks=refreshed.checks)
+    except Exception as error:  # noqa: BLE001 - no defect of the report may fail a load
+        logger.warning("The tables are loaded, but the report could not be made: %(error)s", {"error": error})
+        return None
+    logger.info("wrote %(file)s", {"file": path})
+    return path
+
+
+def remake_report(run: Run) -> None:
+    """Make the report again, if there is one, after an order was forgotten."""
+    if run.layout.report.exists():
+        make_report(run.settings)

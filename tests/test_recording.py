@@ -12,7 +12,7 @@ import pytest
 
 from wms_sync.durable import Inaccessible
 from wms_sync.logs import Lines, handling
-from wms_sync.runs.recording import SUCCEEDED, Counts, Ended, Recording, summary
+from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording, summary
 from wms_sync.state.lock import FileLock
 from wms_sync.state.runs import RunRecord, RunRecords
 

@@ -1,15 +1,17 @@
-"""A sync, a backfill, a load, a rebuild or maintenance: everything between the command and its result.
+"""One run from its lock to its record and report: a sync, a backfill, a load, a rebuild, maintenance, or a push.
 
-Each is one turn of the writer. What is read is flattened while the read goes on, then loaded, checked and published.
-The run is recorded from its first phase to its last, whoever started it; runs that were killed before are told first.
+The command line and the steps of Dagster call it, so that both do the same. Belongs here: the order of lock, record,
+reading, loading and report. Does not: who starts a run, what it prints and how an orchestrator shows it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from threading import Event
 from uuid import uuid4
 
 import httpx
@@ -24,19 +26,41 @@ from wms_sync.extract.progress import Watcher
 from wms_sync.extract.read import Reading, ReadReport
 from wms_sync.extract.warnings import Warnings
 from wms_sync.flatten.workers import Flattening
+from wms_sync.grammar import count_of
 from wms_sync.intervals import Interval
 from wms_sync.load.refresh import RefreshReport, rebuild, refresh
-from wms_sync.runs.recording import SUCCEEDED, Counts, Ended, Recording
-from wms_sync.runs.report_page import report_load
+from wms_sync.master_data.check.rows import Checked
+from wms_sync.master_data.errors import MasterDataError
+from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.plan.steps import WRONG_USAGE, Plan
+from wms_sync.master_data.push.file import PushReport, push_file
+from wms_sync.master_data.push.outcomes import Watcher as PushWatcher
+from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording
+from wms_sync.reports.report import report_load
 from wms_sync.settings import Settings
 from wms_sync.state.run import Run
-from wms_sync.state.runs import LOADING, MAINTENANCE, SYNC
+from wms_sync.state.runs import LOADING, MAINTENANCE, SYNC, Outcome
 from wms_sync.upkeep.maintenance import maintain
 from wms_sync.upkeep.recovery import begin
+
+SHOWN_FAULTS = 10
+Handled = Plan | PushReport
 
 
 class NotPublished(WmsSyncError):
     """Blocking checks failed; the published file is unchanged."""
+
+
+class InterruptedPush(WmsSyncError):
+    """The push ended early because of a signal."""
+
+
+class RowsUnsent(MasterDataError):
+    """The service did not accept every row; the others are safe to push again."""
+
+
+class WrongHeader(MasterDataError):
+    """The header is wrong, so no row of the file can be read."""
 
 
 class RunReport(Struct, frozen=True):
@@ -46,10 +70,6 @@ class RunReport(Struct, frozen=True):
     read: ReadReport | None
     refreshed: RefreshReport | None
     maintained: Maintained | None = None
-
-
-def _purpose_of(days: Interval) -> str:
-    return f"backfill {days.start:%Y-%m-%d} to {days.end:%Y-%m-%d}"
 
 
 class Operation:
@@ -186,3 +206,85 @@ class Operation:
 
     def _end(self) -> Ended:
         return SUCCEEDED if self.refreshed is None else Ended.of(self.refreshed)
+
+
+def push(
+    settings: Settings,
+    kind: Kind,
+    path: Path,
+    *,
+    source: str,
+    resend: bool,
+    planned: Callable[[Plan], object],
+    stop: Event,
+    watcher: PushWatcher | None = None,
+    transport: httpx.BaseTransport | None = None,
+) -> PushReport:
+    """Push one file and record the run; ``planned``, ``stop`` and ``transport`` are those of ``push_file``."""
+    recording = Recording(settings, str(uuid4()), purpose_of(kind), source)
+    done: list[Handled] = []
+    failures: list[WmsSyncError] = []
+    with recording.phase("push", counts=lambda: counts_of(done), end=lambda: end_by(failures)) as held:
+        report = push_file(
+            settings,
+            kind,
+            path,
+            run_id=recording.run_id,
+            resend=resend,
+            planned=planned,
+            watcher=watcher,
+            stop=stop,
+            transport=transport,
+            held=held,
+        )
+        done.append(report)
+        failures += failures_of(report)
+    return report
+
+
+def purpose_of(kind: Kind) -> str:
+    """Return what a push of this kind is for, in its record."""
+    return f"push {kind.slug}"
+
+
+def counts_of(handled: Sequence[Handled]) -> Counts:
+    """Return the counts of the run's record: rows by outcome."""
+    counts: Counter[str] = Counter()
+    for done in handled:
+        if isinstance(done, PushReport):
+            counts.update({outcome.value.replace(" ", "_"): count for outcome, count in done.counts.items()})
+    return counts
+
+
+def end_by(failures: Sequence[WmsSyncError]) -> Ended:
+    """Return how a push with these failures ended."""
+    if not failures:
+        return SUCCEEDED
+    kind = type(failures[0])
+    outcome: Outcome = "interrupted" if kind is InterruptedPush else "failed"
+    return Ended(outcome, "\n".join(map(str, failures)), kind.__name__)
+
+
+def failures_of(done: Handled) -> Iterator[WmsSyncError]:
+    """Yield the errors that fail the run although the file was read."""
+    if isinstance(done, PushReport) and done.applied.stopped is not None:
+        yield done.applied.stopped
+    if isinstance(done, PushReport) and done.applied.interrupted:
+        yield InterruptedPush(f"The push was interrupted; push the file again to send the rest. {done.summary}")
+    elif isinstance(done, PushReport) and done.unsettled and done.applied.stopped is None:
+        first = done.unsettled[0]
+        yield RowsUnsent(
+            f"The service did not take {count_of(len(done.unsettled), 'row')} of {_checked(done).file.path.name}, the "
+            f"first on line {first.line}: {first.message} {done.summary}"
+        )
+    if done.exit_code == WRONG_USAGE and _checked(done).header_is_wrong:
+        why = "; ".join(f"{one.column}: {one.rule}" for one in _checked(done).offences[:SHOWN_FAULTS])
+        yield WrongHeader(f"The header of {_checked(done).file.path.name} is wrong, so nothing of it was sent. {why}")
+
+
+def _checked(done: Handled) -> Checked:
+    return done.checked if isinstance(done, Plan) else done.plan.checked
+
+
+def _purpose_of(days: Interval) -> str:
+    return f"backfill {days.start:%Y-%m-%d} to {days.end:%Y-%m-%d}"

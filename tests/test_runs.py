@@ -20,8 +20,7 @@ from wms_sync.master_data.kinds.retailers import RETAILERS
 from wms_sync.master_data.push.file import plan_file
 from wms_sync.master_data.push.outcomes import Outcome
 from wms_sync.reports.doctor import examine
-from wms_sync.runs.operation import Operation
-from wms_sync.runs.pushing import push
+from wms_sync.runs import Operation, push
 
 FEW = SandboxConfig(shipments=60, seed=5, days=20, now=NOW, families=20)
 MERCHANT = {"merchant_username": "sandbox-merchant", "merchant_api_key": SecretStr("sandbox-api-key")}
