@@ -74,7 +74,7 @@ def check_spec(settings: Settings, check: Check) -> dg.AssetCheckSpec:
     """Return a check of the library as an asset check of the table or mart that it speaks of."""
     return dg.AssetCheckSpec(
         check.name,
-        asset=key(settings, _named()[check.table]),
+        asset=_about(settings, check),
         description=check.description,
         blocking=check.blocking,
     )
@@ -120,11 +120,15 @@ def events(
             yield event(key(settings, relation), metadata=metadata.of_table(relation.slug, report, page))
 
 
+def _about(settings: Settings, check: Check) -> dg.AssetKey:
+    return key(settings, _named()[check.mart or check.table])
+
+
 def _found(settings: Settings, result: CheckResult) -> dict[str, Any]:
     severe = result.check.severity == "error"
     return {
         "check_name": result.check.name,
-        "asset_key": key(settings, _named()[result.check.table]),
+        "asset_key": _about(settings, result.check),
         "passed": result.passed,
         "severity": dg.AssetCheckSeverity.ERROR if severe else dg.AssetCheckSeverity.WARN,
         "description": None if result.finding is None else metadata.markdown(result.finding),

@@ -1,6 +1,7 @@
 -- severity: error
 -- blocking: no
 -- table: shipments
+-- mart: marts.shipment_timeline
 -- asked: whole tables, because the rows of a view over all shipments are counted; that keys are unique is asked of each load
 -- description: marts.shipment_timeline, which every mart of shipments reads, has one row for each shipment.
 -- wrong: marts.shipment_timeline has {rows_in_timeline} [row|rows] for {shipments} [shipment|shipments]

@@ -118,6 +118,11 @@ def test_every_check_of_the_library_is_an_asset_check_that_blocks_when_it_should
         assert node.description == check.description
 
 
+def test_a_check_is_shown_at_the_mart_that_it_speaks_of(graph):
+    [key] = [key for key in graph.asset_check_keys if key.name == "every_shipment_is_in_the_timeline_once"]
+    assert key.asset_key == dg.AssetKey(["marts", "shipment_timeline"])
+
+
 def test_every_sensor_is_on_from_the_start(settings):
     sensors = {sensor.name: sensor for sensor in definitions.build(settings).sensors or []}
     assert sensors.keys() == {

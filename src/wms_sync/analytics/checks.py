@@ -11,6 +11,7 @@ The checks that keys are unique and that children have parents are derived from 
 - ``whole tables, because ...``: cannot be asked of the rows of a load, so only asked when whole tables are.
 
 With ``-- from:`` each offending row comes from a row of that table, so a load asks nothing while the table is empty.
+With ``-- mart:`` the check speaks of that mart, and a catalogue shows it there.
 
 Belongs here: what is asked. When it is asked of what, and what is remembered, is the matter of ``asking``.
 """
@@ -35,7 +36,7 @@ _OF_LOAD = "_of_load"
 
 
 class Check(Struct, frozen=True):
-    """A check; ``table`` is the table that it is about.
+    """A check; ``table`` is the table that it is about, ``mart`` the mart that it speaks of, if any.
 
     ``description`` says what is right; ``wrong`` and ``named`` say what is not, see ``finding``.
     ``query`` asks whole tables. ``limited`` asks the rows of a load; it needs the common table expressions of
@@ -55,6 +56,7 @@ class Check(Struct, frozen=True):
     limited: str
     reads: tuple[str, ...] = ()
     comes_from: str | None = None
+    mart: str | None = None
 
 
 @cache
@@ -231,6 +233,7 @@ def _declared(path: str) -> Check:
             limited=query,
             reads=tuple(asked.removeprefix(_ROWS).split(", ")) if asked.startswith(_ROWS) else (),
             comes_from=headers.get("from"),
+            mart=headers.get("mart"),
         )
     except KeyError as error:
         raise AnalyticsError(f"sql/{path} has no header {error}.") from None
