@@ -14,9 +14,10 @@ from signal import SIGKILL, Signals
 import dagster as dg
 
 from pipelines import asset_keys
+from pipelines.jobs import BACKFILL_DAYS, MAINTAIN, NIGHTLY_SYNC, REBUILD_TABLES
 from pipelines.operation import source_of
 from wms_sync.settings import Settings
-from wms_sync.state.runs import KILLED, KILLED_KIND, RunRecords
+from wms_sync.state.runs import KILLED, KILLED_KIND, MAINTENANCE, SYNC, RunRecords
 
 UNFINISHED = [
     dg.DagsterRunStatus.QUEUED,
@@ -27,6 +28,7 @@ UNFINISHED = [
 ]
 LOADED_AT = datetime.now(UTC)
 """A run that began before this code server did has no parent that could notice its end."""
+PURPOSES = {NIGHTLY_SYNC: SYNC, BACKFILL_DAYS: "backfill", REBUILD_TABLES: "rebuild", MAINTAIN: MAINTENANCE}
 NEWEST = 20
 LATELY = timedelta(days=1)
 SIGNAL = re.compile(r"was terminated by signal (\d+)")
@@ -63,8 +65,15 @@ def settle(instance: dg.DagsterInstance, settings: Settings) -> None:
             if records.of(run.run_id) is None:
                 cause = _end_of_process(instance, run.run_id)
                 error, kind = (NO_STEP, NOT_STARTED) if cause is None else (cause, KILLED_KIND)
-                records.started(run.run_id, run.job_name.strip("_").lower(), source_of(run.tags))
+                records.started(run.run_id, _purpose_of(run.job_name), source_of(run.tags))
                 records.ended(run.run_id, "failed", error=error, error_kind=kind)
+
+
+def _purpose_of(job: str) -> str:
+    """Return what a run of a job is for, as it would record itself, so that the next one ends the alert."""
+    if job.startswith("push_"):
+        return job.replace("push_", "push ", 1)
+    return PURPOSES.get(job, "materialising assets")
 
 
 def _end_of_process(instance: dg.DagsterInstance, run_id: str) -> str | None:

@@ -54,7 +54,7 @@ def test_runs_that_failed_before_their_first_step_are_recorded_once(settings, in
     for _ in range(2):
         settle(instance, settings)
     assert [(run.purpose, run.error_kind, run.error) for run in records.newest(9)] == [
-        ("rebuild_tables", NOT_STARTED, NO_STEP),
+        ("rebuild", NOT_STARTED, NO_STEP),
         ("rebuild by hand", "NotEnoughRoom", "The disk is full."),
     ]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from wms_sync.runs.pushing import purpose_of
 
 from wms_sync.layout import Layout
 from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.master_data.push.pushed_files import push_lock
+from wms_sync.runs import purpose_of
 from wms_sync.state import schema
 from wms_sync.state.lock import WRITER, lock_of
 from wms_sync.state.runs import KEPT, KILLED, KILLED_KIND, RunRecords, lock_for

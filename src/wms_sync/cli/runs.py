@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from wms_sync.cli.printing import say, say_lines
@@ -77,15 +78,13 @@ def run_push(
             watcher=watcher,
         )
     say_lines(done.lines(most=most))
-    if is_shown and os.environ.get(DAGSTER_HOME):
-        from pipelines import reporting
-
-        _show(lambda: reporting.report_push(settings, kind, [done]))
+    if is_shown:
+        _show(lambda reporting: reporting.report_push(settings, kind, [done]))
     return INTERRUPTED if done.applied.interrupted else done.exit_code
 
 
 def _run(settings: Settings, does: Callable[[Operation], object], *, is_shown: bool = True) -> RunReport:
-    """Run it, and show what it did in Dagster's catalogue if there is a home, also if it failed.
+    """Run it, and show what it did in Dagster's catalogue, also if it failed.
 
     SIGINT and SIGTERM end it between two pages and raise ``KeyboardInterrupt``.
     """
@@ -95,18 +94,29 @@ def _run(settings: Settings, does: Callable[[Operation], object], *, is_shown: b
         run = Operation(settings, source=COMMAND_LINE, watcher=watcher)
         try:
             does(run)
-        finally:
-            if is_shown and os.environ.get(DAGSTER_HOME):
-                from pipelines import reporting
-
-                _show(lambda: reporting.report_shipments(settings, run.read, run.refreshed, run.page))
+        except Exception:
+            _show_run(run, is_shown=is_shown)
+            raise
+    _show_run(run, is_shown=is_shown)
     return run.report
 
 
-def _show(reports: Callable[[], None]) -> None:
-    """Report to Dagster, which the library does not import. The run is done and recorded, whatever comes of it."""
+def _show_run(run: Operation, *, is_shown: bool) -> None:
+    if is_shown:
+        _show(lambda reporting: reporting.report_shipments(run.settings, run.read, run.refreshed, run.page))
+
+
+def _show(reports: Callable[[ModuleType], None]) -> None:
+    """Report to Dagster, which the library does not import, if there is a home.
+
+    The run is done and recorded, whatever comes of it.
+    """
+    if not os.environ.get(DAGSTER_HOME):
+        return
     try:
-        reports()
+        from pipelines import reporting
+
+        reports(reporting)
     except Exception as error:  # noqa: BLE001 - no defect of a catalogue may fail a command
         say(f"wms-sync: what this command did is not in the catalogue of {DAGSTER_HOME}: {error}", err=True)
 
