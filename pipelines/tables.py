@@ -137,11 +137,16 @@ def _found(settings: Settings, result: CheckResult) -> dict[str, Any]:
 
 
 def _follows() -> dg.AutomationCondition[Any]:
-    """Return the condition that something was read by a run that does not load, and that no load is under way."""
+    """Return the condition that something was read by a run that does not load, and that no load is under way.
+
+    A night reads and loads between two ticks, so a load handles what was read in the same half minute. What a run of
+    its own reads just after a load is then loaded by the next one, or by the next sync.
+    """
     condition = dg.AutomationCondition
-    handled = condition.newly_requested() | condition.newly_updated()
+    was_read = condition.any_deps_updated()
+    handled = (condition.newly_requested() & ~was_read) | condition.newly_updated()
     waits = condition.in_progress() | condition.any_deps_in_progress()
-    return (condition.any_deps_updated().since(handled) & ~waits).with_label("something was read and is not loaded")
+    return (was_read.since(handled) & ~waits).with_label("something was read and is not loaded")
 
 
 @cache

@@ -30,6 +30,7 @@ BACKFILL_TAG = "dagster/backfill"
 TOKEN = "sandbox-token"
 
 pytestmark = pytest.mark.filterwarnings("default")
+TICK = "Finished auto-materialization tick"
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +125,11 @@ def test_days_are_one_run_that_reads_exactly_them_and_the_tables_follow(
     of_run = dagster.launch_range(DAYS, alone.names)
     dagster.wait(lambda: alone.published(settings) == alone.served(settings) or None, "the tables to follow")
     assert alone.windows_cover_them_exactly(settings, of_run)
+
+    # a tick that sees the end of a load takes what was read since the tick before for loaded
+    dagster.finished_runs(2)
+    ticks = dagster.log.count(TICK)
+    dagster.wait(lambda: dagster.log.count(TICK) >= ticks + 2 or None, "the next tick")
 
     # from now on with another page size, and nobody reloads definitions
     (dagster.home / ".env").write_text("WMS_PAGE_SIZE=60\n")

@@ -22,6 +22,7 @@ from types import FrameType
 from typing import Any
 
 LIBRARY = f"{os.sep}wms_sync{os.sep}"
+COMMANDS = f"{LIBRARY}cli{os.sep}"
 FILES = frozenset({"replace", "rename", "fsync", "unlink", "sendfile"})
 DATABASE = frozenset({"begin", "commit", "execute"})
 STATEMENTS_OF = frozenset(
@@ -150,11 +151,11 @@ def _may_be_one(frame: FrameType, function: Any) -> bool:
 
 
 def _chain(frame: FrameType | None) -> list[str]:
-    """The library's functions on the stack, the outermost first."""
+    """The library's functions on the stack, without those of the command line, the outermost first."""
     chain: list[str] = []
     while frame is not None:
         code = frame.f_code
-        if LIBRARY in code.co_filename:
+        if LIBRARY in code.co_filename and COMMANDS not in code.co_filename:
             chain.append(code.co_qualname)
         frame = frame.f_back
     return chain[::-1]
