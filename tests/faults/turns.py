@@ -63,8 +63,8 @@ FAULTS = (
         "a load changes the published file itself, not a copy",
         (KILLED, OVERTAKEN, SOAK),
         "src/wms_sync/analytics/file_target.py",
-        "        private = turn.temporary(self._layout.published.name)\n        try:\n            if",
-        "        private = self._layout.published\n        try:\n            if False and",
+        "            if self.is_published and not anew:\n                self._copy_to(private)\n",
+        "            private = self._layout.published\n",
         ("tests/analytics/test_merge.py::test_a_load_begins_without_what_one_that_was_overtaken_has_committed",),
     ),
     Fault(

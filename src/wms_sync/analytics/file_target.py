@@ -98,14 +98,10 @@ class FileTarget:
     def load(self, turn: Turn, *, anew: bool = False) -> Iterator[FileLoad]:
         """Begin a load for the length of the block, on a copy of the published file, or ``anew`` on an empty one."""
         report_foreign_log(self._layout)
-        private = turn.temporary(self._layout.published.name)
-        try:
+        with self._private_file(turn) as private:
             if self.is_published and not anew:
                 self._copy_to(private)
             yield FileLoad(turn, private, self._memory_limit)
-        finally:
-            for left in (private, log_of(private)):
-                left.unlink(missing_ok=True)
 
     @property
     def loads_gathered(self) -> int:
@@ -125,13 +121,23 @@ class FileTarget:
         with self.published() as connection:
             held = sum(held_rows(connection, order_ids).values())
         if held or anyway:
-            private = turn.temporary(self._layout.published.name)
-            copy_tables(self._layout.published, private, memory_limit=self._memory_limit, without=order_ids)
-            load = FileLoad(turn, private, self._memory_limit)
-            with load.session() as session:
-                write_forgotten(session.connection, order_ids)
-            load.publish()
+            with self._private_file(turn) as private:
+                copy_tables(self._layout.published, private, memory_limit=self._memory_limit, without=order_ids)
+                load = FileLoad(turn, private, self._memory_limit)
+                with load.session() as session:
+                    write_forgotten(session.connection, order_ids)
+                load.publish()
         return held
+
+    @contextmanager
+    def _private_file(self, turn: Turn) -> Iterator[Path]:
+        """Yield a path in the turn's folder. What is left there is deleted, so that a full disk has room again."""
+        private = turn.temporary(self._layout.published.name)
+        try:
+            yield private
+        finally:
+            for left in (private, log_of(private)):
+                left.unlink(missing_ok=True)
 
     def _copy_to(self, private: Path) -> None:
         """Copy the published file; table by table if much of it is free space. One that must be rebuilt is left out."""
