@@ -72,23 +72,15 @@ def page_decoder(*, watched: bool, **envelope: Any) -> msgspec.json.Decoder[Any]
 
     If ``watched``, it fails for personal data in a known place; ``mentions_no_person`` checks all other places.
     """
-    shipment = _struct("Shipment", {"id": int, **(_shipment() if watched else {})}, required=("id",))
-    return _decoder(shipment, watched=watched, **envelope)
+    shipment: Any = _struct("Shipment", {"id": int, **(_shipment() if watched else {})}, required=("id",))
+    included = _struct("Included", {kind: _many(struct) for kind, struct in {**_HOLDERS, **_KINDS}.items()})
+    page = {"collection": list[shipment], **({"included": included | None} if watched else {}), **envelope}
+    return msgspec.json.Decoder(_struct("Page", page, required=_REQUIRED))
 
 
 def _shipment() -> dict[str, Any]:
     """Return the watched fields of a shipment, which may contain a whole order."""
     return {**_AT, "order": _ORDER | int | str | None}
-
-
-def _decoder(shipment: Any, *, watched: bool, **envelope: Any) -> msgspec.json.Decoder[Any]:  # noqa: ANN401 - types
-    included = _struct("Included", {kind: _many(struct) for kind, struct in {**_HOLDERS, **_KINDS}.items()})
-    page = {"collection": list[shipment], **({"included": included | None} if watched else {}), **envelope}
-    return msgspec.json.Decoder(_struct("Page", page, required=_REQUIRED if envelope else ()))
-
-
-_PLACES = _decoder(_struct("Shipment", _shipment()), watched=True)
-"""Decodes only the watched places, not the envelope or the ids of records."""
 
 
 def mentions_no_person(page: Any, content: bytes) -> bool:  # noqa: ANN401 - a generated struct
