@@ -7,11 +7,13 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
 from tests.conftest import CONFIG
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.server import SandboxServer
+from wms_sync.cli.main import main
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 
@@ -87,3 +89,20 @@ def store(settings: Settings) -> Iterator[StateStore]:
     opened = StateStore(settings.database_url)
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def type_in(
+    make_settings: MakeSettings, service_of_today: SandboxServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Result]:
+    """Types a command at a service of today."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str, token: str = TOKEN) -> Result:
+        given = make_settings(start_date=LATE_START, api_token=token)
+        for name in ("base_url", "data_dir", "start_date"):
+            monkeypatch.setenv(f"WMS_{name.upper()}", str(getattr(given, name)))
+        monkeypatch.setenv("WMS_API_TOKEN", token)
+        return CliRunner().invoke(main, arguments)
+
+    return run

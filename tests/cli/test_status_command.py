@@ -5,29 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
-from tests.cli.conftest import LATE_START, TOKEN
+from tests.cli.conftest import LATE_START
 from tests.running import run_sync
 from wms_sync.cli.main import main
 from wms_sync.reports.status import status
 from wms_sync.settings import Settings
 from wms_sync.state.runs import RunRecords
-
-
-@pytest.fixture
-def type_in(make_settings, service_of_today, tmp_path, monkeypatch):
-    """Types a command at a service of today."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str, token: str = TOKEN) -> Result:
-        given = make_settings(start_date=LATE_START, api_token=token)
-        for name in ("base_url", "data_dir", "start_date"):
-            monkeypatch.setenv(f"WMS_{name.upper()}", str(getattr(given, name)))
-        monkeypatch.setenv("WMS_API_TOKEN", token)
-        return CliRunner().invoke(main, arguments)
-
-    return run
 
 
 def metrics(settings: Settings) -> dict[tuple[str, ...], float]:

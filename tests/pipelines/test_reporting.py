@@ -5,32 +5,15 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
-from click.testing import CliRunner, Result
 
 from pipelines import asset_keys, coverage, definitions, tables
 from pipelines.home import HOME_VARIABLE
-from tests.cli.conftest import LATE_START, TOKEN
+from tests.cli.conftest import LATE_START
 from tests.running import run_sync
 from wms_sync.catalogue import relations
-from wms_sync.cli.main import main
 from wms_sync.settings import Settings
 
 SHIPMENTS = 300
-
-
-@pytest.fixture
-def type_in(make_settings, service_of_today, tmp_path, monkeypatch):
-    """Types a command at a service of today."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str, token: str = TOKEN) -> Result:
-        given = make_settings(start_date=LATE_START, api_token=token)
-        for name in ("base_url", "data_dir", "start_date"):
-            monkeypatch.setenv(f"WMS_{name.upper()}", str(getattr(given, name)))
-        monkeypatch.setenv("WMS_API_TOKEN", token)
-        return CliRunner().invoke(main, arguments)
-
-    return run
 
 
 @pytest.fixture
