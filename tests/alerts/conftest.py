@@ -20,16 +20,11 @@ from wms_sync.state.schema import runs
 REFUSED = "The service refused the token (401). Renew WMS_API_TOKEN."
 
 
-@pytest.fixture(scope="module")
-def socket_of_all() -> Iterator[Receiver]:
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """One for each test: an alert that a test does not wait for would arrive in the next one."""
     with receiving() as started:
         yield started
-
-
-@pytest.fixture
-def receiver(socket_of_all: Receiver) -> Receiver:
-    socket_of_all.clear()
-    return socket_of_all
 
 
 class Installation:
